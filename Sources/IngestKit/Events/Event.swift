@@ -1,0 +1,99 @@
+/// Names a peripheral in events: its model's number, and the alias that the operator gave it.
+/// Never its address.
+public struct PeripheralReference: Sendable, Hashable {
+    public let peripheralID: Int
+    public let alias: String?
+
+    public init(peripheralID: Int, alias: String?) {
+        self.peripheralID = peripheralID
+        self.alias = alias
+    }
+}
+
+/// Everything that the gateway tells the journal (docs/events.md).
+///
+/// `error` is always our own words: no measured value, person, address or token, and nothing that
+/// a peer said.
+public enum Event: Sendable, Equatable {
+    case started(version: String)
+    case stopping
+    case configReloaded
+    case configRejected(error: String)
+    case adapterReady(adapter: String)
+    case adapterLost(adapter: String, error: String)
+    case discovered(PeripheralReference)
+    case connected(PeripheralReference)
+    case disconnected(PeripheralReference)
+    case read(recordID: RecordID, kind: RecordKind, PeripheralReference)
+    case readFailed(PeripheralReference, error: String, attempt: Int)
+    case duplicateIgnored(recordID: RecordID, kind: RecordKind, PeripheralReference)
+    case decodeError(recordID: RecordID, PeripheralReference, error: String)
+    case submitted(recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int, attempt: Int)
+    case failed(recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?, attempt: Int, error: String)
+    case retrying(destination: String, httpStatus: Int?, attempt: Int, error: String)
+    case destinationDown(destination: String, httpStatus: Int?, error: String)
+    case destinationUp(destination: String)
+    case authRejected(destination: String, httpStatus: Int)
+    case destinationMisconfigured(destination: String, httpStatus: Int?, error: String)
+    case storeError(error: String)
+}
+
+/// A field of a journal entry beside MESSAGE, MESSAGE_ID and PRIORITY.
+public enum EventField: String, Sendable, CaseIterable {
+    case event = "INGEST_EVENT"
+    case recordID = "INGEST_RECORD_ID"
+    case kind = "INGEST_KIND"
+    case peripheralID = "INGEST_PERIPHERAL_ID"
+    case peripheral = "INGEST_PERIPHERAL"
+    case destination = "INGEST_DESTINATION"
+    case httpStatus = "INGEST_HTTP_STATUS"
+    case attempt = "INGEST_ATTEMPT"
+    case error = "INGEST_ERROR"
+    /// Only in events about records and destinations: a number without gaps.
+    case sequence = "INGEST_SEQ"
+}
+
+/// Severity as syslog and the journal count it.
+public enum EventPriority: Int, Sendable {
+    case critical = 2
+    case error = 3
+    case warning = 4
+    case notice = 5
+    case info = 6
+    case debug = 7
+}
+
+/// An event in the journal's terms, ready to be written by a sink.
+public struct JournalEntry: Sendable, Equatable {
+    public let name: String
+    /// 32 lower-case hexadecimal digits (systemd: one ID per type of message).
+    public let messageID: String
+    public let priority: EventPriority
+    public let message: String
+    /// In the order in which they are to be written.
+    public let fields: [(EventField, String)]
+
+    public init(
+        name: String, messageID: String, priority: EventPriority, message: String,
+        fields: [(EventField, String)]
+    ) {
+        self.name = name
+        self.messageID = messageID
+        self.priority = priority
+        self.message = message
+        self.fields = fields
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.name == right.name && left.messageID == right.messageID
+            && left.priority == right.priority && left.message == right.message
+            && left.fields.elementsEqual(right.fields) { $0.0 == $1.0 && $0.1 == $1.1 }
+    }
+}
+
+/// Where journal entries go: the journal, or standard output.
+public protocol EventSink: Sendable {
+    /// Writes one entry; returns when it is handed over. Never fails: an entry that cannot be
+    /// written is one that nobody can be told of.
+    func write(_ entry: JournalEntry)
+}

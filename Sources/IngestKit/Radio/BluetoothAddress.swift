@@ -1,0 +1,70 @@
+/// A Bluetooth device address (BD_ADDR, Core Specification Vol 6 Part B 1.3): 48 bits, written
+/// most significant octet first.
+public struct BluetoothAddress: Hashable, Sendable {
+    /// The address as a number, 0 to 2^48 - 1; the first octet in writing is the most significant.
+    public let value: UInt64
+
+    /// - Parameter value: only its lower 48 bits count.
+    public init(value: UInt64) {
+        self.value = value & 0xFFFF_FFFF_FFFF
+    }
+
+    /// Reads `F1:F1:F1:F1:F1:F1`, in upper or lower case; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let octets = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard octets.count == 6 else { return nil }
+        var value: UInt64 = 0
+        for octet in octets {
+            guard octet.utf8.count == 2, octet.utf8.allSatisfy(\.isHexDigit),
+                let number = UInt64(octet, radix: 16)
+            else { return nil }
+            value = value << 8 | number
+        }
+        self.value = value
+    }
+}
+
+extension BluetoothAddress: CustomStringConvertible {
+    /// Upper case with colons, as records and configurations write it.
+    public var description: String {
+        (0..<6).reversed().map { octet in
+            let number = UInt8(truncatingIfNeeded: value >> (UInt64(octet) * 8))
+            return (number < 16 ? "0" : "") + String(number, radix: 16, uppercase: true)
+        }.joined(separator: ":")
+    }
+}
+
+extension UInt8 {
+    /// Whether this ASCII character is one of 0-9, a-f, A-F.
+    var isHexDigit: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+}
+
+/// How the bits of an LE address are to be read (Core Specification Vol 6 Part B 1.3).
+public enum AddressType: String, Hashable, Sendable, Codable {
+    /// Assigned by the IEEE.
+    case `public`
+    /// Static or private; the two most significant bits say which.
+    case random
+}
+
+/// One LE device as the radio tells devices apart: the address and its type.
+public struct DeviceAddress: Hashable, Sendable {
+    public let address: BluetoothAddress
+    public let type: AddressType
+
+    public init(_ address: BluetoothAddress, _ type: AddressType) {
+        self.address = address
+        self.type = type
+    }
+
+    /// Whether the address is resolvable or non-resolvable private, so that it says nothing of
+    /// the device's identity (Vol 6 Part B 1.3.2: the two top bits are 01 or 00).
+    public var isPrivate: Bool {
+        type == .random && address.value >> 46 != 0b11
+    }
+}

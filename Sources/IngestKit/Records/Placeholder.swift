@@ -1,0 +1,2 @@
+public struct ExactDecimal: Sendable, Hashable {}
+public struct RecordTime: Sendable, Equatable {}

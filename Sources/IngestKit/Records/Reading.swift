@@ -1,0 +1,111 @@
+/// What one payload of a peripheral says, exactly, before anything is known of who sent it.
+public struct Reading: Sendable, Equatable {
+    public var kind: RecordKind
+    public var measurements: [Measurement]
+    /// The base time as sent, without the device's offset; nil when there is none or its date is
+    /// unknown.
+    public var deviceTime: DeviceTime?
+    /// The device's own offset from its base time, in minutes (glucose: Time Offset).
+    public var timeOffsetMinutes: Int?
+    public var sequence: Int?
+    public var user: Int?
+    /// Status in kebab case: `irregular-pulse`, `body-movement`.
+    public var flags: [String]
+
+    public init(
+        kind: RecordKind, measurements: [Measurement] = [], deviceTime: DeviceTime? = nil,
+        timeOffsetMinutes: Int? = nil, sequence: Int? = nil, user: Int? = nil, flags: [String] = []
+    ) {
+        self.kind = kind
+        self.measurements = measurements
+        self.deviceTime = deviceTime
+        self.timeOffsetMinutes = timeOffsetMinutes
+        self.sequence = sequence
+        self.user = user
+        self.flags = flags
+    }
+}
+
+/// What was measured.
+public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
+    case bloodPressure = "blood-pressure"
+    case glucose
+    case glucoseContext = "glucose-context"
+    case bodyTemperature = "body-temperature"
+    case weight
+    case bodyComposition = "body-composition"
+    case pulseOximetry = "pulse-oximetry"
+    case heartRate = "heart-rate"
+    case continuousGlucose = "continuous-glucose"
+    case battery
+    case racp
+    case bthome
+    case miScale = "mi-scale"
+    case mibeacon
+    /// A payload that could not be decoded, kept raw.
+    case undecoded
+}
+
+/// One measured quantity.
+public struct Measurement: Sendable, Equatable {
+    public enum Value: Sendable, Equatable {
+        case exact(ExactDecimal)
+        case absent(AbsentReason)
+    }
+
+    /// In kebab case: `systolic`, `body-temperature`.
+    public var type: String
+    /// IEEE 11073-10101 (MDC) code as a decimal number; nil where there is none.
+    public var code: UInt32?
+    public var value: Value
+    /// The device's own unit, in UCUM.
+    public var unit: String
+
+    public init(type: String, code: UInt32?, value: Value, unit: String) {
+        self.type = type
+        self.code = code
+        self.value = value
+        self.unit = unit
+    }
+}
+
+/// Why a field that is there holds no number (IEEE 11073-20601 special values).
+public enum AbsentReason: String, Sendable, Hashable, CaseIterable {
+    case notANumber = "not-a-number"
+    case notAtThisResolution = "not-at-this-resolution"
+    case positiveInfinity = "positive-infinity"
+    case negativeInfinity = "negative-infinity"
+    case reserved
+}
+
+/// A wall time on a device: no zone. Bluetooth Date Time (GATT Specification Supplement 3.70).
+public struct DeviceTime: Sendable, Hashable {
+    /// 1582 to 9999.
+    public var year: Int
+    public var month: Int
+    public var day: Int
+    public var hours: Int
+    public var minutes: Int
+    public var seconds: Int
+
+    public init(year: Int, month: Int, day: Int, hours: Int, minutes: Int, seconds: Int) {
+        self.year = year
+        self.month = month
+        self.day = day
+        self.hours = hours
+        self.minutes = minutes
+        self.seconds = seconds
+    }
+}
+
+/// The bytes that a reading came from.
+public struct RawPayload: Sendable, Hashable {
+    /// The characteristic, or nil for a broadcast.
+    public var characteristic: BluetoothUUID?
+    public var bytes: [UInt8]
+
+    public init(characteristic: BluetoothUUID?, bytes: [UInt8]) {
+        self.characteristic = characteristic
+        self.bytes = bytes
+    }
+}
