@@ -1,0 +1,61 @@
+/// One model of peripheral in the catalogue: a number that is stable for ever, how the model is
+/// recognised, and how it is read.
+public struct PeripheralModel: Sendable, Hashable {
+    /// The three texts that an installer or a patient follows.
+    public struct Instructions: Sendable, Hashable {
+        public var pairing: String
+        public var beforeMeasurement: String
+        public var duringMeasurement: String
+
+        public init(pairing: String, beforeMeasurement: String, duringMeasurement: String) {
+            self.pairing = pairing
+            self.beforeMeasurement = beforeMeasurement
+            self.duringMeasurement = duringMeasurement
+        }
+    }
+
+    /// Whether readings need a bond.
+    public enum Bonding: String, Sendable, Hashable, CaseIterable {
+        case none
+        case required
+    }
+
+    public var id: Int
+    public var name: String
+    /// What it is, in kebab case: `blood-pressure-monitor`, `thermometer`.
+    public var type: String
+    public var manufacturer: String?
+    public var model: String?
+    /// The profile that reads it: `blood-pressure`, `thermometer`.
+    public var profile: String
+    /// Ways to recognise an advert of this model: any of them suffices, and each needs all its
+    /// marks.
+    public var recognised: [[AdvertisementFilter.Mark]]
+    public var bonding: Bonding
+    public var instructions: Instructions
+    /// Whether it advertises before the measurement is taken, so that `ready-to-read` tells
+    /// something.
+    public var readyBeforeMeasurement: Bool
+    /// For a model that never stops advertising: it is read again after this time.
+    public var rearm: Duration?
+    public var quirks: [String]
+
+    public init(
+        id: Int, name: String, type: String, manufacturer: String?, model: String?, profile: String,
+        recognised: [[AdvertisementFilter.Mark]], bonding: Bonding, instructions: Instructions,
+        readyBeforeMeasurement: Bool, rearm: Duration?, quirks: [String]
+    ) {
+        self.id = id
+        self.name = name
+        self.type = type
+        self.manufacturer = manufacturer
+        self.model = model
+        self.profile = profile
+        self.recognised = recognised
+        self.bonding = bonding
+        self.instructions = instructions
+        self.readyBeforeMeasurement = readyBeforeMeasurement
+        self.rearm = rearm
+        self.quirks = quirks
+    }
+}
