@@ -1,0 +1,49 @@
+/// The answer of `ingestd decode` to one payload.
+public struct DecodeAnswer: Sendable, Equatable {
+    /// One JSON object on one line, without a line feed.
+    public let json: String
+    public let isDecoded: Bool
+
+    /// - Parameter hex: the payload in hexadecimal digits; blanks between bytes are allowed.
+    public init(characteristic: BluetoothUUID, hex: some StringProtocol) {
+        var text = JSONText()
+        if let bytes = Hex.bytes(hex) {
+            do throws(DecodeError) {
+                text.append(try Profiles.decode(characteristic: characteristic, bytes: bytes))
+                isDecoded = true
+            } catch {
+                text.append(failure: error.description)
+                isDecoded = false
+            }
+        } else {
+            text.append(failure: "the payload is not an even number of hexadecimal digits")
+            isDecoded = false
+        }
+        json = text.string
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func append(failure: String) {
+        beginObject()
+        member("ok", false)
+        member("error", failure)
+        endObject()
+    }
+
+    fileprivate mutating func append(_ reading: Reading) {
+        beginObject()
+        member("ok", true)
+        member("kind", reading.kind.rawValue)
+        key("measurements")
+        beginArray()
+        for measurement in reading.measurements { value(measurement, withCode: false) }
+        endArray()
+        if let time = reading.deviceTime { member("device_time", time.description) }
+        if let offset = reading.timeOffsetMinutes { member("time_offset_minutes", offset) }
+        if let sequence = reading.sequence { member("sequence", sequence) }
+        if let user = reading.user { member("user", user) }
+        if !reading.flags.isEmpty { member("flags", reading.flags) }
+        endObject()
+    }
+}

@@ -1,0 +1,28 @@
+/// Why bytes from a peripheral are not a reading. Carries names of fields and counts of bytes,
+/// never a measured value, so that it may go into the journal.
+public enum DecodeError: Error, Sendable, Equatable {
+    /// There is no decoder for this characteristic.
+    case unknownCharacteristic(BluetoothUUID)
+    /// The bytes end inside a field that the layout or the flags promise.
+    case truncated(field: String, needed: Int, had: Int)
+    /// A field holds what its definition reserves or prohibits.
+    case prohibitedValue(field: String)
+    /// More bytes than an attribute can hold.
+    case tooLong(count: Int, limit: Int)
+}
+
+extension DecodeError: CustomStringConvertible {
+    /// One line in our words, for events, dead letters and the `decode` command.
+    public var description: String {
+        switch self {
+        case .unknownCharacteristic(let characteristic):
+            "no decoder for characteristic \(characteristic)"
+        case .truncated(let field, let needed, let had):
+            "truncated: \(field) needs \(needed) byte\(needed == 1 ? "" : "s"), \(had) left"
+        case .prohibitedValue(let field):
+            "prohibited value in \(field)"
+        case .tooLong(let count, let limit):
+            "\(count) bytes, at most \(limit) are possible"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+extension Profile {
+    /// Health Thermometer Service 1.0.
+    static let thermometer = Profile(
+        name: "thermometer", service: 0x1809, measurements: [Thermometer.measurement],
+        longestPayload: 13, decoders: [Thermometer.measurement: Thermometer.decode])
+}
+
+/// Temperature Measurement (GATT Specification Supplement). Intermediate Temperature has the
+/// same form.
+enum Thermometer {
+    static let measurement: BluetoothUUID = 0x2A1C
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let fahrenheit = Flags(rawValue: 1 << 0)
+        static let timeStamp = Flags(rawValue: 1 << 1)
+        static let temperatureType = Flags(rawValue: 1 << 2)
+    }
+
+    @Sendable
+    static func decode(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let flags = Flags(rawValue: try cursor.uint8("flags"))
+        var reading = Reading(
+            kind: .bodyTemperature,
+            measurements: [
+                // MDC_TEMP_BODY
+                Measurement(
+                    type: "body-temperature", code: 150364, value: try cursor.float("temperature"),
+                    unit: flags.contains(.fahrenheit) ? "[degF]" : "Cel")
+            ])
+        var time = DateTimeField.unknown
+        if flags.contains(.timeStamp) {
+            time = try cursor.dateTime("time stamp")
+        }
+        if flags.contains(.temperatureType) {
+            let type = try cursor.uint8("temperature type")
+            if let site = siteFlag(type) { reading.flags.append(site) }
+        }
+        reading.apply(time)
+        return reading
+    }
+
+    /// Where the temperature was taken, by Temperature Type; nil for reserved numbers.
+    private static func siteFlag(_ type: UInt8) -> String? {
+        switch type {
+        case 1: "site-armpit"
+        case 2: "site-body"
+        case 3: "site-ear"
+        case 4: "site-finger"
+        case 5: "site-gastrointestinal-tract"
+        case 6: "site-mouth"
+        case 7: "site-rectum"
+        case 8: "site-toe"
+        case 9: "site-tympanum"
+        default: nil
+        }
+    }
+}

@@ -1,2 +1,0 @@
-public struct ExactDecimal: Sendable, Hashable {}
-public struct RecordTime: Sendable, Equatable {}

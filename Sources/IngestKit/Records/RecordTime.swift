@@ -1,0 +1,94 @@
+/// When a record's measurement was taken, and how that is known (docs/records.md).
+public struct RecordTime: Sendable, Equatable {
+    public enum Source: String, Sendable {
+        /// The device's clock.
+        case device
+        /// The moment of reception, for live readings.
+        case received
+        /// Nothing tells; the value is an upper bound.
+        case unknown
+    }
+
+    /// ISO 8601 with seconds and a numeric offset from UTC: `2026-11-20T09:15:00+00:00`.
+    public var value: String
+    public var source: Source
+    /// The device's wall clock with its own offset applied.
+    public var device: DeviceTime?
+    /// By how much the device's clock was ahead of the gateway's, in seconds; nil where it could
+    /// not be read.
+    public var clockOffsetSeconds: Int?
+    /// The moment of reception in UTC, ISO 8601 with seconds: `2026-11-20T09:15:04Z`.
+    public var received: String
+
+    public init(
+        value: String, source: Source, device: DeviceTime?, clockOffsetSeconds: Int?, received: String
+    ) {
+        self.value = value
+        self.source = source
+        self.device = device
+        self.clockOffsetSeconds = clockOffsetSeconds
+        self.received = received
+    }
+}
+
+/// Decides the time of a live reading.
+struct LiveTime {
+    /// 2010-01-01T00:00:00Z: a clock that says less was never set.
+    static let earliestBelieved: Int64 = 1_262_304_000
+    /// How far ahead of ours a device's clock may be and still be believed.
+    static let believedLead: Int64 = 5 * 60
+
+    let zone: TimeZoneRules
+    /// Seconds since 1970-01-01T00:00:00Z.
+    let received: Int64
+
+    /// - Parameter device: the device's wall clock with its own offset applied.
+    /// - Parameter clockOffsetSeconds: how far the device's clock is ahead of ours, where it was
+    ///   read on the same link.
+    func recordTime(device: DeviceTime?, clockOffsetSeconds: Int?) -> RecordTime {
+        let measured = device.flatMap { believed($0, clockOffsetSeconds: clockOffsetSeconds) }
+        let offset = zone.offset(at: received)
+        return RecordTime(
+            value: measured ?? Self.text(received, offset: offset),
+            source: measured == nil ? .received : .device, device: device,
+            clockOffsetSeconds: clockOffsetSeconds, received: Self.text(received, offset: nil))
+    }
+
+    private func believed(_ device: DeviceTime, clockOffsetSeconds: Int?) -> String? {
+        let correction = Int64(clockOffsetSeconds ?? 0)
+        let (wall, overflow) = device.wallSeconds.subtractingReportingOverflow(correction)
+        guard !overflow, DeviceTime(wallSeconds: wall) != nil else { return nil }
+        let offset =
+            switch zone.offset(atWall: wall) {
+            case .only(let offset), .skipped(let offset): offset
+            case .repeated(let first, let second):
+                // A live reading was taken shortly before it came.
+                isBelievable(wall - Int64(second)) ? second : first
+            }
+        let instant = wall - Int64(offset)
+        return isBelievable(instant) ? Self.text(instant, offset: offset) : nil
+    }
+
+    private func isBelievable(_ instant: Int64) -> Bool {
+        instant >= Self.earliestBelieved && instant <= received + Self.believedLead
+    }
+
+    /// ISO 8601 of seconds since 1970: with an offset from UTC in seconds, or in UTC with `Z`.
+    ///
+    /// ISO 8601 has no seconds in offsets: one that has some is cut to whole minutes and the wall
+    /// time follows it, so that the instant stays exact.
+    static func text(_ instant: Int64, offset: Int?) -> String {
+        let minutes = (offset ?? 0) / 60
+        // Nanoseconds in 64 bits reach from 1677 to 2262, so that only a driven clock of no known
+        // time can fall outside of the calendar.
+        let wall = DeviceTime(wallSeconds: instant + Int64(minutes * 60)) ?? .unixEpoch
+        guard offset != nil else { return "\(wall)Z" }
+        let size = abs(minutes)
+        return "\(wall)\(minutes < 0 ? "-" : "+")\(padded(size / 60, 2)):\(padded(size % 60, 2))"
+    }
+}
+
+extension DeviceTime {
+    fileprivate static let unixEpoch = DeviceTime(
+        year: 1970, month: 1, day: 1, hours: 0, minutes: 0, seconds: 0)
+}
