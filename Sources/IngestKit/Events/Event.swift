@@ -28,8 +28,12 @@ public enum Event: Sendable, Equatable {
     case readFailed(PeripheralReference, error: String, attempt: Int)
     case duplicateIgnored(recordID: RecordID, kind: RecordKind, PeripheralReference)
     case decodeError(recordID: RecordID, PeripheralReference, error: String)
-    case submitted(recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int, attempt: Int)
-    case failed(recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?, attempt: Int, error: String)
+    case submitted(
+        recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int,
+        attempt: Int)
+    case failed(
+        recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
+        attempt: Int, error: String)
     case retrying(destination: String, httpStatus: Int?, attempt: Int, error: String)
     case destinationDown(destination: String, httpStatus: Int?, error: String)
     case destinationUp(destination: String)

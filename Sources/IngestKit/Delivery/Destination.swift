@@ -1,0 +1,39 @@
+/// The port to a backend: sends one batch and says what came of it.
+public protocol Destination: Sendable {
+    /// Sends the batch once; returns within a bound of the destination's own. When the task is
+    /// cancelled the request may be abandoned.
+    func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer
+}
+
+/// Records on their way out, in order.
+public struct OutgoingBatch: Sendable, Equatable {
+    /// The gateway's name when the batch was composed.
+    public let gateway: String
+    /// Each record as canonical JSON.
+    public let records: [String]
+
+    public init(gateway: String, records: [String]) {
+        self.gateway = gateway
+        self.records = records
+    }
+}
+
+/// What came of a batch. `error` is in our words.
+public enum DeliveryAnswer: Sendable, Equatable {
+    /// All of it is taken.
+    case taken(httpStatus: Int)
+    /// The same request is still being worked on: send it again later.
+    case inProgress(httpStatus: Int, retryAfter: Duration?)
+    /// Something in the content is not acceptable. `reply` is in the server's words.
+    case refused(httpStatus: Int, error: String, reply: String?)
+    /// Too much at once.
+    case tooLarge(httpStatus: Int)
+    /// The credential is not accepted.
+    case unauthorized(httpStatus: Int)
+    /// This is not the place: a wrong URL, most likely.
+    case misplaced(httpStatus: Int?, error: String)
+    /// Not now, but it is there: too many requests.
+    case busy(httpStatus: Int, error: String, retryAfter: Duration?)
+    /// No answer, or one that says that the backend is not well.
+    case unavailable(httpStatus: Int?, error: String, retryAfter: Duration?)
+}

@@ -1,0 +1,162 @@
+extension Event {
+    /// The event's name in the journal.
+    public var name: EventName {
+        switch self {
+        case .started: .started
+        case .stopping: .stopping
+        case .configReloaded: .configReloaded
+        case .configRejected: .configRejected
+        case .adapterReady: .adapterReady
+        case .adapterLost: .adapterLost
+        case .discovered: .discovered
+        case .connected: .connected
+        case .disconnected: .disconnected
+        case .read: .read
+        case .readFailed: .readFailed
+        case .duplicateIgnored: .duplicateIgnored
+        case .decodeError: .decodeError
+        case .submitted: .submitted
+        case .failed: .failed
+        case .retrying: .retrying
+        case .destinationDown: .destinationDown
+        case .destinationUp: .destinationUp
+        case .authRejected: .authRejected
+        case .destinationMisconfigured: .destinationMisconfigured
+        case .storeError: .storeError
+        }
+    }
+
+    public var priority: EventPriority {
+        switch self {
+        case .discovered, .connected, .disconnected: .debug
+        case .started, .stopping, .configReloaded, .read, .duplicateIgnored, .submitted: .info
+        case .adapterReady, .retrying, .destinationUp: .notice
+        case .adapterLost, .readFailed, .decodeError, .destinationDown: .warning
+        case .configRejected, .failed, .authRejected, .destinationMisconfigured: .error
+        case .storeError: .critical
+        }
+    }
+
+    /// The event in the journal's terms.
+    /// - Parameter sequence: the number from the outbox, for events about records and destinations.
+    public func entry(sequence: Int64? = nil) -> JournalEntry {
+        let values = details
+        var fields: [(EventField, String)] = [(.event, name.rawValue)]
+        if let record = values.recordID { fields.append((.recordID, record.text)) }
+        if let kind = values.kind { fields.append((.kind, kind.rawValue)) }
+        if let peripheral = values.peripheral {
+            fields.append((.peripheralID, String(peripheral.peripheralID)))
+            if let alias = peripheral.alias { fields.append((.peripheral, alias)) }
+        }
+        if let destination = values.destination { fields.append((.destination, destination)) }
+        if let status = values.httpStatus { fields.append((.httpStatus, String(status))) }
+        if let attempt = values.attempt { fields.append((.attempt, String(attempt))) }
+        if let error = values.error { fields.append((.error, error)) }
+        if let sequence { fields.append((.sequence, String(sequence))) }
+        return JournalEntry(
+            name: name.rawValue, messageID: name.messageID, priority: priority, message: message,
+            fields: fields)
+    }
+
+    /// The sentence of the entry: plain words, no measured value, person, address or token.
+    private var message: String {
+        switch self {
+        case .started(let version):
+            "Started ingestd \(version)"
+        case .stopping:
+            "Stopping"
+        case .configReloaded:
+            "Applied the new configuration"
+        case .configRejected(let error):
+            "Kept the old configuration, the new one is not valid: \(error)"
+        case .adapterReady(let adapter):
+            "Listening on \(adapter)"
+        case .adapterLost(let adapter, let error):
+            "No longer listening on \(adapter): \(error)"
+        case .discovered(let peripheral):
+            "Heard \(peripheral.words)"
+        case .connected(let peripheral):
+            "Connected to \(peripheral.words)"
+        case .disconnected(let peripheral):
+            "Disconnected from \(peripheral.words)"
+        case .read(_, let kind, let peripheral):
+            "Read a \(kind.rawValue) from \(peripheral.words)"
+        case .readFailed(let peripheral, let error, _):
+            "Could not read \(peripheral.words): \(error)"
+        case .duplicateIgnored(_, let kind, let peripheral):
+            "Ignored a \(kind.rawValue) from \(peripheral.words) that was read before"
+        case .decodeError(_, let peripheral, let error):
+            "Kept a payload from \(peripheral.words) that could not be decoded: \(error)"
+        case .submitted(_, let kind, let peripheral, let destination, _, _):
+            "Submitted a \(kind.rawValue) from \(peripheral.words) to \(destination)"
+        case .failed(_, let kind, let peripheral, let destination, _, _, let error):
+            "Set aside a \(kind.rawValue) from \(peripheral.words) that \(destination) does not take: \(error)"
+        case .retrying(let destination, _, let attempt, let error):
+            "Attempt \(attempt) to deliver to \(destination) did not succeed, trying again: \(error)"
+        case .destinationDown(let destination, _, let error):
+            "\(destination) cannot be reached, records are kept: \(error)"
+        case .destinationUp(let destination):
+            "\(destination) takes records again"
+        case .authRejected(let destination, let status):
+            "\(destination) rejects the credential (HTTP \(status)), records are kept"
+        case .destinationMisconfigured(let destination, _, let error):
+            "\(destination) is not configured rightly, records are kept: \(error)"
+        case .storeError(let error):
+            "The queue cannot be written: \(error)"
+        }
+    }
+
+    /// What of an event goes into fields of its own.
+    private struct Details {
+        var recordID: RecordID?
+        var kind: RecordKind?
+        var peripheral: PeripheralReference?
+        var destination: String?
+        var httpStatus: Int?
+        var attempt: Int?
+        var error: String?
+    }
+
+    private var details: Details {
+        switch self {
+        case .started, .stopping, .configReloaded, .adapterReady:
+            Details()
+        case .configRejected(let error), .adapterLost(_, let error), .storeError(let error):
+            Details(error: error)
+        case .discovered(let peripheral), .connected(let peripheral), .disconnected(let peripheral):
+            Details(peripheral: peripheral)
+        case .read(let record, let kind, let peripheral),
+            .duplicateIgnored(let record, let kind, let peripheral):
+            Details(recordID: record, kind: kind, peripheral: peripheral)
+        case .readFailed(let peripheral, let error, let attempt):
+            Details(peripheral: peripheral, attempt: attempt, error: error)
+        case .decodeError(let record, let peripheral, let error):
+            Details(recordID: record, kind: .undecoded, peripheral: peripheral, error: error)
+        case .submitted(let record, let kind, let peripheral, let destination, let status, let attempt):
+            Details(
+                recordID: record, kind: kind, peripheral: peripheral, destination: destination,
+                httpStatus: status, attempt: attempt)
+        case .failed(
+            let record, let kind, let peripheral, let destination, let status, let attempt, let error):
+            Details(
+                recordID: record, kind: kind, peripheral: peripheral, destination: destination,
+                httpStatus: status, attempt: attempt, error: error)
+        case .retrying(let destination, let status, let attempt, let error):
+            Details(destination: destination, httpStatus: status, attempt: attempt, error: error)
+        case .destinationDown(let destination, let status, let error),
+            .destinationMisconfigured(let destination, let status, let error):
+            Details(destination: destination, httpStatus: status, error: error)
+        case .destinationUp(let destination):
+            Details(destination: destination)
+        case .authRejected(let destination, let status):
+            Details(destination: destination, httpStatus: status)
+        }
+    }
+}
+
+extension PeripheralReference {
+    /// How sentences name the peripheral.
+    var words: String {
+        alias ?? "a peripheral of model \(peripheralID)"
+    }
+}

@@ -1,0 +1,41 @@
+/// Takes events from the store's outbox to a sink, in the order of their numbers.
+///
+/// An entry is marked after it was written. A crash between the two repeats what was written and
+/// not yet marked, under the same numbers, and loses nothing.
+public struct EventOutbox: Sendable {
+    private let store: SQLiteRecordStore
+    private let sink: any EventSink
+
+    /// At most this many entries are written between two marks.
+    private static let batch = 100
+
+    public init(store: SQLiteRecordStore, sink: any EventSink) {
+        self.store = store
+        self.sink = sink
+    }
+
+    /// Runs until the task is cancelled; throws `StoreError` when the outbox cannot be read or
+    /// marked.
+    public func run() async throws {
+        while !Task.isCancelled {
+            // Cleared before the outbox is read: a commit after the reading raises it again.
+            _ = store.outboxWakeUp.consume()
+            do {
+                try await drain()
+            } catch is CancellationError {
+                return
+            }
+            await store.outboxWakeUp.wait()
+        }
+    }
+
+    /// Writes everything that waits in the outbox now.
+    public func drain() async throws {
+        while true {
+            let waiting = try await store.outboxEntries(limit: Self.batch)
+            guard let last = waiting.last else { return }
+            for item in waiting { sink.write(item.entry) }
+            try await store.markOutbox(through: last.sequence)
+        }
+    }
+}

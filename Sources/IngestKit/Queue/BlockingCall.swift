@@ -1,0 +1,14 @@
+import Dispatch
+
+/// Runs what blocks on a thread that is not of the cooperative pool.
+enum BlockingCall {
+    private static let queue = DispatchQueue(label: "ingestd.queue.opening")
+
+    static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(with: Result { try body() })
+            }
+        }
+    }
+}

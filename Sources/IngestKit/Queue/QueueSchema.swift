@@ -1,0 +1,121 @@
+import GRDB
+
+/// The tables of the queue, and how an older file becomes a newer one.
+enum QueueSchema {
+    /// The version that this code writes, in `PRAGMA user_version`.
+    static let version = 1
+
+    /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
+    static let applicationID = 0x494E_4744
+
+    /// What a file is, before anything is written to it.
+    /// - Returns: its schema version; 0 for a new one.
+    static func inspect(_ db: Database, path: String) throws -> Int {
+        let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        if application == applicationID {
+            guard found <= version else {
+                throw StoreError(.newerVersion(found: found, supported: version), path: path)
+            }
+            return found
+        }
+        guard application == 0, found == 0, tables == 0 else { throw StoreError(.foreign, path: path) }
+        return 0
+    }
+
+    /// Brings the file from `found` to `version`, within the caller's transaction.
+    static func migrate(_ db: Database, from found: Int) throws {
+        if found < 1 {
+            try db.execute(sql: version1)
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+        }
+        try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    private static let version1 = """
+        CREATE TABLE record (
+            -- In the order of the commits.
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL,
+            peripheral_id INTEGER NOT NULL,
+            address TEXT NOT NULL,
+            alias TEXT,
+            -- 4 or 32 hexadecimal digits, or ADV.
+            characteristic TEXT NOT NULL,
+            payload BLOB NOT NULL,
+            body TEXT NOT NULL,
+            frozen INTEGER NOT NULL DEFAULT 0,
+            -- The place in the order of delivery, given when the record is frozen; NULL for what
+            -- is not delivered.
+            position INTEGER UNIQUE,
+            -- Monotonic time of the freezing, in nanoseconds; of meaning within one run only.
+            available_ns INTEGER,
+            -- Wall time of the commit, in nanoseconds since 1970.
+            committed_ns INTEGER NOT NULL,
+            checksum BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX record_unfrozen ON record (seq) WHERE frozen = 0;
+
+        CREATE TABLE device (
+            address TEXT NOT NULL,
+            address_type TEXT NOT NULL,
+            memory TEXT NOT NULL,
+            PRIMARY KEY (address, address_type)
+        ) STRICT, WITHOUT ROWID;
+
+        -- The indication without a date that a device may not have got its confirmation for.
+        CREATE TABLE unconfirmed (
+            address TEXT PRIMARY KEY,
+            record_id TEXT NOT NULL,
+            characteristic TEXT NOT NULL,
+            payload BLOB NOT NULL,
+            boot_id TEXT NOT NULL,
+            received_ns INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE destination (
+            name TEXT PRIMARY KEY,
+            -- Records up to this position are delivered, dead letters, in a batch, or not for it.
+            position INTEGER NOT NULL,
+            delivered INTEGER NOT NULL DEFAULT 0,
+            state TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE batch (
+            destination TEXT NOT NULL REFERENCES destination (name),
+            first_position INTEGER NOT NULL,
+            -- Positions of its records, in order, with spaces between.
+            positions TEXT NOT NULL,
+            gateway TEXT NOT NULL,
+            -- Attempts that were told of in events.
+            attempts INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (destination, first_position)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE dead_letter (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            destination TEXT NOT NULL REFERENCES destination (name),
+            record_seq INTEGER NOT NULL REFERENCES record (seq),
+            http_status INTEGER,
+            attempt INTEGER NOT NULL,
+            error TEXT NOT NULL,
+            -- The server's words.
+            reply TEXT,
+            failed_ns INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX dead_letter_destination ON dead_letter (destination);
+
+        CREATE TABLE outbox (
+            sequence INTEGER PRIMARY KEY,
+            entry TEXT NOT NULL
+        ) STRICT;
+
+        CREATE TABLE counter (
+            name TEXT PRIMARY KEY,
+            value INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO counter (name, value) VALUES ('event', 0), ('position', 0);
+        """
+}

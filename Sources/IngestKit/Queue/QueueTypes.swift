@@ -1,0 +1,128 @@
+/// What of a record decides where it goes.
+public struct RecordHeader: Sendable, Hashable {
+    public let id: RecordID
+    public let kind: RecordKind
+    public let peripheralID: Int
+    public let address: BluetoothAddress
+    public let alias: String?
+
+    public init(id: RecordID, kind: RecordKind, peripheralID: Int, address: BluetoothAddress, alias: String?)
+    {
+        self.id = id
+        self.kind = kind
+        self.peripheralID = peripheralID
+        self.address = address
+        self.alias = alias
+    }
+
+    /// How events name the device.
+    var peripheral: PeripheralReference {
+        PeripheralReference(peripheralID: peripheralID, alias: alias)
+    }
+}
+
+/// A destination's name, and which records are for it. All its conditions must hold.
+public struct DestinationRouting: Sendable {
+    public enum Peripheral: Sendable, Hashable {
+        /// The model's number in the catalogue.
+        case model(Int)
+        case alias(String)
+    }
+
+    public let name: String
+    /// Nil is all kinds.
+    public let kinds: Set<RecordKind>?
+    /// Nil is all peripherals.
+    public let peripherals: Set<Peripheral>?
+    /// What the allow-list says of the device's destinations.
+    public let admits: @Sendable (RecordHeader) -> Bool
+
+    public init(
+        name: String, kinds: Set<RecordKind>? = nil, peripherals: Set<Peripheral>? = nil,
+        admits: @escaping @Sendable (RecordHeader) -> Bool = { _ in true }
+    ) {
+        self.name = name
+        self.kinds = kinds
+        self.peripherals = peripherals
+        self.admits = admits
+    }
+
+    func accepts(_ record: RecordHeader) -> Bool {
+        if let kinds, !kinds.contains(record.kind) { return false }
+        if let peripherals {
+            let byAlias = record.alias.map { peripherals.contains(.alias($0)) } ?? false
+            if !byAlias && !peripherals.contains(.model(record.peripheralID)) { return false }
+        }
+        return admits(record)
+    }
+}
+
+/// How many records go in one request, and how long the first waits for company.
+public struct BatchSettings: Sendable, Hashable {
+    /// 1 to 1000.
+    public let maxRecords: Int
+    public let maxWait: Duration
+
+    public init(maxRecords: Int = 100, maxWait: Duration = .seconds(2)) {
+        self.maxRecords = min(max(maxRecords, 1), 1000)
+        self.maxWait = maxWait
+    }
+}
+
+/// A batch whose composition is in the store: whatever happens, it goes out as it is.
+public struct StoredBatch: Sendable, Equatable {
+    public struct Item: Sendable, Equatable {
+        public let header: RecordHeader
+        let position: Int64
+        /// The record, as canonical JSON.
+        public let body: String
+    }
+
+    public let destination: String
+    /// The gateway's name when the batch was composed.
+    public let gateway: String
+    public let items: [Item]
+    /// Attempts already made, as far as events told of them.
+    public internal(set) var attempts: Int
+
+    var firstPosition: Int64 { items.first?.position ?? 0 }
+}
+
+/// What a destination has to do next.
+public enum NextBatch: Sendable, Equatable {
+    case batch(StoredBatch)
+    /// Records wait for company until then.
+    case waiting(until: MonotonicInstant)
+    /// Many records for other destinations were passed over; ask again.
+    case more
+    case nothing
+}
+
+/// How a destination fares; kept in the store, so that each change is told once.
+public enum DestinationState: String, Sendable, Hashable {
+    case up
+    case down
+    case authRejected = "auth-rejected"
+    case misconfigured
+}
+
+/// What is in the queue.
+public struct QueueCounts: Sendable, Equatable {
+    public struct Destination: Sendable, Equatable {
+        public let name: String
+        public let state: DestinationState
+        /// Records that it has not taken yet.
+        public let pending: Int
+        /// Records that it has taken.
+        public let delivered: Int
+        /// Records set aside, because it does not take them.
+        public let dead: Int
+    }
+
+    /// Records held, of every kind.
+    public let records: Int
+    /// Of those, the ones that could not be decoded.
+    public let undecoded: Int
+    /// By name.
+    public let destinations: [Destination]
+}

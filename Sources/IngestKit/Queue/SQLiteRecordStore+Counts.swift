@@ -1,0 +1,51 @@
+import GRDB
+
+extension SQLiteRecordStore {
+    /// What is in the queue now. Looks at every record that a destination has not taken: for
+    /// status, not for the way of a reading.
+    public func counts() async throws -> QueueCounts {
+        let routings = routings
+        return try await read { db in
+            let records = try Int.fetchOne(db, sql: "SELECT count(*) FROM record") ?? 0
+            let undecoded =
+                try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM record WHERE kind = ?",
+                    arguments: [RecordKind.undecoded.rawValue]) ?? 0
+            let rows = try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name")
+            let destinations = try rows.map { row in
+                let name: String = row["name"]
+                let batches = try String.fetchAll(
+                    db, sql: "SELECT positions FROM batch WHERE destination = ?", arguments: [name])
+                return QueueCounts.Destination(
+                    name: name, state: DestinationState(rawValue: row["state"]) ?? .up,
+                    pending: batches.reduce(0) { $0 + $1.split(separator: " ").count }
+                        + (try Self.waiting(after: row["position"], routings[name], db)),
+                    delivered: row["delivered"],
+                    dead: try Int.fetchOne(
+                        db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?",
+                        arguments: [name]) ?? 0)
+            }
+            return QueueCounts(records: records, undecoded: undecoded, destinations: destinations)
+        }
+    }
+
+    /// Records for a destination that are in no batch yet, frozen or not; none for a destination
+    /// that is not configured.
+    private static func waiting(
+        after position: Int64, _ routing: DestinationRouting?, _ db: Database
+    ) throws -> Int {
+        guard let routing else { return 0 }
+        var count = 0
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT id, kind, peripheral_id, address, alias FROM record
+                WHERE (position > ? OR frozen = 0) AND kind <> ?
+                """,
+            arguments: [position, RecordKind.undecoded.rawValue])
+        while let row = try rows.next() {
+            if let header = header(row), routing.accepts(header) { count += 1 }
+        }
+        return count
+    }
+}

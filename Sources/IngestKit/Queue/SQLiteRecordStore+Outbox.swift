@@ -1,0 +1,39 @@
+import GRDB
+
+extension SQLiteRecordStore {
+    /// An event that the journal does not have yet, as far as we know.
+    struct OutboxItem: Sendable {
+        let sequence: Int64
+        let entry: JournalEntry
+    }
+
+    /// Puts an event into the outbox, under the next number, in the transaction that it tells of.
+    static func append(_ event: Event, _ db: Database) throws {
+        let sequence = try next("event", db)
+        try db.execute(
+            sql: "INSERT INTO outbox (sequence, entry) VALUES (?, ?)",
+            arguments: [sequence, event.entry(sequence: sequence).stored])
+    }
+
+    /// The first entries of the outbox, in the order of their numbers.
+    func outboxEntries(limit: Int) async throws -> [OutboxItem] {
+        let path = path
+        return try await read { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT sequence, entry FROM outbox ORDER BY sequence LIMIT ?", arguments: [limit])
+            return try rows.map { row in
+                guard let entry = JournalEntry(stored: row["entry"]) else {
+                    throw StoreError(.corrupt, path: path)
+                }
+                return OutboxItem(sequence: row["sequence"], entry: entry)
+            }
+        }
+    }
+
+    /// Marks the entries up to this number as written.
+    func markOutbox(through sequence: Int64) async throws {
+        try await write { db in
+            try db.execute(sql: "DELETE FROM outbox WHERE sequence <= ?", arguments: [sequence])
+        }
+    }
+}

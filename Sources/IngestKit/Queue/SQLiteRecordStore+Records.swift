@@ -1,0 +1,157 @@
+import FoundationEssentials
+import GRDB
+
+extension SQLiteRecordStore: RecordStore {
+    /// How long after an indication without a date equal bytes are taken for a repetition.
+    private static let repetitionWindow = Duration.seconds(600)
+
+    public func commit(_ submission: RecordSubmission) async throws -> CommitOutcome {
+        let wall = clock.wallNanoseconds
+        let bootID = bootID
+        let outcome = try await write { db in
+            if let known = try Self.repeated(submission, bootID: bootID, db) {
+                let record = submission.record
+                try Self.append(
+                    .duplicateIgnored(recordID: known, kind: record.kind, record.device.reference), db)
+                return CommitOutcome.duplicate(known)
+            }
+            try Self.insert(submission, wallNanoseconds: wall, bootID: bootID, db)
+            return .committed(submission.record.id)
+        }
+        outboxWakeUp.raise()
+        return outcome
+    }
+
+    public func markConfirmed(_ id: RecordID) async throws {
+        try await write { db in
+            try db.execute(sql: "DELETE FROM unconfirmed WHERE record_id = ?", arguments: [id.text])
+        }
+    }
+
+    public func freeze(_ records: [Record]) async throws {
+        let now = clock.now
+        try await write { db in
+            for record in records {
+                // A record that is frozen already may be on its way: it stays as it is.
+                let row = try Row.fetchOne(
+                    db, sql: "SELECT seq, payload FROM record WHERE id = ? AND frozen = 0",
+                    arguments: [record.id.text])
+                guard let row else { continue }
+                let body = record.json
+                let checksum = Self.checksum(
+                    id: record.id.text, kind: record.kind.rawValue, payload: row["payload"], body: body)
+                try db.execute(
+                    sql: "UPDATE record SET body = ?, checksum = ? WHERE seq = ?",
+                    arguments: [body, checksum, row["seq"] as Int64])
+                try Self.freeze(sequence: row["seq"], availableAt: now, db)
+            }
+        }
+        announceRecords()
+    }
+
+    public func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
+        let text = try await read { db in
+            try String.fetchOne(
+                db, sql: "SELECT memory FROM device WHERE address = ? AND address_type = ?",
+                arguments: [device.address.description, device.type.rawValue])
+        }
+        // What an earlier version wrote and this one cannot read is learned again.
+        return text.flatMap { try? JSONDecoder().decode(DeviceMemory.self, from: Data($0.utf8)) }
+    }
+
+    public func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let text = String(decoding: try encoder.encode(memory), as: UTF8.self)
+        try await write { db in
+            // A memory that has not changed costs no write.
+            try db.execute(
+                sql: """
+                    INSERT INTO device (address, address_type, memory) VALUES (?, ?, ?)
+                    ON CONFLICT DO UPDATE SET memory = excluded.memory WHERE memory <> excluded.memory
+                    """,
+                arguments: [device.address.description, device.type.rawValue, text])
+        }
+    }
+
+    // MARK: - Within a transaction
+
+    /// The record that this submission repeats, if it repeats one.
+    private static func repeated(
+        _ submission: RecordSubmission, bootID: String, _ db: Database
+    ) throws -> RecordID? {
+        let record = submission.record
+        let known = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM record WHERE id = ?)", arguments: [record.id.text])
+        if known == true { return record.id }
+
+        guard submission.repetition == .undatedIndication(isFirstOnLink: true) else { return nil }
+        let row = try Row.fetchOne(
+            db, sql: "SELECT * FROM unconfirmed WHERE address = ?",
+            arguments: [record.device.address.description])
+        guard let row, row["boot_id"] == bootID, row["payload"] == Data(record.raw.bytes),
+            row["characteristic"] == record.raw.characteristicText
+        else { return nil }
+        let first = MonotonicInstant(nanoseconds: UInt64(clamping: row["received_ns"] as Int64))
+        guard submission.received.since(first) <= repetitionWindow else { return nil }
+        return RecordID(text: row["record_id"])
+    }
+
+    private static func insert(
+        _ submission: RecordSubmission, wallNanoseconds: Int64, bootID: String, _ db: Database
+    ) throws {
+        let record = submission.record
+        let payload = Data(record.raw.bytes)
+        let body = record.json
+        try db.execute(
+            sql: """
+                INSERT INTO record (id, kind, peripheral_id, address, alias, characteristic, payload,
+                    body, committed_ns, checksum)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                record.id.text, record.kind.rawValue, record.device.peripheralID,
+                record.device.address.description, record.device.alias,
+                record.raw.characteristicText, payload, body, wallNanoseconds,
+                checksum(id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body),
+            ])
+        if case .undatedIndication = submission.repetition {
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO unconfirmed
+                        (address, record_id, characteristic, payload, boot_id, received_ns)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    record.device.address.description, record.id.text, record.raw.characteristicText,
+                    payload, bootID, Int64(clamping: submission.received.nanoseconds),
+                ])
+        }
+        if record.kind == .undecoded {
+            try append(
+                .decodeError(
+                    recordID: record.id, record.device.reference,
+                    error: submission.decodeError ?? "no reason given"), db)
+        } else {
+            try append(.read(recordID: record.id, kind: record.kind, record.device.reference), db)
+        }
+    }
+
+    /// Gives a record its place in the order of delivery, if it is to be delivered at all.
+    static func freeze(sequence: Int64, availableAt: MonotonicInstant, _ db: Database) throws {
+        let kind = try String.fetchOne(
+            db, sql: "SELECT kind FROM record WHERE seq = ?", arguments: [sequence])
+        let position: Int64? =
+            kind == RecordKind.undecoded.rawValue ? nil : try next("position", db)
+        try db.execute(
+            sql: "UPDATE record SET frozen = 1, position = ?, available_ns = ? WHERE seq = ?",
+            arguments: [position, Int64(clamping: availableAt.nanoseconds), sequence])
+    }
+}
+
+extension DeviceBlock {
+    /// How events name the device.
+    var reference: PeripheralReference {
+        PeripheralReference(peripheralID: peripheralID, alias: alias)
+    }
+}

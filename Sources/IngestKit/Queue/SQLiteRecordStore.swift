@@ -1,0 +1,167 @@
+import Crypto
+import FoundationEssentials
+import GRDB
+
+/// The queue on SQLite: every record once, in the order of the commits, with what each destination
+/// has taken of them.
+///
+/// One connection reads, writes and checkpoints (SQLite before 3.51.3 can damage a WAL that two
+/// connections write or checkpoint at once), in WAL mode with `synchronous=FULL`, so that a
+/// returned commit has been synced. SQLite runs on GRDB's own dispatch queue, never on the
+/// cooperative pool.
+public final class SQLiteRecordStore: Sendable {
+    /// Raised by every commit that put an event into the outbox.
+    public let outboxWakeUp = WakeUp()
+
+    let database: DatabaseQueue
+    let path: String
+    /// The kernel's name of this boot.
+    let bootID: String
+    let clock: any GatewayClock
+    let routings: [String: DestinationRouting]
+    /// The last position given before this run: what is up to it waits for no company.
+    let positionAtOpening: Int64
+    private let wakeUps: [String: WakeUp]
+
+    /// How far the WAL file may stay grown after a checkpoint, in bytes.
+    private static let journalSizeLimit = 16 << 20
+
+    /// Opens the queue, or makes a new one, and takes it over from an earlier run: records whose
+    /// device block that run did not complete are frozen as they are.
+    ///
+    /// A destination that the file does not know starts with the oldest record held if no
+    /// destination was known before, else with what is read from now on.
+    /// - Parameters:
+    ///   - path: the database file; its directory exists.
+    ///   - bootID: the kernel's name of this boot (/proc/sys/kernel/random/boot_id).
+    /// - Throws: `StoreError`.
+    public static func open(
+        path: String, bootID: String, clock: any GatewayClock, destinations: [DestinationRouting]
+    ) async throws -> SQLiteRecordStore {
+        do {
+            // Opening blocks: it goes to a thread of its own, as every later access does.
+            let database = try await BlockingCall.run { try Self.connect(path: path) }
+            let position = try await database.write { db in
+                let found = try QueueSchema.inspect(db, path: path)
+                try QueueSchema.migrate(db, from: found)
+                try Self.register(destinations, db)
+                try Self.freezeLeftovers(db)
+                return try Int64.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
+            }
+            return SQLiteRecordStore(
+                database: database, path: path, bootID: bootID, clock: clock,
+                destinations: destinations, positionAtOpening: position)
+        } catch let error as DatabaseError {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    private init(
+        database: DatabaseQueue, path: String, bootID: String, clock: any GatewayClock,
+        destinations: [DestinationRouting], positionAtOpening: Int64
+    ) {
+        self.database = database
+        self.path = path
+        self.bootID = bootID
+        self.clock = clock
+        self.routings = Dictionary(destinations.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        self.positionAtOpening = positionAtOpening
+        self.wakeUps = Dictionary(destinations.map { ($0.name, WakeUp()) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Raised when there may be records for a destination. One waiter.
+    public func wakeUp(for destination: String) -> WakeUp {
+        wakeUps[destination] ?? WakeUp()
+    }
+
+    /// Closes the file, with a checkpoint; nothing may be asked of the store after it.
+    public func close() async throws {
+        let database = database
+        try await BlockingCall.run { try database.close() }
+    }
+
+    // MARK: - Opening
+
+    private static func connect(path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "ingestd.queue"
+        // A reading command may hold a lock for a moment while it opens the file.
+        configuration.busyMode = .timeout(5)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.writeWithoutTransaction { db in
+            // A file that is not ours is refused before anything is changed in it.
+            _ = try QueueSchema.inspect(db, path: path)
+            // Set here and not through GRDB's configuration, which goes back to NORMAL with WAL.
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.execute(sql: "PRAGMA mmap_size = 0")
+            try db.execute(sql: "PRAGMA journal_size_limit = \(journalSizeLimit)")
+        }
+        return database
+    }
+
+    private static func register(_ destinations: [DestinationRouting], _ db: Database) throws {
+        let known = try Set(String.fetchAll(db, sql: "SELECT name FROM destination"))
+        for destination in destinations where !known.contains(destination.name) {
+            try db.execute(
+                sql: """
+                    INSERT OR IGNORE INTO destination (name, position, state)
+                    SELECT ?, CASE WHEN ? THEN 0 ELSE value END, ? FROM counter WHERE name = 'position'
+                    """,
+                arguments: [destination.name, known.isEmpty, DestinationState.up.rawValue])
+        }
+    }
+
+    private static func freezeLeftovers(_ db: Database) throws {
+        let leftovers = try Int64.fetchAll(db, sql: "SELECT seq FROM record WHERE frozen = 0 ORDER BY seq")
+        for sequence in leftovers {
+            try freeze(sequence: sequence, availableAt: MonotonicInstant(nanoseconds: 0), db)
+        }
+    }
+
+    // MARK: - Access
+
+    /// One transaction. Any throw means that nothing of it happened: GRDB rolls back, also when
+    /// the task is cancelled before the commit.
+    func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        do {
+            return try await database.write(body)
+        } catch let error as DatabaseError {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        do {
+            return try await database.read(body)
+        } catch let error as DatabaseError {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    /// The next number of a counter that never goes back.
+    static func next(_ counter: String, _ db: Database) throws -> Int64 {
+        let value = try Int64.fetchOne(
+            db, sql: "UPDATE counter SET value = value + 1 WHERE name = ? RETURNING value",
+            arguments: [counter])
+        // The row is made with the schema.
+        guard let value else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        return value
+    }
+
+    /// Raises what waits for records.
+    func announceRecords() {
+        for wakeUp in wakeUps.values { wakeUp.raise() }
+    }
+
+    /// The first 16 bytes of the SHA-256 of what must not change unseen.
+    static func checksum(id: String, kind: String, payload: Data, body: String) -> Data {
+        var hash = SHA256()
+        for part in [Data(id.utf8), Data(kind.utf8), payload] {
+            hash.update(data: part)
+            hash.update(data: [0])
+        }
+        hash.update(data: Data(body.utf8))
+        return Data(hash.finalize().prefix(16))
+    }
+}
