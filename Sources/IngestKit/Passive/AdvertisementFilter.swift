@@ -10,13 +10,14 @@ public struct AdvertisementFilter: Sendable, Equatable {
         case longService(BluetoothUUID)
         /// The company of manufacturer data (0xFF).
         case company(UInt16)
-        /// The local name (0x08, 0x09) begins so; UTF-8.
+        /// The local name (0x08, 0x09) begins so; UTF-8. An empty prefix matches nothing.
         case namePrefix([UInt8])
     }
 
     /// Devices that are named by address.
     public let addresses: Set<BluetoothAddress>
-    /// For models of which any device is read; each inner list must match whole.
+    /// For models of which any device is read; each inner list must match whole, and an empty one
+    /// matches nothing.
     public let models: [[Mark]]
 
     public init(addresses: Set<BluetoothAddress> = [], models: [[Mark]] = []) {
@@ -26,4 +27,100 @@ public struct AdvertisementFilter: Sendable, Equatable {
 
     /// True when nothing can match, so that there is nothing to listen for.
     public var isEmpty: Bool { addresses.isEmpty && models.isEmpty }
+
+    /// Whether an advert is of any use: its device is named by address, or its data bear all marks
+    /// of one model. Takes any bytes.
+    public func admits(_ address: BluetoothAddress, data: Span<UInt8>) -> Bool {
+        if addresses.contains(address) { return true }
+        for marks in models where Self.matches(marks, data: data) { return true }
+        return false
+    }
+
+    /// Whether the data bear every one of `marks`. No marks match nothing: what says nothing of a
+    /// device must not admit every device.
+    public static func matches(_ marks: [Mark], data: Span<UInt8>) -> Bool {
+        guard !marks.isEmpty else { return false }
+        for mark in marks where !mark.isBorne(by: data) { return false }
+        return true
+    }
+}
+
+/// AD types (Assigned Numbers 2.3).
+enum AdvertisementDataType {
+    static let someShortServices: UInt8 = 0x02
+    static let allShortServices: UInt8 = 0x03
+    static let someLongServices: UInt8 = 0x06
+    static let allLongServices: UInt8 = 0x07
+    static let shortenedName: UInt8 = 0x08
+    static let completeName: UInt8 = 0x09
+    static let shortServiceData: UInt8 = 0x16
+    static let longServiceData: UInt8 = 0x21
+    static let manufacturerData: UInt8 = 0xFF
+}
+
+extension AdvertisementFilter.Mark {
+    /// Whether one of the AD structures in `data` bears this mark.
+    func isBorne(by data: Span<UInt8>) -> Bool {
+        var structures = AdvertisementStructures(data)
+        while let (type, range) = structures.next() {
+            if isBorne(byType: type, value: data.extracting(range)) { return true }
+        }
+        return false
+    }
+
+    private func isBorne(byType type: UInt8, value: Span<UInt8>) -> Bool {
+        typealias DataType = AdvertisementDataType
+        switch (self, type) {
+        case (.service(let uuid), DataType.someShortServices),
+            (.service(let uuid), DataType.allShortServices):
+            var position = 0
+            while let listed = value.littleEndian16(at: position) {
+                if listed == uuid { return true }
+                position += 2
+            }
+            return false
+        case (.service(let uuid), DataType.shortServiceData):
+            return value.littleEndian16(at: 0) == uuid
+        case (.longService(let uuid), DataType.someLongServices),
+            (.longService(let uuid), DataType.allLongServices):
+            var position = 0
+            while let listed = value.littleEndianUUID(at: position) {
+                if listed == uuid { return true }
+                position += 16
+            }
+            return false
+        case (.longService(let uuid), DataType.longServiceData):
+            return value.littleEndianUUID(at: 0) == uuid
+        case (.company(let company), DataType.manufacturerData):
+            return value.littleEndian16(at: 0) == company
+        case (.namePrefix(let prefix), DataType.shortenedName),
+            (.namePrefix(let prefix), DataType.completeName):
+            // An empty prefix says nothing of a device.
+            guard !prefix.isEmpty, prefix.count <= value.count else { return false }
+            for index in prefix.indices where prefix[index] != value[index] { return false }
+            return true
+        default:
+            return false
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// The two octets at `position` as a number; nil past the end.
+    fileprivate func littleEndian16(at position: Int) -> UInt16? {
+        guard position + 2 <= count else { return nil }
+        return UInt16(self[position]) | UInt16(self[position + 1]) << 8
+    }
+
+    /// The sixteen octets at `position` as a UUID; nil past the end.
+    fileprivate func littleEndianUUID(at position: Int) -> BluetoothUUID? {
+        guard position + 16 <= count else { return nil }
+        var low: UInt64 = 0
+        var high: UInt64 = 0
+        for octet in (0..<8).reversed() {
+            low = low << 8 | UInt64(self[position + octet])
+            high = high << 8 | UInt64(self[position + 8 + octet])
+        }
+        return BluetoothUUID(high: high, low: low)
+    }
 }
