@@ -48,10 +48,15 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "CBlueZ", linkerSettings: [.linkedLibrary("bluetooth")]),
+        .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
+        .target(name: "BlueZBridge", dependencies: ["CBlueZ", "IngestKit"], swiftSettings: strict),
+        .target(
+            name: "PeripheralSimulator", dependencies: ["BlueZBridge", "IngestKit"], swiftSettings: strict),
         .executableTarget(
             name: "ingestd",
             dependencies: [
-                "IngestKit",
+                "BlueZBridge", "CSystemd", "IngestKit", "PeripheralSimulator",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
@@ -59,5 +64,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "IngestKitTests", dependencies: ["IngestKit"], swiftSettings: strict),
+        .testTarget(
+            name: "BlueZBridgeTests", dependencies: ["BlueZBridge", "IngestKit", "PeripheralSimulator"],
+            swiftSettings: strict),
     ]
 )

@@ -25,6 +25,9 @@ public protocol PeripheralLink: Sendable {
     func nextValue(within timeout: Duration) async throws(LinkError) -> ReceivedValue?
     /// Confirms the indication `value`. To be called only when its reading is committed.
     func confirm(_ value: ReceivedValue) async throws(LinkError)
+    /// Looks at the peripheral's Database Hash, where it has one, and forgets the layout when it is
+    /// not that for which the layout was found (Vol 3 Part G 7.3).
+    func checkDatabaseHash() async throws(LinkError)
     /// Ends the link; returns once the socket is closed. May be called twice.
     func close() async
 }

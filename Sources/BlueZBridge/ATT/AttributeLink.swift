@@ -1,0 +1,222 @@
+public import IngestKit
+
+/// The GATT client of one link (Core Specification Vol 3 Part G 4): finds only what a reading
+/// needs, and remembers the handles it found.
+public actor AttributeLink: PeripheralLink {
+    public nonisolated let device: DeviceAddress
+    private nonisolated let loop: RadioLoop
+    let bearer: AttributeBearer
+    public internal(set) var layout: AttributeLayout
+    /// Services whose handles come from an earlier link, so that a refusal may mean that they moved.
+    var remembered: Set<String>
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    /// Takes over a connected channel.
+    /// - Parameter remembered: the layout that an earlier link ended with.
+    public init(
+        device: DeviceAddress, channel: PacketChannel, loop: RadioLoop, clock: any GatewayClock,
+        remembered: AttributeLayout?
+    ) {
+        self.device = device
+        self.loop = loop
+        layout = remembered ?? .unknown
+        self.remembered = Set(layout.services.keys)
+        bearer = AttributeBearer(channel: channel, loop: loop, clock: clock)
+    }
+
+    /// Begins to listen to the peripheral.
+    func open() {
+        bearer.open()
+    }
+
+    public var pduCount: Int { bearer.pduCount }
+
+    public func close() {
+        bearer.close()
+    }
+
+    // MARK: Reading and writing
+
+    public func has(
+        _ characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) -> Bool {
+        do {
+            _ = try await find(characteristic, in: service)
+            return true
+        } catch .missing {
+            return false
+        }
+    }
+
+    public func read(
+        _ characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) -> [UInt8] {
+        try await retryingAfterMove(of: service) { () async throws(LinkError) -> [UInt8] in
+            if let handle = layout.services[service.description]??
+                .characteristics[characteristic.description]?.valueHandle
+            {
+                return try await readLong(handle)
+            }
+            return try await readByType(characteristic, in: service)
+        }
+    }
+
+    public func write(
+        _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) {
+        try await retryingAfterMove(of: service) { () async throws(LinkError) in
+            let found = try await find(characteristic, in: service)
+            try await write(value, toHandle: found.valueHandle)
+        }
+    }
+
+    public func subscribe(
+        to characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) {
+        try await retryingAfterMove(of: service) { () async throws(LinkError) in
+            let found = try await find(characteristic, in: service)
+            let configuration: UInt16
+            if found.properties & AttributeProtocol.Property.indicate != 0 {
+                configuration = 0x0002
+            } else if found.properties & AttributeProtocol.Property.notify != 0 {
+                configuration = 0x0001
+            } else {
+                throw .missing(AttributeProtocol.Attribute.clientConfiguration)
+            }
+            let handle = try await configurationHandle(of: characteristic, in: service)
+            try await write(AttributeProtocol.littleEndian(configuration), toHandle: handle)
+        }
+    }
+
+    public func ensureMTU(_ length: Int) async throws(LinkError) {
+        guard length > bearer.mtu else { return }
+        do {
+            try await bearer.exchangeMTU(isolation: self)
+        } catch .attribute {
+            // A peripheral without it stays with 23 (3.4.2.1): long values are read in parts.
+        }
+    }
+
+    private func write(_ value: [UInt8], toHandle handle: UInt16) async throws(LinkError) {
+        let header = [AttributeProtocol.Opcode.writeRequest] + AttributeProtocol.littleEndian(handle)
+        _ = try await transact(header + value)
+    }
+
+    /// Reads a value whole: what fills its PDU is asked for the rest (Vol 3 Part G 4.8.3).
+    private func readLong(_ handle: UInt16) async throws(LinkError) -> [UInt8] {
+        let request = [AttributeProtocol.Opcode.readRequest] + AttributeProtocol.littleEndian(handle)
+        let first = Array(try await transact(request).dropFirst())
+        return try await readRest(of: first, fullLength: bearer.mtu - 1, handle: handle)
+    }
+
+    /// Reads a value by its characteristic's UUID, which spares the discovery (4.8.2).
+    private func readByType(
+        _ characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) -> [UInt8] {
+        let range = try await find(service)
+        let opcode = AttributeProtocol.Opcode.readByTypeRequest
+        let request =
+            [opcode] + AttributeProtocol.littleEndian(range.firstHandle)
+            + AttributeProtocol.littleEndian(range.lastHandle)
+            + AttributeProtocol.littleEndian(characteristic)
+        let answer: [UInt8]
+        do {
+            answer = try await transact(request)
+        } catch .attribute(AttributeProtocol.Code.attributeNotFound, _) {
+            throw .missing(characteristic)
+        }
+        var reader = PDUReader(answer, skipping: 1)
+        guard let length = reader.byte(), length >= 2, let handle = reader.number(),
+            handle >= range.firstHandle, handle <= range.lastHandle,
+            let value = reader.bytes(Int(length) - 2)
+        else { throw .malformed(opcode: opcode) }
+        layout.services[service.description]??.characteristics[characteristic.description] =
+            AttributeLayout.Characteristic(properties: 0, valueHandle: handle, configurationHandle: nil)
+        // The length field counts at most 253 bytes of value (3.4.4.2).
+        return try await readRest(of: value, fullLength: min(bearer.mtu - 4, 253), handle: handle)
+    }
+
+    private func readRest(
+        of first: [UInt8], fullLength: Int, handle: UInt16
+    ) async throws(LinkError) -> [UInt8] {
+        var value = first
+        var isFull = first.count >= fullLength
+        while isFull, value.count < AttributeProtocol.longestValue {
+            let request =
+                [AttributeProtocol.Opcode.readBlobRequest] + AttributeProtocol.littleEndian(handle)
+                + AttributeProtocol.littleEndian(UInt16(value.count))
+            let part: [UInt8]
+            do {
+                part = Array(try await transact(request).dropFirst())
+            } catch .attribute {
+                // "Attribute Not Long" and the like: what came is all there is (4.8.3).
+                break
+            }
+            value += part
+            isFull = part.count >= bearer.mtu - 1
+        }
+        return Array(value.prefix(AttributeProtocol.longestValue))
+    }
+
+    func transact(_ request: [UInt8]) async throws(LinkError) -> [UInt8] {
+        do {
+            return try await bearer.transact(request, isolation: self)
+        } catch .attribute(let code, _) where Self.wantsEncryption.contains(code) {
+            throw .notEncrypted
+        }
+    }
+
+    /// Error codes that a bond would mend (Vol 3 Part F 3.4.1.1).
+    private static let wantsEncryption: Set<UInt8> = [
+        AttributeProtocol.Code.insufficientAuthentication,
+        AttributeProtocol.Code.insufficientKeySize,
+        AttributeProtocol.Code.insufficientEncryption,
+    ]
+
+    // MARK: Values that the peripheral sends
+
+    public func nextValue(within timeout: Duration) async throws(LinkError) -> ReceivedValue? {
+        while true {
+            guard let value = try await bearer.nextValue(within: timeout, isolation: self) else { return nil }
+            if let characteristic = characteristic(at: value.handle) {
+                return ReceivedValue(
+                    characteristic: characteristic, value: value.bytes,
+                    isIndication: value.isIndication, received: value.received)
+            }
+            if let characteristic = try await identify(value) {
+                return ReceivedValue(
+                    characteristic: characteristic, value: value.bytes,
+                    isIndication: value.isIndication, received: value.received)
+            }
+        }
+    }
+
+    public func confirm(_ value: ReceivedValue) throws(LinkError) {
+        guard value.isIndication else { return }
+        try bearer.sendConfirmation()
+    }
+
+    private func characteristic(at handle: UInt16) -> BluetoothUUID? {
+        for service in layout.services.values {
+            guard let service, handle >= service.firstHandle, handle <= service.lastHandle else { continue }
+            for (uuid, characteristic) in service.characteristics where characteristic.valueHandle == handle {
+                return BluetoothUUID(uuid)
+            }
+        }
+        return nil
+    }
+
+    /// A value from a handle that we do not know: the attributes have moved, or this says that they
+    /// did. Returns the characteristic if it is one that the reader may want.
+    private func identify(_ value: AttributeBearer.Value) async throws(LinkError) -> BluetoothUUID? {
+        layout = .unknown
+        remembered = []
+        let type = try await attributeType(at: value.handle)
+        if let type, type != AttributeProtocol.Attribute.serviceChanged { return type }
+        if value.isIndication { try bearer.sendConfirmation() }
+        return nil
+    }
+}

@@ -1,0 +1,208 @@
+internal import Glibc
+public import IngestKit
+
+/// The radio port on the Linux kernel: adverts and scan control over the management socket, links
+/// over L2CAP (docs/architecture.md, "The radio").
+public actor BlueZRadio: Radio {
+    public struct Settings: Sendable {
+        public var selection: AdapterSelection
+        /// Nil leaves the kernel's own timing.
+        public var timing: ScanTiming?
+        /// Whether bluetoothd runs: who then powers adapters on and off.
+        public var isBluetoothdRunning: @Sendable () async -> Bool
+
+        public init(
+            selection: AdapterSelection = .any, timing: ScanTiming? = nil,
+            isBluetoothdRunning: @escaping @Sendable () async -> Bool
+        ) {
+            self.selection = selection
+            self.timing = timing
+            self.isBluetoothdRunning = isBluetoothdRunning
+        }
+    }
+
+    let loop: RadioLoop
+    let clock: any GatewayClock
+    let settings: Settings
+    let management: ManagementSocket
+    let receiver: AdvertReceiver
+    private let connector: any LinkConnector
+    var inventory: [UInt16: Adapter] = [:]
+    private let statesContinuation: AsyncStream<[AdapterState]>.Continuation
+    /// Adapters that wait to be brought into shape; each stands in it at most once.
+    private let work: AsyncStream<UInt16>
+    private let workContinuation: AsyncStream<UInt16>.Continuation
+
+    public nonisolated let advertisements: AsyncStream<Advertisement>
+    public nonisolated let adapters: AsyncStream<[AdapterState]>
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    /// - Parameters:
+    ///   - management: the kernel's management channel, or a simulated one.
+    ///   - connector: makes the links.
+    public init(
+        management: PacketChannel, connector: any LinkConnector, loop: RadioLoop,
+        clock: any GatewayClock, settings: Settings
+    ) {
+        self.loop = loop
+        self.clock = clock
+        self.settings = settings
+        self.connector = connector
+        self.management = ManagementSocket(channel: management, loop: loop)
+        receiver = AdvertReceiver(clock: clock)
+        advertisements = receiver.advertisements
+        (adapters, statesContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (work, workContinuation) = AsyncStream.makeStream()
+    }
+
+    // MARK: Listening
+
+    /// Listens until the task is cancelled.
+    /// - Throws: `ManagementError.ended` when the management socket dies: only a new process can
+    ///   open another. `ManagementError.noPermission` when the kernel does not trust the socket.
+    public func listen(for filter: AdvertisementFilter) async throws {
+        receiver.filter = filter
+        management.open(
+            onEvent: { [weak self] event, index, parameters in
+                guard let self else { return }
+                self.received(event: event, index: index, parameters)
+            },
+            onEnd: { [workContinuation] in workContinuation.finish() })
+        defer {
+            receiver.finish()
+            statesContinuation.finish()
+        }
+        try await withTaskCancellationHandler {
+            for index in try await indexList() { appeared(index) }
+            publish()
+            try await withThrowingDiscardingTaskGroup { group in
+                for await index in work {
+                    group.addTask { try await self.settle(index) }
+                }
+            }
+        } onCancel: {
+            workContinuation.finish()
+        }
+        guard Task.isCancelled else { throw ManagementError.ended }
+        await withdraw()
+    }
+
+    public func update(_ filter: AdvertisementFilter) {
+        receiver.filter = filter
+        for index in inventory.keys { wantSettled(index) }
+    }
+
+    private func indexList() async throws(ManagementError) -> [UInt16] {
+        let opcode = ManagementProtocol.Opcode.readIndexList
+        let answer: [UInt8]
+        do {
+            answer = try await management.send(
+                opcode, index: ManagementProtocol.noIndex, isolation: self)
+        } catch .status(ManagementProtocol.Status.permissionDenied, _) {
+            throw .noPermission
+        }
+        var reader = ManagementReader(answer.span)
+        guard let count = reader.number16() else { throw .malformed(opcode: opcode) }
+        var indexes: [UInt16] = []
+        for _ in 0..<count {
+            guard let index = reader.number16() else { throw .malformed(opcode: opcode) }
+            indexes.append(index)
+        }
+        return indexes
+    }
+
+    /// Handles an event; runs on the loop, within the actor.
+    private nonisolated func received(event: UInt16, index: UInt16, _ parameters: Span<UInt8>) {
+        loop.checkIsolated()
+        switch event {
+        case ManagementProtocol.Event.monitorDeviceFound, ManagementProtocol.Event.deviceFound:
+            let hasHandle = event == ManagementProtocol.Event.monitorDeviceFound
+            assumeIsolated { radio in
+                if radio.receiver.receive(parameters, hasHandle: hasHandle, index: index) {
+                    radio.inventory[index]?.lastAdvert = clock.now
+                }
+            }
+        default:
+            var reader = ManagementReader(parameters)
+            let number = reader.number32()
+            let short = number.map { UInt16(truncatingIfNeeded: $0) }
+            let handle = parameters.count == 2 ? UInt16(parameters[0]) | UInt16(parameters[1]) << 8 : short
+            assumeIsolated { $0.changed(event: event, index: index, settings: number, handle: handle) }
+        }
+    }
+
+    private func changed(event: UInt16, index: UInt16, settings: UInt32?, handle: UInt16?) {
+        switch event {
+        case ManagementProtocol.Event.indexAdded:
+            appeared(index)
+        case ManagementProtocol.Event.indexRemoved:
+            disappeared(index)
+        case ManagementProtocol.Event.newSettings:
+            guard let settings else { return }
+            let wanted = ManagementProtocol.Setting.powered | ManagementProtocol.Setting.lowEnergy
+            if settings & wanted != wanted { setProblem("powered off", of: index) }
+            wantSettled(index)
+        case ManagementProtocol.Event.monitorRemoved:
+            guard let handle, inventory[index]?.monitor.handle == handle else { return }
+            inventory[index]?.monitor = .none
+            wantSettled(index)
+        case ManagementProtocol.Event.deviceRemoved:
+            guard inventory[index]?.reported.isEmpty == false else { return }
+            inventory[index]?.reported = []
+            wantSettled(index)
+        default:
+            break
+        }
+    }
+
+    private func appeared(_ index: UInt16) {
+        inventory[index] = Adapter(index: index, now: clock.now)
+        wantSettled(index)
+    }
+
+    private func disappeared(_ index: UInt16) {
+        guard let adapter = inventory.removeValue(forKey: index) else { return }
+        if let retry = adapter.retry { loop.cancel(retry) }
+        if let silence = adapter.silence { loop.cancel(silence) }
+        publish()
+    }
+
+    // MARK: State
+
+    /// Has the adapter brought into shape soon.
+    func wantSettled(_ index: UInt16) {
+        guard let adapter = inventory[index] else { return }
+        guard !adapter.needsSettling else { return }
+        inventory[index]?.needsSettling = true
+        if !adapter.isSettling { workContinuation.yield(index) }
+    }
+
+    /// Notes why an adapter does not listen, or with nil that it does.
+    func setProblem(_ problem: String?, of index: UInt16) {
+        guard let adapter = inventory[index], adapter.problem != problem else { return }
+        inventory[index]?.problem = problem
+        publish()
+    }
+
+    func publish() {
+        statesContinuation.yield(
+            inventory.values.compactMap(\.state).sorted { $0.id.index < $1.id.index })
+    }
+
+    // MARK: Links
+
+    public func connect(
+        to device: DeviceAddress, on adapter: AdapterID, remembered: AttributeLayout?,
+        requiresEncryption: Bool
+    ) async throws(LinkError) -> any PeripheralLink {
+        guard let address = inventory[adapter.index]?.address else { throw .adapterUnavailable }
+        let channel = try await connector.connect(
+            to: device, from: address, requiresEncryption: requiresEncryption, isolation: self)
+        let link = AttributeLink(
+            device: device, channel: channel, loop: loop, clock: clock, remembered: remembered)
+        await link.open()
+        return link
+    }
+}

@@ -1,0 +1,133 @@
+internal import CBlueZ
+internal import Glibc
+public import IngestKit
+
+/// Makes connected ATT channels: over the kernel's L2CAP, or to simulated peripherals.
+public protocol LinkConnector: Sendable {
+    /// Connects `adapter` to `device`. Runs on the radio's loop; its wait is bounded, and ends with
+    /// the task's cancellation.
+    func connect(
+        to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool,
+        isolation: isolated (any Actor)
+    ) async throws(LinkError) -> PacketChannel
+}
+
+/// Connects through the kernel: an L2CAP socket on the fixed channel of ATT. The kernel waits for
+/// the device's next advert with a passive scan, then connects; needs no capability.
+public struct KernelConnector: LinkConnector {
+    /// The kernel gives up after 20 s (HCI_LE_CONN_TIMEOUT) by itself; this is for one that does
+    /// not.
+    private static let timeout = Duration.seconds(25)
+
+    private let loop: RadioLoop
+
+    public init(loop: RadioLoop) {
+        self.loop = loop
+    }
+
+    public func connect(
+        to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool,
+        isolation: isolated (any Actor)
+    ) async throws(LinkError) -> PacketChannel {
+        // An adapter's own address is public; the rare one without has a static random address,
+        // which the kernel puts in the place of this by itself.
+        let opened = unsafe CBlueZ_open_att(
+            ManagementProtocol.octets(of: adapter), ManagementProtocol.type(.public))
+        guard opened >= 0 else { throw LinkError(connectErrno: errno) }
+        var descriptor = OwnedDescriptor(opened)
+        if requiresEncryption, CBlueZ_require_encryption(opened) != 0 {
+            throw LinkError(connectErrno: errno)
+        }
+        let octets = ManagementProtocol.octets(of: device.address)
+        if unsafe CBlueZ_connect_att(opened, octets, ManagementProtocol.type(device.type)) != 0 {
+            let error = errno
+            guard error == EINPROGRESS || error == EAGAIN else { throw LinkError(connectErrno: error) }
+            let outcome = await writable(opened, isolation: isolation)
+            if let outcome { throw outcome }
+            let result = CBlueZ_socket_error(opened)
+            guard result == 0 else { throw LinkError(connectErrno: result) }
+        }
+        return PacketChannel(descriptor: descriptor.release(), loop: loop)
+    }
+
+    /// Waits until the socket is connected or has failed; nil then, or why the wait ended without.
+    private func writable(_ descriptor: Int32, isolation: isolated (any Actor)) async -> LinkError? {
+        let wait = ConnectWait(descriptor: descriptor, loop: loop)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation(isolation: isolation) { continuation in
+                wait.begin(within: Self.timeout) { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            loop.run { wait.finish(.ended(.byGateway)) }
+        }
+    }
+}
+
+/// Closes a descriptor that nobody took over.
+private struct OwnedDescriptor: ~Copyable {
+    private var descriptor: Int32?
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        if let descriptor { close(descriptor) }
+    }
+
+    mutating func release() -> Int32 {
+        guard let descriptor else { preconditionFailure("a descriptor is released once") }
+        self.descriptor = nil
+        return descriptor
+    }
+}
+
+/// One wait for a connection; ends once, by the socket, the clock or a cancellation.
+///
+/// Sendable is checked by hand: everything runs on the radio's loop, which the loop asserts.
+private final class ConnectWait: @unchecked Sendable {
+    private let descriptor: Int32
+    private let loop: RadioLoop
+    private var timer: RadioLoop.Timer?
+    private var done: ((LinkError?) -> Void)?
+    private var early: LinkError?
+
+    init(descriptor: Int32, loop: RadioLoop) {
+        self.descriptor = descriptor
+        self.loop = loop
+    }
+
+    func begin(within timeout: Duration, done: @escaping (LinkError?) -> Void) {
+        if let early { return done(early) }
+        self.done = done
+        timer = loop.after(timeout) { self.finish(.notReachable) }
+        loop.watch(descriptor, for: .toWrite) { self.finish(nil) }
+    }
+
+    func finish(_ error: LinkError?) {
+        loop.checkIsolated()
+        guard let done else {
+            // Cancelled before it began, or finished already, where this is never read.
+            early = error
+            return
+        }
+        self.done = nil
+        if let timer { loop.cancel(timer) }
+        loop.ignore(descriptor)
+        done(error)
+    }
+}
+
+extension LinkError {
+    /// What an errno of socket(2), bind(2) or connect(2) on L2CAP means (net/bluetooth/l2cap_sock.c,
+    /// hci_conn.c).
+    init(connectErrno errno: Int32) {
+        switch errno {
+        case EBUSY, EADDRINUSE: self = .busy
+        case EHOSTUNREACH, ENODEV, ENETDOWN, EADDRNOTAVAIL, ERFKILL: self = .adapterUnavailable
+        case ETIMEDOUT, EHOSTDOWN: self = .notReachable
+        case EACCES, EKEYREJECTED, EBADE: self = .notEncrypted
+        default: self = .refused(errno: errno)
+        }
+    }
+}

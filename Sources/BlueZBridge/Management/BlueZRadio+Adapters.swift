@@ -1,0 +1,274 @@
+internal import IngestKit
+
+/// Brings adapters into shape, and keeps them so: powered, with the scan in place.
+extension BlueZRadio {
+    /// The first retry after a failure; it doubles.
+    private static let firstRetry = Duration.seconds(2)
+    private static let longestRetry = Duration.seconds(60)
+    /// Without any advert for this long the scan is restarted once; then hourly. Homes without any
+    /// device in the air look the same as a scan that died.
+    private static let silence = Duration.seconds(90)
+    private static let longSilence = Duration.seconds(3_600)
+
+    /// Works on one adapter until nothing has changed meanwhile.
+    func settle(_ index: UInt16) async throws {
+        guard inventory[index]?.isSettling == false else { return }
+        inventory[index]?.isSettling = true
+        defer { inventory[index]?.isSettling = false }
+        while inventory[index]?.needsSettling == true {
+            inventory[index]?.needsSettling = false
+            if let retry = inventory[index]?.retry {
+                loop.cancel(retry)
+                inventory[index]?.retry = nil
+            }
+            do {
+                let problem = try await bringUp(index)
+                setProblem(problem, of: index)
+                if problem == nil {
+                    inventory[index]?.attempt = 0
+                    watchSilence(index)
+                }
+            } catch .ended {
+                throw ManagementError.ended
+            } catch .status(ManagementProtocol.Status.permissionDenied, _) {
+                throw ManagementError.noPermission
+            } catch .status(ManagementProtocol.Status.invalidIndex, _) {
+                // Unplugged meanwhile; the event for it is on its way.
+                setProblem("unplugged", of: index)
+            } catch {
+                setProblem(Self.words(for: error), of: index)
+                retryLater(index)
+            }
+        }
+    }
+
+    /// One pass over everything that must hold for an adapter to listen.
+    /// - Returns: why it does not listen, or nil.
+    private func bringUp(_ index: UInt16) async throws(ManagementError) -> String? {
+        let settings = try await readInformation(index)
+        guard let adapter = inventory[index], let address = adapter.address else { return "unplugged" }
+        let isSelected = self.settings.selection.includes(index: index, address: address)
+        inventory[index]?.isSelected = isSelected
+        guard isSelected else { return "not selected" }
+
+        if settings & ManagementProtocol.Setting.powered == 0 {
+            guard await !self.settings.isBluetoothdRunning() else {
+                // bluetoothd owns the switch. It may also be on its way out: look again.
+                retryLater(index)
+                return "powered off"
+            }
+            try await command(ManagementProtocol.Opcode.setLowEnergy, index, [1])
+            try await command(ManagementProtocol.Opcode.setPowered, index, [1])
+        } else if settings & ManagementProtocol.Setting.lowEnergy == 0 {
+            try await command(ManagementProtocol.Opcode.setLowEnergy, index, [1])
+        }
+        try await setTiming(index)
+        return try await scan(index)
+    }
+
+    /// Reads address and settings.
+    private func readInformation(_ index: UInt16) async throws(ManagementError) -> UInt32 {
+        let opcode = ManagementProtocol.Opcode.readInformation
+        let answer = try await command(opcode, index)
+        var reader = ManagementReader(answer.span)
+        // Address, version, manufacturer, supported settings, current settings.
+        guard let address = reader.address(), reader.byte() != nil, reader.number16() != nil,
+            reader.number32() != nil, let current = reader.number32()
+        else { throw .malformed(opcode: opcode) }
+        inventory[index]?.address = address
+        return current
+    }
+
+    /// Scan interval and window, where they are configured: for the monitor's scan, the background
+    /// scan and the one before a connection.
+    private func setTiming(_ index: UInt16) async throws(ManagementError) {
+        guard let timing = settings.timing, inventory[index]?.hasScanTiming == false else { return }
+        var parameters: [UInt8] = []
+        for (types, value) in [
+            (ManagementProtocol.DefaultParameter.scanInterval, timing.interval),
+            (ManagementProtocol.DefaultParameter.scanWindow, timing.window),
+        ] {
+            for type in types {
+                // Type, length, value.
+                parameters += AttributeProtocol.littleEndian(type) + [2] + AttributeProtocol.littleEndian(value)
+            }
+        }
+        try await command(ManagementProtocol.Opcode.setDefaultConfiguration, index, parameters)
+        inventory[index]?.hasScanTiming = true
+    }
+
+    // MARK: The scan
+
+    /// Has the kernel scan passively, by a monitor of its own or one that is there.
+    private func scan(_ index: UInt16) async throws(ManagementError) -> String? {
+        guard !receiver.filter.isEmpty else {
+            try await removeMonitor(index)
+            return "the allow-list is empty"
+        }
+        let (matchesInController, handles) = try await monitorFeatures(index)
+        let patterns = Array(receiver.filter.kernelPatterns.prefix(ManagementProtocol.patternsPerMonitor))
+        if inventory[index]?.restartsScan == true {
+            inventory[index]?.restartsScan = false
+            try await removeMonitor(index)
+            try await addMonitor(patterns, index)
+            return nil
+        }
+        switch inventory[index]?.monitor {
+        case .own(let handle, let current) where handles.contains(handle):
+            if current == patterns || !matchesInController { break }
+            try await removeMonitor(index)
+            try await addMonitor(patterns, index)
+        case .adopted(let handle) where handles.contains(handle):
+            break
+        default:
+            if !matchesInController, let handle = handles.first {
+                inventory[index]?.monitor = .adopted(handle: handle)
+            } else {
+                try await addMonitor(patterns, index)
+            }
+        }
+        if matchesInController { try await reportPinnedDevices(index) }
+        return nil
+    }
+
+    /// Whether the controller matches patterns itself (Microsoft's extension), and the monitors in
+    /// place, whoever's.
+    private func monitorFeatures(
+        _ index: UInt16
+    ) async throws(ManagementError) -> (matchesInController: Bool, handles: [UInt16]) {
+        let opcode = ManagementProtocol.Opcode.readMonitorFeatures
+        let answer = try await command(opcode, index)
+        var reader = ManagementReader(answer.span)
+        // Supported and enabled features, most handles, most patterns, number of handles.
+        guard let supported = reader.number32(), reader.number32() != nil, reader.number16() != nil,
+            reader.byte() != nil, let count = reader.number16()
+        else { throw .malformed(opcode: opcode) }
+        var handles: [UInt16] = []
+        for _ in 0..<count {
+            guard let handle = reader.number16() else { throw .malformed(opcode: opcode) }
+            handles.append(handle)
+        }
+        return (supported & 1 != 0, handles)
+    }
+
+    private func addMonitor(_ patterns: [AdvertisementPattern], _ index: UInt16) async throws(ManagementError) {
+        let opcode = ManagementProtocol.Opcode.addPatternsMonitor
+        var parameters: [UInt8] = [UInt8(clamping: patterns.count)]
+        for pattern in patterns {
+            parameters += [pattern.type, pattern.offset, UInt8(clamping: pattern.bytes.count)]
+            parameters += pattern.bytes
+            // The kernel's field has room for 31 bytes.
+            parameters += [UInt8](repeating: 0, count: max(0, 31 - pattern.bytes.count))
+        }
+        let answer = try await command(opcode, index, parameters)
+        var reader = ManagementReader(answer.span)
+        guard let handle = reader.number16() else { throw .malformed(opcode: opcode) }
+        inventory[index]?.monitor = .own(handle: handle, patterns: patterns)
+    }
+
+    /// Removes the monitor that this process added; another's stays.
+    private func removeMonitor(_ index: UInt16) async throws(ManagementError) {
+        guard case .own(let handle, _) = inventory[index]?.monitor else { return }
+        inventory[index]?.monitor = .none
+        try await command(
+            ManagementProtocol.Opcode.removeMonitor, index, AttributeProtocol.littleEndian(handle))
+    }
+
+    /// A controller that matches adverts itself lets only those through that a pattern fits. What is
+    /// pinned by address goes on the kernel's device list too, with either type of address, so that
+    /// it is reported whatever it advertises.
+    private func reportPinnedDevices(_ index: UInt16) async throws(ManagementError) {
+        for address in receiver.filter.addresses {
+            for type in [AddressType.public, .random] {
+                let device = DeviceAddress(address, type)
+                // The kernel takes identity addresses only.
+                guard !device.isPrivate, inventory[index]?.reported.contains(device) == false else { continue }
+                try await command(
+                    ManagementProtocol.Opcode.addDevice, index,
+                    ManagementProtocol.bytes(of: device) + [ManagementProtocol.DeviceAction.report])
+                inventory[index]?.reported.insert(device)
+            }
+        }
+    }
+
+    /// Takes back what this process asked of the kernel, at an orderly end.
+    func withdraw() async {
+        for index in inventory.keys {
+            try? await removeMonitor(index)
+            for device in inventory[index]?.reported ?? [] {
+                _ = try? await command(
+                    ManagementProtocol.Opcode.removeDevice, index, ManagementProtocol.bytes(of: device))
+            }
+        }
+        management.close()
+    }
+
+    // MARK: Time
+
+    private func retryLater(_ index: UInt16) {
+        guard let adapter = inventory[index], adapter.retry == nil else { return }
+        let delay = min(Self.longestRetry, Self.firstRetry * (1 << min(adapter.attempt, 5)))
+        inventory[index]?.attempt += 1
+        inventory[index]?.retry = loop.after(delay) { [weak self] in
+            self?.assumeIsolated { radio in
+                radio.inventory[index]?.retry = nil
+                radio.wantSettled(index)
+            }
+        }
+    }
+
+    private func watchSilence(_ index: UInt16) {
+        guard let adapter = inventory[index], adapter.silence == nil else { return }
+        let bound = adapter.wasRestarted ? Self.longSilence : Self.silence
+        let due = adapter.lastAdvert + bound
+        let wait = max(Duration.seconds(1), due.since(clock.now))
+        inventory[index]?.silence = loop.after(wait) { [weak self] in
+            self?.assumeIsolated { $0.checkSilence(index) }
+        }
+    }
+
+    private func checkSilence(_ index: UInt16) {
+        guard let adapter = inventory[index] else { return }
+        inventory[index]?.silence = nil
+        guard adapter.problem == nil else { return }
+        let bound = adapter.wasRestarted ? Self.longSilence : Self.silence
+        if clock.now.since(adapter.lastAdvert) < bound {
+            if adapter.wasRestarted { inventory[index]?.wasRestarted = false }
+            watchSilence(index)
+            return
+        }
+        inventory[index]?.wasRestarted = true
+        inventory[index]?.lastAdvert = clock.now
+        inventory[index]?.restartsScan = true
+        wantSettled(index)
+    }
+
+    // MARK: Commands
+
+    @discardableResult
+    private func command(
+        _ opcode: UInt16, _ index: UInt16, _ parameters: [UInt8] = []
+    ) async throws(ManagementError) -> [UInt8] {
+        try await management.send(opcode, index: index, parameters, isolation: self)
+    }
+
+    private static func words(for error: ManagementError) -> String {
+        switch error {
+        case .status(ManagementProtocol.Status.blockedByRadioSwitch, _):
+            "blocked by a radio switch (rfkill)"
+        case .status(ManagementProtocol.Status.unknownCommand, ManagementProtocol.Opcode.readMonitorFeatures):
+            "this kernel has no advertisement monitors (Linux 5.10 or later has)"
+        case .status(ManagementProtocol.Status.rejected, ManagementProtocol.Opcode.setLowEnergy),
+            .status(ManagementProtocol.Status.notSupported, ManagementProtocol.Opcode.setLowEnergy):
+            "it has no Bluetooth LE"
+        case .status(let status, let opcode):
+            "the kernel answered command 0x\(String(opcode, radix: 16)) with status 0x\(String(status, radix: 16))"
+        case .noAnswer(let opcode):
+            "the kernel did not answer command 0x\(String(opcode, radix: 16))"
+        case .malformed(let opcode):
+            "the kernel's answer to command 0x\(String(opcode, radix: 16)) is malformed"
+        case .system(let error): error.description
+        case .noBluetooth, .noPermission, .ended: "the management socket has ended"
+        }
+    }
+}

@@ -1,0 +1,142 @@
+public import IngestKit
+
+/// The kernel's Bluetooth management protocol: packets of a six-byte header and little-endian
+/// parameters (BlueZ doc/mgmt-api.txt; kernel include/net/bluetooth/mgmt.h).
+public enum ManagementProtocol {
+    /// opcode or event, controller index, length of parameters: each 16 bits.
+    static let headerLength = 6
+    /// The index of commands and events that concern no controller.
+    public static let noIndex: UInt16 = 0xFFFF
+
+    public enum Opcode {
+        public static let readIndexList: UInt16 = 0x0003
+        public static let readInformation: UInt16 = 0x0004
+        public static let setPowered: UInt16 = 0x0005
+        public static let setLowEnergy: UInt16 = 0x000D
+        public static let addDevice: UInt16 = 0x0033
+        public static let removeDevice: UInt16 = 0x0034
+        public static let setDefaultConfiguration: UInt16 = 0x004C
+        public static let readMonitorFeatures: UInt16 = 0x0051
+        public static let addPatternsMonitor: UInt16 = 0x0052
+        public static let removeMonitor: UInt16 = 0x0053
+    }
+
+    public enum Event {
+        public static let commandComplete: UInt16 = 0x0001
+        public static let commandStatus: UInt16 = 0x0002
+        public static let indexAdded: UInt16 = 0x0004
+        public static let indexRemoved: UInt16 = 0x0005
+        public static let newSettings: UInt16 = 0x0006
+        public static let deviceFound: UInt16 = 0x0012
+        public static let deviceRemoved: UInt16 = 0x001B
+        public static let monitorRemoved: UInt16 = 0x002C
+        public static let monitorDeviceFound: UInt16 = 0x002F
+    }
+
+    /// A command's result.
+    public enum Status {
+        public static let success: UInt8 = 0x00
+        public static let unknownCommand: UInt8 = 0x01
+        public static let failed: UInt8 = 0x03
+        public static let noResources: UInt8 = 0x07
+        public static let busy: UInt8 = 0x0A
+        public static let rejected: UInt8 = 0x0B
+        public static let notSupported: UInt8 = 0x0C
+        public static let invalidParameters: UInt8 = 0x0D
+        public static let notPowered: UInt8 = 0x0F
+        public static let invalidIndex: UInt8 = 0x11
+        public static let blockedByRadioSwitch: UInt8 = 0x12
+        public static let permissionDenied: UInt8 = 0x14
+    }
+
+    /// Bits of a controller's settings.
+    public enum Setting {
+        public static let powered: UInt32 = 1 << 0
+        public static let lowEnergy: UInt32 = 1 << 9
+    }
+
+    /// Types of `0x004C` parameters (kernel net/bluetooth/mgmt_config.c), in units of 0.625 ms.
+    enum DefaultParameter {
+        static let scanInterval: [UInt16] = [0x000D, 0x0013, 0x0015]
+        static let scanWindow: [UInt16] = [0x000E, 0x0014, 0x0016]
+    }
+
+    /// What Add Device asks of the kernel.
+    enum DeviceAction {
+        /// Report its adverts, do not connect.
+        static let report: UInt8 = 0
+    }
+
+    /// Flag of a found device that takes no connection.
+    static let notConnectableFlag: UInt32 = 1 << 2
+    /// The kernel's most patterns of one monitor (HCI_MAX_ADV_MONITOR_NUM_PATTERNS).
+    static let patternsPerMonitor = 16
+    /// The kernel's "no RSSI" (HCI_RSSI_INVALID).
+    static let noRSSI: Int8 = 127
+
+    /// A command or event as bytes.
+    public static func packet(_ code: UInt16, index: UInt16, _ parameters: [UInt8]) -> [UInt8] {
+        var packet: [UInt8] = []
+        packet.reserveCapacity(headerLength + parameters.count)
+        for number in [code, index, UInt16(clamping: parameters.count)] {
+            packet += [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
+        }
+        return packet + parameters
+    }
+
+    /// A device as the kernel writes it: address, least significant octet first, and type.
+    public static func bytes(of device: DeviceAddress) -> [UInt8] {
+        octets(of: device.address) + [type(device.type)]
+    }
+
+    public static func octets(of address: BluetoothAddress) -> [UInt8] {
+        (0..<6).map { UInt8(truncatingIfNeeded: address.value >> (UInt64($0) * 8)) }
+    }
+
+    /// 1 LE public, 2 LE random; 0 would be BR/EDR.
+    public static func type(_ type: AddressType) -> UInt8 {
+        type == .public ? 1 : 2
+    }
+}
+
+/// Reads management parameters in place: little-endian, bounded, nil past the end. For events that
+/// come by the thousand and are mostly not for us, so that nothing is copied.
+public struct ManagementReader: ~Escapable {
+    private let bytes: Span<UInt8>
+    private var position = 0
+
+    @_lifetime(copy bytes)
+    public init(_ bytes: Span<UInt8>) {
+        self.bytes = bytes
+    }
+
+    public var remaining: Int { bytes.count - position }
+
+    public mutating func byte() -> UInt8? {
+        guard remaining >= 1 else { return nil }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    public mutating func number16() -> UInt16? {
+        guard let low = byte(), let high = byte() else { return nil }
+        return UInt16(low) | UInt16(high) << 8
+    }
+
+    public mutating func number32() -> UInt32? {
+        guard let low = number16(), let high = number16() else { return nil }
+        return UInt32(low) | UInt32(high) << 16
+    }
+
+    public mutating func address() -> BluetoothAddress? {
+        guard let low = number32(), let high = number16() else { return nil }
+        return BluetoothAddress(value: UInt64(low) | UInt64(high) << 32)
+    }
+
+    /// Where the next `count` bytes lie.
+    public mutating func range(_ count: Int) -> Range<Int>? {
+        guard count >= 0, remaining >= count else { return nil }
+        defer { position += count }
+        return position..<position + count
+    }
+}

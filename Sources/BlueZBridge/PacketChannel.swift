@@ -1,0 +1,85 @@
+internal import Glibc
+
+/// A non-blocking socket of packets (management, L2CAP, or one end of a socket pair) on the
+/// radio's loop.
+///
+/// Sendable is checked by hand: everything but the initialiser belongs to the loop's thread, which
+/// each method asserts through the loop.
+public final class PacketChannel: @unchecked Sendable {
+    /// Larger than any management event (6 + 65,535 in theory, 2 kB in practice) that we use and
+    /// any ATT PDU (512 + 5); a longer packet is cut, and its own length fields tell.
+    private static let bufferLength = 4_096
+    /// Packets read in one turn before other descriptors get theirs.
+    private static let packetsPerTurn = 64
+
+    private let loop: RadioLoop
+    private var descriptor: Int32?
+    private var buffer = [UInt8](repeating: 0, count: bufferLength)
+
+    /// Takes over `descriptor`, which must be non-blocking.
+    public init(descriptor: Int32, loop: RadioLoop) {
+        self.descriptor = descriptor
+        self.loop = loop
+    }
+
+    deinit {
+        // Reached with a descriptor only if the channel was never opened: `open` makes the loop
+        // hold it until `close`.
+        if let descriptor { Glibc.close(descriptor) }
+    }
+
+    /// Two channels that are connected to each other (socketpair(2), SOCK_SEQPACKET).
+    public static func pair(on loop: RadioLoop) throws(SystemError) -> (PacketChannel, PacketChannel) {
+        var ends: (Int32, Int32) = (0, 0)
+        let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            | Int32(SOCK_NONBLOCK.rawValue)
+        try system("socketpair") {
+            unsafe withUnsafeMutableBytes(of: &ends) { bytes in
+                unsafe socketpair(AF_UNIX, type, 0, bytes.assumingMemoryBound(to: Int32.self).baseAddress)
+            }
+        }
+        return (PacketChannel(descriptor: ends.0, loop: loop), PacketChannel(descriptor: ends.1, loop: loop))
+    }
+
+    /// Calls `onPacket` with each packet, then `onEnd` once when the socket ends, with its errno or
+    /// 0 for an orderly end.
+    public func open(
+        onPacket: @escaping (Span<UInt8>) -> Void, onEnd: @escaping (Int32) -> Void
+    ) {
+        guard let descriptor else { return onEnd(ENOTCONN) }
+        loop.watch(descriptor, for: .toRead) { [self] in
+            for _ in 0..<Self.packetsPerTurn {
+                guard let descriptor = self.descriptor else { return }
+                let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+                if count > 0 {
+                    onPacket(buffer.span.extracting(first: count))
+                    continue
+                }
+                let error = count == 0 ? 0 : errno
+                if error == EAGAIN || error == EINTR { return }
+                close()
+                onEnd(error)
+                return
+            }
+        }
+    }
+
+    /// Sends one packet.
+    /// - Throws: the errno of send(2); EAGAIN when the peer reads nothing any more.
+    public func send(_ packet: [UInt8]) throws(SystemError) {
+        loop.checkIsolated()
+        guard let descriptor else { throw SystemError(call: "send", errno: ENOTCONN) }
+        // Some kernels answer 0 for a management packet that went out: that is success.
+        try system("send") {
+            unsafe Glibc.send(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    /// Closes the socket; no handler is called any more. May be called twice.
+    public func close() {
+        guard let descriptor else { return }
+        loop.ignore(descriptor)
+        self.descriptor = nil
+        Glibc.close(descriptor)
+    }
+}

@@ -1,0 +1,102 @@
+#define _GNU_SOURCE
+#include "CBlueZ.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/hci.h>
+#include <bluetooth/l2cap.h>
+
+// The Attribute Protocol's fixed channel (Core Specification Vol 3 Part A 2.1).
+enum { att_channel = 4 };
+
+static int close_failed(int descriptor)
+{
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+}
+
+int CBlueZ_open_management(void)
+{
+    int descriptor = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_HCI);
+    if (descriptor < 0)
+        return -1;
+    struct sockaddr_hci address = {
+        .hci_family = AF_BLUETOOTH, .hci_dev = HCI_DEV_NONE, .hci_channel = HCI_CHANNEL_CONTROL};
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0)
+        return close_failed(descriptor);
+    return descriptor;
+}
+
+static struct sockaddr_l2 att_address(const uint8_t octets[6], uint8_t type)
+{
+    struct sockaddr_l2 address = {
+        .l2_family = AF_BLUETOOTH, .l2_cid = htobs(att_channel), .l2_bdaddr_type = type};
+    memcpy(address.l2_bdaddr.b, octets, sizeof address.l2_bdaddr.b);
+    return address;
+}
+
+int CBlueZ_open_att(const uint8_t adapter[6], uint8_t adapter_type)
+{
+    int descriptor = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
+    if (descriptor < 0)
+        return -1;
+    struct sockaddr_l2 address = att_address(adapter, adapter_type);
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0)
+        return close_failed(descriptor);
+    return descriptor;
+}
+
+int CBlueZ_connect_att(int descriptor, const uint8_t device[6], uint8_t device_type)
+{
+    struct sockaddr_l2 address = att_address(device, device_type);
+    return connect(descriptor, (struct sockaddr *)&address, sizeof address);
+}
+
+int CBlueZ_require_encryption(int descriptor)
+{
+    struct bt_security security = {.level = BT_SECURITY_MEDIUM};
+    return setsockopt(descriptor, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security);
+}
+
+int CBlueZ_socket_error(int descriptor)
+{
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) < 0)
+        return errno;
+    return error;
+}
+
+static struct __user_cap_header_struct this_thread(void)
+{
+    return (struct __user_cap_header_struct){.version = _LINUX_CAPABILITY_VERSION_3};
+}
+
+bool CBlueZ_has_net_admin(void)
+{
+    struct __user_cap_header_struct header = this_thread();
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (syscall(SYS_capget, &header, sets) < 0)
+        return false;
+    return sets[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN);
+}
+
+int CBlueZ_drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = this_thread();
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+        return -1;
+    if (syscall(SYS_capset, &header, none) < 0)
+        return -1;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}

@@ -1,0 +1,8 @@
+#ifndef CSYSTEMD_H
+#define CSYSTEMD_H
+
+#include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-journal.h>
+
+#endif
