@@ -64,8 +64,5 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "IngestKitTests", dependencies: ["IngestKit"], swiftSettings: strict),
-        .testTarget(
-            name: "BlueZBridgeTests", dependencies: ["BlueZBridge", "IngestKit", "PeripheralSimulator"],
-            swiftSettings: strict),
     ]
 )

@@ -31,7 +31,8 @@ public final class PacketChannel: @unchecked Sendable {
     /// Two channels that are connected to each other (socketpair(2), SOCK_SEQPACKET).
     public static func pair(on loop: RadioLoop) throws(SystemError) -> (PacketChannel, PacketChannel) {
         var ends: (Int32, Int32) = (0, 0)
-        let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let type =
+            Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             | Int32(SOCK_NONBLOCK.rawValue)
         try system("socketpair") {
             unsafe withUnsafeMutableBytes(of: &ends) { bytes in

@@ -11,7 +11,7 @@ final class AttributeBearer {
     static let longestQueue = 1_024
 
     /// A value as it came, before its handle is looked up.
-    struct Value {
+    struct Value: Sendable {
         let handle: UInt16
         let bytes: [UInt8]
         let isIndication: Bool
@@ -23,7 +23,7 @@ final class AttributeBearer {
         case ended(LinkEnd)
     }
 
-    private struct Waiting<Answer> {
+    private struct Waiting<Answer: Sendable> {
         let continuation: CheckedContinuation<Result<Answer, LinkError>, Never>
         let timer: RadioLoop.Timer
     }
@@ -73,7 +73,7 @@ final class AttributeBearer {
         }
     }
 
-    private func finish<Answer>(_ waiting: Waiting<Answer>, _ result: Result<Answer, LinkError>) {
+    private func finish<Answer: Sendable>(_ waiting: Waiting<Answer>, _ result: Result<Answer, LinkError>) {
         loop.cancel(waiting.timer)
         waiting.continuation.resume(returning: result)
     }
@@ -153,7 +153,9 @@ final class AttributeBearer {
     }
 
     private func received(_ packet: Span<UInt8>) {
-        guard packet.count <= max(mtu, AttributeProtocol.offeredMTU) else { return end(.other(errno: EMSGSIZE)) }
+        guard packet.count <= max(mtu, AttributeProtocol.offeredMTU) else {
+            return end(.other(errno: EMSGSIZE))
+        }
         pduCount += 1
         var pdu: [UInt8] = []
         pdu.reserveCapacity(packet.count)

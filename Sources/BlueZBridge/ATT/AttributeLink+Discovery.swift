@@ -65,7 +65,9 @@ extension AttributeLink {
         _ characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) -> AttributeLayout.Characteristic {
         let range = try await find(service)
-        if let known = range.characteristics[characteristic.description], known.properties != 0 { return known }
+        if let known = range.characteristics[characteristic.description], known.properties != 0 {
+            return known
+        }
         let opcode = AttributeProtocol.Opcode.readByTypeRequest
         var next = range.firstHandle
         while next <= range.lastHandle {
@@ -127,7 +129,8 @@ extension AttributeLink {
         if let known = found.configurationHandle { return known }
         let range = try await find(service)
         // The next declaration lies right before the next value.
-        let nextValue = range.characteristics.values.map(\.valueHandle).filter { $0 > found.valueHandle }.min()
+        let nextValue = range.characteristics.values.map(\.valueHandle).filter { $0 > found.valueHandle }
+            .min()
         let last = nextValue.map { $0 - 2 } ?? range.lastHandle
         var next = found.valueHandle
         while next < last {

@@ -90,7 +90,8 @@ extension BlueZRadio {
         ] {
             for type in types {
                 // Type, length, value.
-                parameters += AttributeProtocol.littleEndian(type) + [2] + AttributeProtocol.littleEndian(value)
+                parameters +=
+                    AttributeProtocol.littleEndian(type) + [2] + AttributeProtocol.littleEndian(value)
             }
         }
         try await command(ManagementProtocol.Opcode.setDefaultConfiguration, index, parameters)
@@ -151,7 +152,8 @@ extension BlueZRadio {
         return (supported & 1 != 0, handles)
     }
 
-    private func addMonitor(_ patterns: [AdvertisementPattern], _ index: UInt16) async throws(ManagementError) {
+    private func addMonitor(_ patterns: [AdvertisementPattern], _ index: UInt16) async throws(ManagementError)
+    {
         let opcode = ManagementProtocol.Opcode.addPatternsMonitor
         var parameters: [UInt8] = [UInt8(clamping: patterns.count)]
         for pattern in patterns {
@@ -182,7 +184,9 @@ extension BlueZRadio {
             for type in [AddressType.public, .random] {
                 let device = DeviceAddress(address, type)
                 // The kernel takes identity addresses only.
-                guard !device.isPrivate, inventory[index]?.reported.contains(device) == false else { continue }
+                guard !device.isPrivate, inventory[index]?.reported.contains(device) == false else {
+                    continue
+                }
                 try await command(
                     ManagementProtocol.Opcode.addDevice, index,
                     ManagementProtocol.bytes(of: device) + [ManagementProtocol.DeviceAction.report])

@@ -1,0 +1,193 @@
+/// Drives passive reading: what the radio hears goes to the scheduler, what the scheduler wants
+/// read is read, and how that ended goes back to it.
+public actor PassiveGateway {
+    /// What the gateway needs of its surroundings.
+    public struct Ports: Sendable {
+        public var radio: any Radio
+        public var store: any RecordStore
+        public var events: EventLog
+        public var clock: any GatewayClock
+
+        public init(
+            radio: any Radio, store: any RecordStore, events: EventLog, clock: any GatewayClock
+        ) {
+            self.radio = radio
+            self.store = store
+            self.events = events
+            self.clock = clock
+        }
+    }
+
+    private struct Request: Sendable {
+        let device: DeviceAddress
+        let entry: AllowedPeripheral
+        let adapter: AdapterID
+        let attempt: Int
+    }
+
+    private let ports: Ports
+    private let environment: ReadSession.Environment
+    private var allowList: AllowList
+    private var scheduler: ReadScheduler
+    /// Adapters that listen, by their names at the time.
+    private var listening: Set<AdapterID> = []
+    /// Reads that the scheduler has started; at most one an adapter.
+    private let requests: AsyncStream<Request>
+    private let requestsContinuation: AsyncStream<Request>.Continuation
+    /// Raised when the next deadline may have become earlier.
+    private let deadlines: AsyncStream<Void>
+    private let deadlinesContinuation: AsyncStream<Void>.Continuation
+    private var alarm: MonotonicInstant?
+
+    /// - Parameter factory: makes the records of this gateway.
+    public init(ports: Ports, factory: RecordFactory, allowList: AllowList, timing: PassiveTiming) {
+        self.ports = ports
+        self.allowList = allowList
+        environment = ReadSession.Environment(
+            store: ports.store, events: ports.events, clock: ports.clock, factory: factory)
+        scheduler = ReadScheduler(timing: timing)
+        (requests, requestsContinuation) = AsyncStream.makeStream()
+        (deadlines, deadlinesContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Reads until the task is cancelled; reads under way are ended then.
+    /// - Throws: what the radio cannot live with.
+    public func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await self.ports.radio.listen(for: self.allowList.filter) }
+            group.addTask {
+                for await advertisement in self.ports.radio.advertisements { await self.heard(advertisement) }
+            }
+            group.addTask {
+                for await states in self.ports.radio.adapters { await self.changed(states) }
+            }
+            group.addTask { try await self.keepDeadlines() }
+            for await request in requests {
+                group.addTask { await self.perform(request) }
+            }
+            // The stream ends with the task's cancellation alone.
+            group.cancelAll()
+        }
+    }
+
+    /// Replaces the allow-list and the times of a running gateway; reads under way go on.
+    public func apply(_ list: AllowList, timing: PassiveTiming) async {
+        allowList = list
+        scheduler.timing = timing
+        scheduler.allow(list, at: ports.clock.now)
+        rearm()
+        await ports.radio.update(list.filter)
+    }
+
+    /// How many adapters listen now.
+    public var listeningAdapters: Int { listening.count }
+
+    // MARK: Inputs
+
+    private func heard(_ advertisement: Advertisement) {
+        guard let entry = allowList.match(advertisement) else { return }
+        perform(scheduler.heard(advertisement, as: entry))
+    }
+
+    private func changed(_ states: [AdapterState]) {
+        let now = Set(states.filter(\.isListening).map(\.id))
+        for adapter in now.subtracting(listening).sorted(by: { $0.index < $1.index }) {
+            ports.events.emit(.adapterReady(adapter: adapter.description))
+        }
+        for adapter in listening.subtracting(now).sorted(by: { $0.index < $1.index }) {
+            let reason = states.first { $0.id == adapter }?.reason ?? "unplugged"
+            ports.events.emit(.adapterLost(adapter: adapter.description, error: reason))
+        }
+        listening = now
+        perform(scheduler.adapters(states, at: ports.clock.now))
+    }
+
+    private func perform(_ actions: [ReadScheduler.Action]) {
+        for action in actions {
+            switch action {
+            case .discovered(let entry, _):
+                ports.events.emit(.discovered(entry.reference))
+            case .read(let device, let entry, let adapter, let attempt):
+                requestsContinuation.yield(
+                    Request(device: device, entry: entry, adapter: adapter, attempt: attempt))
+            }
+        }
+        rearm()
+    }
+
+    // MARK: Deadlines
+
+    private func rearm() {
+        guard let next = scheduler.nextDeadline else { return }
+        if let alarm, alarm <= next { return }
+        deadlinesContinuation.yield()
+    }
+
+    /// Wakes the scheduler at its deadlines. One sleep at a time; it is cut short only when a
+    /// deadline becomes earlier.
+    private func keepDeadlines() async throws {
+        var signals = deadlines.makeAsyncIterator()
+        while !Task.isCancelled {
+            guard let next = scheduler.nextDeadline else {
+                alarm = nil
+                guard await signals.next(isolation: self) != nil else { return }
+                continue
+            }
+            alarm = next
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await self.ports.clock.sleep(until: next) }
+                group.addTask { for await _ in self.deadlines { return } }
+                try await group.next()
+                group.cancelAll()
+            }
+            alarm = nil
+            perform(scheduler.wake(at: ports.clock.now))
+        }
+    }
+
+    // MARK: Reads
+
+    private func perform(_ request: Request) async {
+        let outcome = await read(request)
+        if case .failed(let words) = outcome, !Task.isCancelled {
+            ports.events.emit(
+                .readFailed(request.entry.reference, error: words, attempt: request.attempt))
+        }
+        let succeeded = outcome == .succeeded
+        perform(
+            scheduler.finished(
+                request.device, outcome: succeeded ? .succeeded : .failed, at: ports.clock.now))
+    }
+
+    private func read(_ request: Request) async -> ReadSession.Outcome {
+        guard let profile = Profiles.named(request.entry.model.profile) else {
+            return .failed("this version cannot read the profile \(request.entry.model.profile)")
+        }
+        let memory: DeviceMemory
+        do {
+            memory = try await ports.store.recall(request.device) ?? DeviceMemory()
+        } catch {
+            return .failed("the queue could not be read: \(error)")
+        }
+        let session = ReadSession(
+            environment: environment, entry: request.entry, device: request.device,
+            adapter: request.adapter, profile: profile, memory: memory)
+        scheduler.connecting(request.adapter, true, at: ports.clock.now)
+        let link: any PeripheralLink
+        do {
+            link = try await ports.radio.connect(
+                to: request.device, on: request.adapter, remembered: memory.layout,
+                requiresEncryption: request.entry.requiresBond)
+        } catch {
+            scheduler.connecting(request.adapter, false, at: ports.clock.now)
+            rearm()
+            return .failed(error.words)
+        }
+        scheduler.connecting(request.adapter, false, at: ports.clock.now)
+        rearm()
+        ports.events.emit(.connected(request.entry.reference))
+        let outcome = await session.run(over: link)
+        ports.events.emit(.disconnected(request.entry.reference))
+        return outcome
+    }
+}
