@@ -1,0 +1,77 @@
+/// The models of peripherals that the program knows.
+public struct Catalogue: Sendable, Equatable {
+    /// Numbers that a model may have.
+    public static let identifiers = 1...999_999
+    /// Where packages install the catalogue.
+    public static let defaultPath = "/usr/share/ingestd/peripherals.yaml"
+    /// From here on, numbers are free for the operator's own models; those below are given by this
+    /// project, now or later.
+    public static let firstOwnIdentifier = 10_000
+
+    /// By ID, ascending.
+    public let models: [PeripheralModel]
+
+    /// - Parameter models: each ID once.
+    init(models: [PeripheralModel]) {
+        self.models = models.sorted { $0.id < $1.id }
+    }
+
+    public subscript(id: Int) -> PeripheralModel? {
+        models.first { $0.id == id }
+    }
+}
+
+extension PeripheralModel {
+    /// Quirks that the program itself acts on.
+    public enum Quirk {
+        /// Known by name, but its protocol is not public.
+        public static let notReadable = "not-readable"
+    }
+
+    /// Whether a program that reads these profiles can read the model.
+    public func isReadable(with profiles: Set<String>) -> Bool {
+        profiles.contains(profile) && !quirks.contains(Quirk.notReadable)
+    }
+}
+
+extension Catalogue {
+    /// A catalogue that can be used, and what is suspicious about its files.
+    public struct Checked: Sendable, Equatable {
+        public let catalogue: Catalogue
+        public let warnings: [Diagnostic]
+    }
+
+    /// The installed catalogue, or the built-in one where none is installed, with the operator's
+    /// own models. Blocks for as long as reading a few small files takes.
+    /// - Parameters:
+    ///   - path: the installed file; it may be missing.
+    ///   - additions: a directory of further files, `*.yaml`, read by name; it may be missing.
+    /// - Throws: every error of every file.
+    public static func load(
+        path: String = defaultPath, additions: String
+    ) throws(ConfigurationError) -> Checked {
+        var collector = CatalogueCollector()
+        if CatalogueFiles.exists(path) {
+            collector.add(fileAt: path, isOwn: false)
+        } else {
+            collector.add(text: ShippedCatalogue.text, path: "built-in catalogue", isOwn: false)
+        }
+        for file in CatalogueFiles.additions(in: additions) {
+            collector.add(fileAt: file, isOwn: true)
+        }
+        return try collector.conclude()
+    }
+
+    /// One file's models.
+    public static func parse(text: String, path: String) throws(ConfigurationError) -> Checked {
+        var collector = CatalogueCollector()
+        collector.add(text: text, path: path, isOwn: false)
+        return try collector.conclude()
+    }
+
+    /// Where the operator's own models lie: `peripherals.d` beside the configuration.
+    public static func additions(besideConfiguration path: String) -> String {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        return directory + "peripherals.d"
+    }
+}

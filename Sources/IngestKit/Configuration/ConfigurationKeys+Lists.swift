@@ -1,0 +1,128 @@
+extension ConfigurationKeys {
+    static let peripheral = KeySection(
+        "peripherals[]",
+        [
+            KeyDescription(
+                "id", "catalogue ID", default: "required", "The model (docs/peripherals.md)."),
+            KeyDescription(
+                "address", "Bluetooth address", default: "any device of the model",
+                "Pins the entry to one device: its identity address, in quotes or without."),
+            KeyDescription(
+                "alias", "text, 1 to 64 characters", default: "none",
+                "What you call it; unique, and not a number."),
+            KeyDescription(
+                "subject", "text, 1 to 128 characters", default: "`unassigned`",
+                "Whose readings these are. Only beside `address`, and not beside `users`."),
+            KeyDescription(
+                "users", "mapping of slot (0 to 254) to subject", default: "none",
+                "Whose readings these are, by the device's user slot. Only beside `address`."),
+            KeyDescription(
+                "subject_since", "date", default: "the moment the address first had the subject here",
+                "Stored readings from before it belong to nobody.", hasEffect: false),
+            KeyDescription(
+                "history", "`all`, `none` or a duration", default: "`all`",
+                "Which stored readings are taken; older ones stay in the device.", hasEffect: false),
+            KeyDescription(
+                "destinations", "list of names", default: "all", "Where its readings go."),
+            KeyDescription(
+                "require_bond", "boolean", default: "`false`",
+                "Reads it over a link that is encrypted with the keys of a bond only."),
+            KeyDescription(
+                "pair", "`manual` or `auto`", default: "`manual`", "Who starts pairing.", hasEffect: false),
+            KeyDescription(
+                "passkey", "credential", default: "none", "The passkey for pairing.", hasEffect: false),
+            KeyDescription(
+                "key", "credential", default: "none", "The bind key of an encrypted broadcast.",
+                hasEffect: false),
+            KeyDescription(
+                "clock", "`observe` or `set`", default: "`observe`",
+                "Whether the device's clock is set. It is observed in any case.", hasEffect: false),
+        ])
+
+    static let destination = KeySection(
+        "destinations[]",
+        [
+            KeyDescription(
+                "name", "name", default: "required",
+                "Unique; 1 to 64 letters, digits, dots, dashes, underscores."),
+            KeyDescription(
+                "type", "`webhook`, `fhir`, `junction`, `validic`, `spike` or `mqtt`", default: "required",
+                "What it is. This version delivers to `webhook` only."),
+            KeyDescription(
+                "url", "URL", default: "required for webhook, fhir, mqtt",
+                "`https://`, or `mqtts://` for mqtt; `http://` and `mqtt://` for loopback hosts alone."),
+            KeyDescription(
+                "credential", "credential", default: "none", "The token that requests carry."),
+            KeyDescription("batch", "mapping", default: "see its keys", "Records of one request."),
+            KeyDescription("kinds", "list of record kinds", default: "all", "Only records of these kinds."),
+            KeyDescription(
+                "peripherals", "list of catalogue IDs or aliases", default: "all",
+                "Only readings of these peripherals."),
+            KeyDescription(
+                "order", "`fresh` or `strict`", default: "`fresh`",
+                "`fresh` lets new records pass a backlog.", hasEffect: false),
+            KeyDescription(
+                "format", "`json` or `ndjson`", default: "`json`", "Form of a webhook's body.",
+                hasEffect: false),
+            KeyDescription("gzip", "boolean", default: "`false`", "Compresses request bodies."),
+            KeyDescription(
+                "headers", "mapping of name to value", default: "none",
+                "Further headers of each request. No secrets: those are credentials."),
+            KeyDescription(
+                "signing_key", "credential", default: "none", "Signs a webhook's requests.", hasEffect: false),
+            KeyDescription(
+                "ca_file", "absolute path", default: "the system's", "Authorities to trust, in PEM.",
+                hasEffect: false),
+            KeyDescription(
+                "client_certificate", "credential", default: "none", "In PEM; with `client_key`.",
+                hasEffect: false),
+            KeyDescription(
+                "client_key", "credential", default: "none", "In PEM; with `client_certificate`.",
+                hasEffect: false),
+            KeyDescription(
+                "proxy", "URL, `http://` or `socks5://`", default: "none", "The way out.", hasEffect: false),
+            KeyDescription(
+                "patient_system", "absolute URI", default: "none",
+                "System of the patient identifiers of fhir.", hasEffect: false),
+            KeyDescription(
+                "region", "`us` or `eu`", default: "`us`", "Region of junction.", hasEffect: false),
+            KeyDescription(
+                "environment", "`production` or `sandbox`", default: "`production`",
+                "Environment of junction, validic and spike.", hasEffect: false),
+            KeyDescription(
+                "user", "text", default: "none", "User name or account at the destination.", hasEffect: false),
+            KeyDescription(
+                "auth", "text", default: "by type", "How requests authenticate.", hasEffect: false),
+            KeyDescription(
+                "organization", "text", default: "none", "Organization of validic.", hasEffect: false),
+            KeyDescription(
+                "application_id", "text", default: "none", "Application of spike.", hasEffect: false),
+            KeyDescription(
+                "main_callback_url", "URL", default: "none", "Callback of spike.", hasEffect: false),
+            KeyDescription(
+                "topic", "text without `+` and `#`", default: "by type", "Topic template of mqtt.",
+                hasEffect: false),
+        ])
+
+    static let batch = KeySection(
+        "destinations[].batch",
+        [
+            KeyDescription("max_records", "1 to 1000", default: "`100`", "Records of one request at most."),
+            KeyDescription(
+                "max_wait", "duration, 0s to 5m", default: "`2s`", "How long a record waits for others."),
+        ])
+
+    /// Keys of a destination that mean something for some types only.
+    static let typesOfKey: [String: [Configuration.Destination.Kind]] = [
+        "format": [.webhook],
+        "signing_key": [.webhook],
+        "patient_system": [.fhir],
+        "region": [.junction],
+        "environment": [.junction, .validic, .spike],
+        "organization": [.validic],
+        "application_id": [.spike],
+        "main_callback_url": [.spike],
+        "topic": [.mqtt],
+        "headers": [.webhook, .fhir],
+    ]
+}

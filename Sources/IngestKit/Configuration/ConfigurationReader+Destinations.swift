@@ -1,0 +1,176 @@
+import Yams
+
+// The destinations.
+extension ConfigurationReader {
+    typealias Destination = Configuration.Destination
+
+    func readDestinations(_ reader: NodeReader?, aliases: [String]) -> [Entry<Destination>] {
+        guard let reader, let items = reader.items() else { return [] }
+        var names: [String: String] = [:]
+        return items.compactMap { item in
+            guard let entries = item.mapping(ConfigurationKeys.destination),
+                let destination = readDestination(entries, aliases: aliases)
+            else { return nil }
+            if let first = names.updateValue(item.key, forKey: destination.name) {
+                entries["name"]?.error("\(destination.name) is already the name of \(first)")
+            }
+            return Entry(value: destination, reader: item)
+        }
+    }
+
+    /// Nil without a name; what has a name but is wrong otherwise still counts as a destination, so
+    /// that what refers to it is not an error too.
+    private func readDestination(_ entries: MappingReader, aliases: [String]) -> Destination? {
+        let name = entries.required("name", "a name")?.name("a name")
+        let type: Destination.Kind? = entries.required(
+            "type", TextForm.list(Destination.Kind.allCases.map(\.rawValue)))?
+            .choice()
+        var destination = Destination(name: name ?? "", type: type ?? .webhook, url: url(entries, type))
+        destination.credential = credential(entries["credential"])
+        destination.batch = readBatch(entries["batch"], default: destination.batch)
+        destination.kinds = entries["kinds"]?.list("kind") { $0.choice(among: Self.deliveredKinds) }
+        destination.peripherals = entries["peripherals"]?.list("peripheral") {
+            selector($0, aliases: aliases)
+        }
+        destination.order = entries["order"]?.choice() ?? destination.order
+        readRequest(entries, into: &destination)
+        readAccount(entries, into: &destination)
+        checkPairs(entries)
+        if let type { warnOfKeysWithoutEffect(entries, type) }
+        return name == nil ? nil : destination
+    }
+
+    /// How requests are made.
+    private func readRequest(_ entries: MappingReader, into destination: inout Destination) {
+        destination.format = entries["format"]?.choice() ?? destination.format
+        destination.compresses = entries["gzip"]?.boolean() ?? destination.compresses
+        destination.headers = headers(entries["headers"])
+        destination.signingKey = credential(entries["signing_key"])
+        destination.caFile = entries["ca_file"]?.absolutePath("a file of certificates")
+        destination.clientCertificate = credential(entries["client_certificate"])
+        destination.clientKey = credential(entries["client_key"])
+        destination.proxy = entries["proxy"].flatMap { checkedURL($0, schemes: ["http", "socks5"]) }
+    }
+
+    /// What the types beside webhook ask for.
+    private func readAccount(_ entries: MappingReader, into destination: inout Destination) {
+        destination.region = entries["region"]?.choice() ?? destination.region
+        destination.environment = entries["environment"]?.choice() ?? destination.environment
+        destination.patientSystem = entries["patient_system"]?.value("an absolute URI", absoluteURI)
+        destination.user = entries["user"]?.text()
+        destination.auth = entries["auth"]?.text(limit: 64)
+        destination.organization = entries["organization"]?.text()
+        destination.applicationID = entries["application_id"]?.text()
+        destination.mainCallbackURL = entries["main_callback_url"].flatMap {
+            checkedURL($0, schemes: ["https"], onLoopback: ["http"])
+        }
+        destination.topic = entries["topic"]?.value("a topic without + and #") { text in
+            TextForm.isLine(text, limit: 1024) && !text.contains("+") && !text.contains("#") ? text : nil
+        }
+    }
+
+    /// What destinations are sent: everything that was measured.
+    private static let deliveredKinds = RecordKind.allCases.filter { $0 != .undecoded && $0 != .racp }
+
+    private func readBatch(_ reader: NodeReader?, default usual: Destination.Batch) -> Destination.Batch {
+        let entries = reader?.mapping(ConfigurationKeys.batch)
+        return Destination.Batch(
+            maximumRecords: entries?["max_records"]?.integer(1...1000, "a number") ?? usual.maximumRecords,
+            maximumWait: entries?["max_wait"]?.duration(.zero...minutes(5)) ?? usual.maximumWait)
+    }
+
+    private func selector(_ reader: NodeReader, aliases: [String]) -> Configuration.PeripheralSelector? {
+        guard let text = reader.text("a catalogue ID or an alias", limit: 64) else { return nil }
+        if let id = Int(text) {
+            if catalogue[id] == nil { reader.error("no model of the catalogue has ID \(id)") }
+            return .model(id)
+        }
+        if !aliases.contains(text) {
+            let near = Spelling.nearest(to: text, among: aliases).map { "; did you mean \($0)?" }
+            reader.error(
+                "\(NodeReader.quoted(text)) is neither a catalogue ID nor an alias of the allow-list"
+                    + (near ?? ""))
+        }
+        return .alias(text)
+    }
+
+    /// An address of the destination: encrypted, or on this machine.
+    private func url(_ entries: MappingReader, _ type: Destination.Kind?) -> String? {
+        guard let type else { return nil }
+        let isRequired = [.webhook, .fhir, .mqtt].contains(type)
+        guard let reader = isRequired ? entries.required("url", "a URL") : entries["url"] else { return nil }
+        return type == .mqtt
+            ? checkedURL(reader, schemes: ["mqtts"], onLoopback: ["mqtt"])
+            : checkedURL(reader, schemes: ["https"], onLoopback: ["http"])
+    }
+
+    private func checkedURL(_ reader: NodeReader, schemes: [String], onLoopback: [String] = []) -> String? {
+        let prefixes = TextForm.list(schemes.map { $0 + "://" })
+        guard let text = reader.node.scalar?.string, let url = URLText(text) else {
+            // A URL may hold a secret, so it is not repeated.
+            reader.error("expected a URL that begins with \(prefixes)")
+            return nil
+        }
+        if url.hasUserInformation {
+            reader.error("expected a URL without user and password; use credential")
+            return nil
+        }
+        if onLoopback.contains(url.scheme) {
+            guard url.isLoopback else {
+                reader.error(
+                    "expected \(prefixes): \(url.scheme):// is for this machine only (localhost, 127.0.0.1, ::1)"
+                )
+                return nil
+            }
+        } else if !schemes.contains(url.scheme) {
+            reader.error("expected a URL that begins with \(prefixes)")
+            return nil
+        }
+        return text
+    }
+
+    /// A scheme and something after it (RFC 3986 3).
+    private func absoluteURI(_ text: String) -> String? {
+        let scheme = text.prefix { $0 != ":" }
+        let isURI =
+            scheme.first?.isLetter == true && scheme.utf8.count + 1 < text.utf8.count
+            && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+            && text.utf8.count <= 1024 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        return isURI ? text : nil
+    }
+
+    private func headers(_ reader: NodeReader?) -> [Configuration.Header] {
+        (reader?.pairs() ?? []).compactMap { name, mark, value in
+            // Field names are tokens (RFC 9110 5.6.2); these letters are all that is in use.
+            guard TextForm.isName(name, limit: 64) else {
+                log.error(at: mark, key: value.key, "expected the name of a header")
+                return nil
+            }
+            switch name.lowercased() {
+            case "authorization", "proxy-authorization", "cookie":
+                log.error(at: mark, key: value.key, "expected no secrets here; use credential")
+                return nil
+            case "host", "content-length", "content-type", "content-encoding", "transfer-encoding",
+                "connection", "idempotency-key":
+                log.error(at: mark, key: value.key, "this header is the gateway's own")
+                return nil
+            default:
+                guard let text = value.text(limit: 1024) else { return nil }
+                return Configuration.Header(name: name, value: text)
+            }
+        }
+    }
+
+    private func checkPairs(_ entries: MappingReader) {
+        for (key, other) in [("client_certificate", "client_key"), ("client_key", "client_certificate")]
+        where entries[other] == nil {
+            entries[key]?.error("expected \(other) beside it")
+        }
+    }
+
+    private func warnOfKeysWithoutEffect(_ entries: MappingReader, _ type: Destination.Kind) {
+        for (key, types) in ConfigurationKeys.typesOfKey where !types.contains(type) {
+            entries[key]?.warning("has no effect for type \(type.rawValue)")
+        }
+    }
+}

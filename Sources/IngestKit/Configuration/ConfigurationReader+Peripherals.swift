@@ -1,0 +1,132 @@
+// The allow-list.
+extension ConfigurationReader {
+    func readPeripherals(_ reader: NodeReader?, destinations: [String]) -> [Entry<AllowedPeripheral>] {
+        guard let reader, let items = reader.items() else { return [] }
+        var addresses: [BluetoothAddress: String] = [:]
+        var aliases: [String: String] = [:]
+        var models: [Int: String] = [:]
+        return items.compactMap { item in
+            guard let entries = item.mapping(ConfigurationKeys.peripheral),
+                let peripheral = readPeripheral(entries, destinations: destinations)
+            else { return nil }
+            if let address = peripheral.address {
+                if let first = addresses.updateValue(item.key, forKey: address) {
+                    entries["address"]?.error("\(address) is already the address of \(first)")
+                }
+            } else if let first = models.updateValue(item.key, forKey: peripheral.model.id) {
+                item.warning(
+                    "has no effect: \(first) already allows any device of model \(peripheral.model.id)")
+            }
+            if let alias = peripheral.alias, let first = aliases.updateValue(item.key, forKey: alias) {
+                entries["alias"]?.error("\(NodeReader.quoted(alias)) is already the alias of \(first)")
+            }
+            return Entry(value: peripheral, reader: item)
+        }
+    }
+
+    /// Nil when it is not known which model is meant; everything else that is wrong is in the log.
+    private func readPeripheral(_ entries: MappingReader, destinations: [String]) -> AllowedPeripheral? {
+        let model = entries.required("id", "a catalogue ID").flatMap(model)
+        let address = entries["address"]?.address()
+        let alias = entries["alias"]?.text("text", limit: 64)
+        if let alias, Int(alias) != nil {
+            entries["alias"]?.expected("a word, because numbers are catalogue IDs")
+        }
+        let owners = readSubjects(entries)
+        let selected = entries["destinations"]?.list("destination") { item -> String? in
+            destination(item, among: destinations)
+        }
+        let history = entries["history"].map(history)
+        let requiresBond = entries["require_bond"]?.boolean()
+        let pairing: AllowedPeripheral.Pairing? = entries["pair"]?.choice()
+        let passkey = credential(entries["passkey"])
+        let key = credential(entries["key"])
+        let clock: AllowedPeripheral.ClockPolicy? = entries["clock"]?.choice()
+        guard let model else { return nil }
+        if address == nil, entries["address"] == nil, model.recognised.isEmpty {
+            entries["id"]?.warning("\(model.name) can be recognised by its address only; add address")
+        }
+        return AllowedPeripheral(
+            model: model, address: address, alias: alias, subject: owners.subject, users: owners.users,
+            subjectSince: owners.since, history: history ?? .all, destinations: selected,
+            requiresBond: requiresBond ?? false, pairing: pairing ?? .manual, passkey: passkey?.description,
+            key: key?.description, clock: clock ?? .observe)
+    }
+
+    private func model(_ reader: NodeReader) -> PeripheralModel? {
+        guard let id = reader.integer(Catalogue.identifiers, "a catalogue ID") else { return nil }
+        guard let model = catalogue[id] else {
+            reader.error("no model of the catalogue has ID \(id); `ingestd peripherals` lists them")
+            return nil
+        }
+        if model.quirks.contains(PeripheralModel.Quirk.notReadable) {
+            reader.warning("\(model.name) cannot be read: see `ingestd peripherals \(id)`")
+        } else if !readableProfiles.contains(model.profile) {
+            reader.warning("this version cannot read \(model.name): it knows no profile \(model.profile)")
+        }
+        return model
+    }
+
+    private func readSubjects(_ entries: MappingReader) -> (
+        subject: String?, users: [Int: String], since: String?
+    ) {
+        let subject = entries["subject"].flatMap(subject)
+        var users: [Int: String] = [:]
+        for (name, mark, value) in entries["users"]?.pairs() ?? [] {
+            // 255 is the unknown user (Blood Pressure Service 3.1.1.6).
+            guard name.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let slot = Int(name),
+                (0...254).contains(slot)
+            else {
+                log.error(at: mark, key: value.key, "expected a user slot from 0 to 254")
+                continue
+            }
+            guard users[slot] == nil else {
+                log.error(at: mark, key: value.key, "user slot \(slot) stands here twice")
+                continue
+            }
+            users[slot] = self.subject(value)
+        }
+        if let reader = entries["users"], entries["subject"] != nil {
+            reader.error("expected subject or users, not both")
+        }
+        for name in ["subject", "users"] where entries["address"] == nil {
+            entries[name]?.error("expected an address beside it: only a known device has a known user")
+        }
+        let since = entries["subject_since"]?.value("a date such as 2026-11-01") {
+            TextForm.isDate($0) ? $0 : nil
+        }
+        if entries["subject"] == nil, entries["users"] == nil {
+            entries["subject_since"]?.warning("has no effect without subject or users")
+        }
+        return (subject, users, since)
+    }
+
+    private func subject(_ reader: NodeReader) -> String? {
+        guard let subject = reader.text() else { return nil }
+        guard subject != "unassigned" else {
+            reader.error("expected somebody: unassigned is what readings of nobody are")
+            return nil
+        }
+        return subject
+    }
+
+    private func destination(_ reader: NodeReader, among names: [String]) -> String? {
+        guard let name = reader.text("the name of a destination", limit: 64) else { return nil }
+        guard names.contains(name) else {
+            let near = Spelling.nearest(to: name, among: names).map { "; did you mean \($0)?" }
+            reader.error("there is no destination \(NodeReader.quoted(name))" + (near ?? ""))
+            return nil
+        }
+        return name
+    }
+
+    private func history(_ reader: NodeReader) -> AllowedPeripheral.History {
+        reader.value("all, none or a duration such as 90d") { text in
+            switch text {
+            case "all": .all
+            case "none": AllowedPeripheral.History.none
+            default: DurationText.read(text).map { .within($0) }
+            }
+        } ?? .all
+    }
+}

@@ -1,0 +1,68 @@
+/// Turns the nodes of a configuration file into its values. Everything that is wrong goes into the
+/// log; what could not be read keeps its default, so that the rest can be checked too.
+struct ConfigurationReader {
+    let log: DiagnosticLog
+    let catalogue: Catalogue
+    let readableProfiles: Set<String>
+    let host: ConfigurationHost
+
+    func read(_ root: NodeReader) -> Configuration {
+        let entries = root.mapping(ConfigurationKeys.root)
+        // The two lists refer to each other by names, which therefore are looked up first.
+        let names = entries?["destinations"]?.texts(of: "name") ?? []
+        let aliases = entries?["peripherals"]?.texts(of: "alias") ?? []
+        let destinations = readDestinations(entries?["destinations"], aliases: aliases)
+        let peripherals = readPeripherals(entries?["peripherals"], destinations: names)
+        let configuration = Configuration(
+            gateway: readGateway(entries?["gateway"]),
+            bluetooth: readBluetooth(entries?["bluetooth"]),
+            passive: readPassive(entries?["passive"]),
+            peripherals: peripherals.map(\.value),
+            queue: readQueue(entries?["queue"]),
+            destinations: destinations.map(\.value),
+            events: readEvents(entries?["events"]),
+            hooks: readHooks(entries?["hooks"]),
+            logging: readLogging(entries?["logging"]))
+        warn(root, entries, peripherals, destinations)
+        return configuration
+    }
+
+    /// A credential; warns when its file can be seen and anybody may read it.
+    func credential(_ reader: NodeReader?) -> CredentialName? {
+        guard let reader, let name = reader.credential() else { return nil }
+        // The directory of systemd is readable for the service alone, whatever the files' modes.
+        if case .path(let path) = name, let mode = host.permissions(path), mode & 0o004 != 0 {
+            reader.warning("\(path) is readable for everybody; chmod o-r it")
+        }
+        return name
+    }
+
+    private func warn(
+        _ root: NodeReader, _ entries: MappingReader?, _ peripherals: [Entry<AllowedPeripheral>],
+        _ destinations: [Entry<Configuration.Destination>]
+    ) {
+        let list = entries?["peripherals"]
+        if peripherals.isEmpty, list?.items()?.isEmpty ?? true {
+            (list ?? root).log.warning(
+                at: (list ?? root).mark, key: "peripherals",
+                "the allow-list is empty, so nothing is read; `ingestd peripherals` lists the models to add")
+        }
+        let places = entries?["destinations"]
+        if destinations.isEmpty, places?.items()?.isEmpty ?? true {
+            (places ?? root).log.warning(
+                at: (places ?? root).mark, key: "destinations",
+                "there is no destination, so readings are kept and delivered to nobody")
+        }
+        guard !peripherals.isEmpty else { return }
+        for destination in destinations
+        where !peripherals.contains(where: { destination.value.accepts($0.value) }) {
+            destination.reader.warning("no peripheral of the allow-list feeds \(destination.value.name)")
+        }
+    }
+}
+
+/// A value of a list, and where it stands.
+struct Entry<Value> {
+    let value: Value
+    let reader: NodeReader
+}

@@ -1,0 +1,115 @@
+extension Configuration {
+    /// One place that readings are delivered to.
+    public struct Destination: Sendable, Equatable {
+        public enum Kind: String, Sendable, Hashable, CaseIterable {
+            case webhook, fhir, junction, validic, spike, mqtt
+        }
+
+        public struct Batch: Sendable, Hashable {
+            /// 1 to 1000.
+            public var maximumRecords: Int
+            /// How long a record waits for others.
+            public var maximumWait: Duration
+        }
+
+        public enum Order: String, Sendable, Hashable, CaseIterable {
+            /// New records pass a backlog.
+            case fresh
+            /// First in, first out, without exception.
+            case strict
+        }
+
+        public enum Format: String, Sendable, Hashable, CaseIterable {
+            case json, ndjson
+        }
+
+        public enum Region: String, Sendable, Hashable, CaseIterable {
+            case us, eu
+        }
+
+        public enum Environment: String, Sendable, Hashable, CaseIterable {
+            case production, sandbox
+        }
+
+        /// Unique among the destinations.
+        public var name: String
+        public var type: Kind
+        /// Absolute; nil where the type has an address of its own. Unencrypted only when
+        /// `isLoopback`.
+        public var url: String?
+        public var credential: CredentialName?
+        public var batch: Batch
+        /// Nil is every kind.
+        public var kinds: [RecordKind]?
+        /// Nil is every peripheral.
+        public var peripherals: [PeripheralSelector]?
+        public var order: Order
+        public var format: Format
+        public var compresses: Bool
+        /// Names as written; in the order of the file.
+        public var headers: [Header]
+        public var signingKey: CredentialName?
+        /// Absolute paths.
+        public var caFile: String?
+        public var clientCertificate: CredentialName?
+        public var clientKey: CredentialName?
+        public var proxy: String?
+        /// System of the patient identifiers in FHIR.
+        public var patientSystem: String?
+        public var region: Region
+        public var environment: Environment
+        public var user: String?
+        public var auth: String?
+        public var organization: String?
+        public var applicationID: String?
+        public var mainCallbackURL: String?
+        /// Template of the topic that records are published under.
+        public var topic: String?
+
+        /// Everything that a file must say; the rest as if it said nothing.
+        public init(name: String, type: Kind, url: String? = nil) {
+            self.name = name
+            self.type = type
+            self.url = url
+            batch = Batch(maximumRecords: 100, maximumWait: .seconds(2))
+            order = .fresh
+            format = .json
+            compresses = false
+            headers = []
+            region = .us
+            environment = .production
+        }
+
+        /// Whether the URL leads to this machine itself.
+        public var isLoopback: Bool {
+            url.flatMap { URLText($0) }?.isLoopback ?? false
+        }
+
+        /// Whether readings of an entry of the allow-list go here, by both sides' lists. The kinds
+        /// are another matter.
+        public func accepts(_ entry: AllowedPeripheral) -> Bool {
+            guard entry.destinations?.contains(name) ?? true else { return false }
+            return peripherals?.contains { $0.matches(entry) } ?? true
+        }
+    }
+
+    /// A line of an HTTP request that the operator adds.
+    public struct Header: Sendable, Hashable {
+        public var name: String
+        public var value: String
+    }
+
+    /// How a destination names the peripherals that it takes.
+    public enum PeripheralSelector: Sendable, Hashable {
+        /// Every entry of this catalogue ID.
+        case model(Int)
+        case alias(String)
+
+        public func matches(_ entry: AllowedPeripheral) -> Bool {
+            switch self {
+            case .model(let id): entry.model.id == id
+            case .alias(let alias): entry.alias == alias
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/// One finding about a configuration or catalogue file.
+public struct Diagnostic: Sendable, Hashable {
+    public enum Severity: String, Sendable, Hashable {
+        /// The file cannot be used.
+        case error
+        /// The file can be used, but something in it is suspicious.
+        case warning
+    }
+
+    public let severity: Severity
+    /// The file, as it was named by whoever asked to read it.
+    public let path: String
+    /// Line and column, each from 1; columns count Unicode scalars. Nil when the finding is about
+    /// the file as a whole.
+    public let line: Int?
+    public let column: Int?
+    /// The key, from the root: `destinations[0].url`. Nil when the finding is about no key.
+    public let key: String?
+    public let message: String
+
+    public init(
+        _ severity: Severity, path: String, line: Int? = nil, column: Int? = nil, key: String? = nil,
+        message: String
+    ) {
+        self.severity = severity
+        self.path = path
+        self.line = line
+        self.column = column
+        self.key = key
+        self.message = message
+    }
+}
+
+extension Diagnostic: CustomStringConvertible {
+    /// `PATH:LINE:COLUMN: KEY: MESSAGE`; warnings say so before the message.
+    public var description: String {
+        var text = path
+        if let line, let column { text += ":\(line):\(column)" }
+        if let key { text += ": \(key)" }
+        if severity == .warning { text += ": warning" }
+        return text + ": " + message
+    }
+}
+
+/// A configuration or catalogue that cannot be used: every error that was found, and the warnings.
+public struct ConfigurationError: Error, Sendable, Equatable {
+    /// In the order of the file; at least one is an error.
+    public let diagnostics: [Diagnostic]
+
+    public init(diagnostics: [Diagnostic]) {
+        self.diagnostics = diagnostics
+    }
+
+    init(path: String, message: String) {
+        self.init(diagnostics: [Diagnostic(.error, path: path, message: message)])
+    }
+}
+
+extension ConfigurationError: CustomStringConvertible {
+    /// One diagnostic a line.
+    public var description: String {
+        diagnostics.map(\.description).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,70 @@
+/// One key that a section of a file may hold. Diagnostics, the reader and the reference
+/// (docs/configuration.md) all use this one list.
+public struct KeyDescription: Sendable, Hashable {
+    public let name: String
+    /// What a value looks like.
+    public let type: String
+    /// What holds without the key; `required` where it must stand.
+    public let defaultValue: String
+    public let meaning: String
+    /// False for a key that is read and checked, but that this version does not act on.
+    public let hasEffect: Bool
+
+    init(
+        _ name: String, _ type: String, default defaultValue: String, _ meaning: String,
+        hasEffect: Bool = true
+    ) {
+        self.name = name
+        self.type = type
+        self.defaultValue = defaultValue
+        self.meaning = meaning
+        self.hasEffect = hasEffect
+    }
+}
+
+/// The keys of one mapping of a file.
+public struct KeySection: Sendable, Hashable {
+    /// Where the section stands, `destinations[]`; empty for the root of the file.
+    public let path: String
+    public let keys: [KeyDescription]
+
+    init(_ path: String, _ keys: [KeyDescription]) {
+        self.path = path
+        self.keys = keys
+    }
+
+    /// The key of this section that a misspelt one is most likely to mean; nil when none is near.
+    func nearest(to name: String) -> String? {
+        Spelling.nearest(to: name, among: keys.map(\.name))
+    }
+}
+
+enum Spelling {
+    /// The candidate within the fewest edits, if those are at most a third of its letters (and
+    /// two at least, so that short words can be mistyped too).
+    static func nearest(to word: String, among candidates: [String]) -> String? {
+        let letters = Array(word.lowercased().utf8.prefix(64))
+        let scored = candidates.map { ($0, distance(letters, Array($0.lowercased().utf8))) }
+        guard let best = scored.min(by: { $0.1 < $1.1 }) else { return nil }
+        return best.1 <= max(2, best.0.utf8.count / 3) && best.1 < best.0.utf8.count ? best.0 : nil
+    }
+
+    /// Damerau-Levenshtein distance with adjacent transpositions (optimal string alignment).
+    static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        guard !a.isEmpty, !b.isEmpty else { return max(a.count, b.count) }
+        var beforeLast = [Int](repeating: 0, count: b.count + 1)
+        var last = Array(0...b.count)
+        for i in 1...a.count {
+            var row = [i] + [Int](repeating: 0, count: b.count)
+            for j in 1...b.count {
+                row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
+                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+                    row[j] = min(row[j], beforeLast[j - 2] + 1)
+                }
+            }
+            beforeLast = last
+            last = row
+        }
+        return last[b.count]
+    }
+}

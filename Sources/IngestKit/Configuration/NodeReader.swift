@@ -1,0 +1,136 @@
+import Yams
+
+/// A value of a file with its key and its place. Every access that finds something else than
+/// expected says so in the log and gives nil.
+struct NodeReader {
+    /// More entries than any file in use; bounds what aliases can multiply.
+    static let maximumEntries = 1000
+
+    let node: Node
+    /// From the root: `destinations[0].url`; empty for the root itself.
+    let key: String
+    let log: DiagnosticLog
+
+    var mark: Mark? { node.mark }
+
+    /// Whether the value was left empty: nothing, `~` or `null`.
+    var isNull: Bool {
+        guard case .scalar(let scalar) = node, scalar.style == .plain else { return false }
+        return ["", "~", "null"].contains(scalar.string)
+    }
+
+    func error(_ message: String) {
+        log.error(at: mark, key: key.isEmpty ? nil : key, message)
+    }
+
+    func warning(_ message: String) {
+        log.warning(at: mark, key: key.isEmpty ? nil : key, message)
+    }
+
+    /// Says what was expected, and what stands there instead.
+    func expected(_ what: String) {
+        error("expected \(what), found \(found)")
+    }
+
+    /// What stands here, short enough for one line.
+    private var found: String {
+        switch node {
+        case .mapping: return "a mapping"
+        case .sequence: return "a list"
+        case .alias: return "an alias"
+        case .scalar(let scalar):
+            return isNull ? "nothing" : Self.quoted(scalar.string)
+        }
+    }
+
+    static func quoted(_ text: String) -> String {
+        let start = text.unicodeScalars.prefix(40)
+        let printable = start.map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
+        return "\"" + printable + (start.count < text.unicodeScalars.count ? "…" : "") + "\""
+    }
+}
+
+// MARK: Containers
+
+extension NodeReader {
+    /// The entries of a mapping whose keys are known; unknown keys are errors. An empty value is
+    /// an empty mapping.
+    func mapping(_ section: KeySection) -> MappingReader? {
+        guard let pairs = pairs() else { return nil }
+        var entries: [String: NodeReader] = [:]
+        for (name, keyMark, value) in pairs {
+            guard section.keys.contains(where: { $0.name == name }) else {
+                log.error(at: keyMark, key: value.key, unknown(name, in: section))
+                continue
+            }
+            entries[name] = value
+        }
+        return MappingReader(owner: self, entries: entries)
+    }
+
+    /// The entries of a mapping with keys of the operator's choice, in the order of the file.
+    func pairs() -> [(name: String, mark: Mark?, value: NodeReader)]? {
+        if isNull { return [] }
+        guard case .mapping(let mapping) = node else {
+            expected("a mapping")
+            return nil
+        }
+        guard mapping.count <= Self.maximumEntries else {
+            error("expected at most \(Self.maximumEntries) entries")
+            return nil
+        }
+        return mapping.compactMap { keyNode, value in
+            guard case .scalar(let scalar) = keyNode else {
+                log.error(at: keyNode.mark, key: key.isEmpty ? nil : key, "expected a plain key")
+                return nil
+            }
+            let path = key.isEmpty ? scalar.string : "\(key).\(scalar.string)"
+            return (scalar.string, keyNode.mark, NodeReader(node: value, key: path, log: log))
+        }
+    }
+
+    /// The items of a list; an empty value is an empty list.
+    func items() -> [NodeReader]? {
+        if isNull { return [] }
+        guard case .sequence(let sequence) = node else {
+            expected("a list")
+            return nil
+        }
+        guard sequence.count <= Self.maximumEntries else {
+            error("expected at most \(Self.maximumEntries) items")
+            return nil
+        }
+        return sequence.enumerated().map { NodeReader(node: $1, key: "\(key)[\($0)]", log: log) }
+    }
+
+    /// The texts under one key of each mapping in a list, without complaint about anything else.
+    func texts(of key: String) -> [String] {
+        node.sequence?.prefix(Self.maximumEntries).compactMap { $0.mapping?[Node(key)]?.scalar?.string } ?? []
+    }
+
+    private func unknown(_ name: String, in section: KeySection) -> String {
+        if let near = section.nearest(to: name) { return "unknown key; did you mean \(near)?" }
+        return "unknown key; expected one of \(section.keys.map(\.name).joined(separator: ", "))"
+    }
+}
+
+/// The known entries of a mapping.
+struct MappingReader {
+    let owner: NodeReader
+    private let entries: [String: NodeReader]
+
+    init(owner: NodeReader, entries: [String: NodeReader]) {
+        self.owner = owner
+        self.entries = entries
+    }
+
+    subscript(name: String) -> NodeReader? { entries[name] }
+
+    /// The entry, or an error at the mapping that lacks it.
+    func required(_ name: String, _ what: String) -> NodeReader? {
+        if let entry = entries[name] { return entry }
+        let key = owner.key.isEmpty ? name : "\(owner.key).\(name)"
+        owner.log.error(at: owner.mark, key: key, "expected \(what), but the key is missing")
+        return nil
+    }
+}

@@ -1,0 +1,56 @@
+/// The parts of an absolute URL that decide whether it may be used (RFC 3986, without user
+/// information and fragment).
+struct URLText {
+    let scheme: String
+    /// In lower case; an IPv6 address without its brackets.
+    let host: String
+    let port: Int?
+    let hasUserInformation: Bool
+
+    /// Nil for anything but `scheme://host[:port][/path][?query]` in printable ASCII.
+    init?(_ text: String) {
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+            !text.contains("#"), !text.contains("\\"), let separator = text.firstRange(of: "://")
+        else { return nil }
+        scheme = text[..<separator.lowerBound].lowercased()
+        var authority = text[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        hasUserInformation = authority.contains("@")
+        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
+        let rest: Substring
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { return nil }
+            let address = authority[authority.index(after: authority.startIndex)..<end]
+            guard address.contains(":"),
+                address.utf8.allSatisfy({ $0.isHexDigit || $0 == 0x3A || $0 == 0x2E })
+            else { return nil }
+            host = address.lowercased()
+            rest = authority[authority.index(after: end)...]
+        } else {
+            let name = authority.prefix { $0 != ":" }
+            guard !name.isEmpty, name.utf8.count <= 253, name.allSatisfy(Self.isHostCharacter) else {
+                return nil
+            }
+            host = name.lowercased()
+            rest = authority[name.endIndex...]
+        }
+        if rest.isEmpty {
+            port = nil
+        } else {
+            guard rest.first == ":", rest.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }),
+                let number = Int(rest.dropFirst()), (1...65_535).contains(number)
+            else { return nil }
+            port = number
+        }
+    }
+
+    /// `localhost` (RFC 6761), 127.0.0.0/8 (RFC 1122) or ::1.
+    var isLoopback: Bool {
+        if host == "localhost" || host == "::1" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    }
+
+    private static func isHostCharacter(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber || "-._".contains(character))
+    }
+}

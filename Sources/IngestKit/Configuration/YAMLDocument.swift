@@ -1,0 +1,81 @@
+import FoundationEssentials
+import Yams
+
+/// A YAML file as nodes that know their line and column.
+struct YAMLDocument {
+    /// A configuration is a few kilobytes; a larger file is some other file.
+    static let maximumSize = 1 << 20
+
+    let root: NodeReader
+    let log: DiagnosticLog
+
+    /// - Parameters:
+    ///   - text: one YAML document. An empty one reads as an empty mapping.
+    ///   - path: names the file in diagnostics.
+    /// - Throws: the syntax error, with its place. The parser stops at the first.
+    init(text: String, path: String) throws(ConfigurationError) {
+        guard text.utf8.count <= Self.maximumSize else {
+            throw ConfigurationError(path: path, message: Self.words(for: .tooLarge))
+        }
+        log = DiagnosticLog(path: path)
+        let node: Node?
+        do {
+            // libyaml itself refuses more than 1000 levels of nesting.
+            node = try Parser(yaml: text, encoding: .utf8).singleRoot()
+        } catch {
+            throw ConfigurationError(diagnostics: [Self.diagnostic(of: error, text: text, path: path)])
+        }
+        root = NodeReader(node: node ?? .mapping(.init([])), key: "", log: log)
+    }
+
+    /// Reads a file of at most `maximumSize` bytes of UTF-8.
+    /// - Throws: one diagnostic without a place when the file cannot be read.
+    static func contents(of path: String) throws(ConfigurationError) -> String {
+        let bytes: [UInt8]
+        do {
+            bytes = try BoundedFile.read(path, limit: maximumSize)
+        } catch {
+            throw ConfigurationError(path: path, message: words(for: error))
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConfigurationError(path: path, message: "expected text in UTF-8")
+        }
+        return text
+    }
+
+    private static func words(for failure: BoundedFile.Failure) -> String {
+        switch failure {
+        case .missing: "there is no such file"
+        case .notAFile: "expected a regular file"
+        case .tooLarge: "expected at most 1 MiB"
+        case .unreadable: "this user may not read it"
+        }
+    }
+
+    private static func diagnostic(of error: any Error, text: String, path: String) -> Diagnostic {
+        switch error as? YamlError {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            let circumstance = context.map { "\($0.text), " } ?? ""
+            return Diagnostic(
+                .error, path: path, line: mark.line, column: mark.column,
+                message: "not valid YAML: \(circumstance)\(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            return Diagnostic(
+                .error, path: path, line: context.mark.line, column: context.mark.column,
+                key: duplicates.first, message: "expected each key once; it stands here and again below")
+        case .reader(let problem, let offset, _, _):
+            let (line, column) = place(ofCharacter: offset ?? 0, in: text)
+            return Diagnostic(
+                .error, path: path, line: line, column: column, message: "not valid YAML: \(problem)")
+        default:
+            return Diagnostic(.error, path: path, line: 1, column: 1, message: "not valid YAML")
+        }
+    }
+
+    private static func place(ofCharacter offset: Int, in text: String) -> (line: Int, column: Int) {
+        let before = text.prefix(offset)
+        let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
+        return (lines.count, (lines.last?.unicodeScalars.count ?? 0) + 1)
+    }
+}
