@@ -58,11 +58,23 @@ let package = Package(
             dependencies: [
                 "BlueZBridge", "CSystemd", "IngestKit", "PeripheralSimulator",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "IngestKitTests", dependencies: ["IngestKit"], swiftSettings: strict),
+        .testTarget(
+            name: "IngestKitTests",
+            dependencies: [
+                "IngestKit",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
     ]
 )

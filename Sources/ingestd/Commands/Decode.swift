@@ -82,7 +82,7 @@ struct Decode: ParsableCommand {
 }
 
 /// Unbuffered reads and writes, because buffered ones keep an answer back from a waiting pipe.
-private enum StandardStreams {
+enum StandardStreams {
     /// The next bytes of standard input; none at its end. read(2)
     static func readInput(atMost count: Int) throws -> [UInt8] {
         while true {
