@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 public import IngestKit
 
 /// The radio port on the Linux kernel: adverts and scan control over the management socket, links

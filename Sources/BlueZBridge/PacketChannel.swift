@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// A non-blocking socket of packets (management, L2CAP, or one end of a socket pair) on the
 /// radio's loop.

@@ -1,6 +1,6 @@
-internal import Glibc
+import Glibc
 public import IngestKit
-internal import Synchronization
+import Synchronization
 
 /// The one thread on which everything to do with Bluetooth happens: it waits for descriptors and
 /// deadlines (poll(2)) and runs the jobs of the actors that name it as their executor.

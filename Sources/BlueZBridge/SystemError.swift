@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// A system call that failed: which, and with what errno.
 public struct SystemError: Error, Sendable, Equatable {

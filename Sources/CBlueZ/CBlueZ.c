@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,6 +89,15 @@ bool CBlueZ_has_net_admin(void)
     if (syscall(SYS_capget, &header, sets) < 0)
         return false;
     return sets[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN);
+}
+
+int CBlueZ_thread_count(void)
+{
+    struct stat tasks;
+    if (stat("/proc/self/task", &tasks) < 0)
+        return -1;
+    // One link each for the folder's name, for ".", and for every thread's folder.
+    return (int)tasks.st_nlink - 2;
 }
 
 int CBlueZ_drop_capabilities(void)

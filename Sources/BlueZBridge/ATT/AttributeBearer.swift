@@ -1,5 +1,5 @@
-internal import Glibc
-internal import IngestKit
+import Glibc
+import IngestKit
 
 /// The ATT bearer of one link: one request at a time and its answer, values that the peripheral
 /// sends by itself, answers to its requests, and the end of all of it.

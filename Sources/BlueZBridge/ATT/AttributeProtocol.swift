@@ -1,4 +1,4 @@
-internal import IngestKit
+import IngestKit
 
 /// The Attribute Protocol's opcodes, codes and limits (Core Specification Vol 3 Part F).
 enum AttributeProtocol {

@@ -1,5 +1,5 @@
-internal import CBlueZ
-internal import Glibc
+import CBlueZ
+import Glibc
 public import IngestKit
 
 /// Makes connected ATT channels: over the kernel's L2CAP, or to simulated peripherals.

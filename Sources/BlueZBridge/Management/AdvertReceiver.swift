@@ -1,4 +1,4 @@
-internal import IngestKit
+import IngestKit
 
 /// Picks the wanted adverts out of the stream of management events, in place and without
 /// allocating for the others. Belongs to the radio's loop.

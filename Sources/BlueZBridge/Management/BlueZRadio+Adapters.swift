@@ -1,4 +1,4 @@
-internal import IngestKit
+import IngestKit
 
 /// Brings adapters into shape, and keeps them so: powered, with the scan in place.
 extension BlueZRadio {
@@ -107,7 +107,7 @@ extension BlueZRadio {
             return "the allow-list is empty"
         }
         let (matchesInController, handles) = try await monitorFeatures(index)
-        let patterns = Array(receiver.filter.kernelPatterns.prefix(ManagementProtocol.patternsPerMonitor))
+        let patterns = self.patterns
         if inventory[index]?.restartsScan == true {
             inventory[index]?.restartsScan = false
             try await removeMonitor(index)
@@ -130,6 +130,15 @@ extension BlueZRadio {
         }
         if matchesInController { try await reportPinnedDevices(index) }
         return nil
+    }
+
+    /// What the monitor is to match. The kernel takes none without a pattern, and matches none by
+    /// itself: for a list of addresses alone, any pattern starts the scan.
+    private var patterns: [AdvertisementPattern] {
+        let patterns = receiver.filter.kernelPatterns.prefix(ManagementProtocol.patternsPerMonitor)
+        guard patterns.isEmpty else { return Array(patterns) }
+        // AD type 0x01, Flags: general discoverable, no BR/EDR.
+        return [AdvertisementPattern(type: 0x01, offset: 0, bytes: [0x06])].compactMap(\.self)
     }
 
     /// Whether the controller matches patterns itself (Microsoft's extension), and the monitors in
@@ -272,7 +281,7 @@ extension BlueZRadio {
         case .malformed(let opcode):
             "the kernel's answer to command 0x\(String(opcode, radix: 16)) is malformed"
         case .system(let error): error.description
-        case .noBluetooth, .noPermission, .ended: "the management socket has ended"
+        case .noBluetooth, .noPermission, .threadsRunning, .ended: "the management socket has ended"
         }
     }
 }

@@ -1,6 +1,6 @@
-internal import CBlueZ
-internal import Glibc
-internal import IngestKit
+import CBlueZ
+import Glibc
+import IngestKit
 
 /// Why the management channel cannot be had or used.
 public enum ManagementError: Error, Sendable, Equatable {
@@ -8,6 +8,8 @@ public enum ManagementError: Error, Sendable, Equatable {
     case noBluetooth
     /// The process lacks CAP_NET_ADMIN in the initial user namespace.
     case noPermission
+    /// The process has several threads already, whose capabilities cannot be dropped from here.
+    case threadsRunning
     /// A system call failed.
     case system(SystemError)
     /// The kernel answered a command with this status.
@@ -30,6 +32,7 @@ public struct ManagementDescriptor: ~Copyable {
     /// Opens the channel and drops every capability of the process for good. To be called before
     /// the process has a second thread, since capabilities belong to threads.
     public static func openAndDropPrivileges() throws(ManagementError) -> ManagementDescriptor {
+        guard CBlueZ_thread_count() == 1 else { throw .threadsRunning }
         let descriptor = CBlueZ_open_management()
         if descriptor < 0 {
             let error = errno
@@ -45,10 +48,6 @@ public struct ManagementDescriptor: ~Copyable {
             throw .system(SystemError(call: "capset", errno: errno))
         }
         return opened
-    }
-
-    private init(descriptor: Int32) {
-        self.descriptor = descriptor
     }
 
     deinit {

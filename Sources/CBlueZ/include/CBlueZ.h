@@ -24,6 +24,9 @@ int CBlueZ_socket_error(int descriptor);
 // Whether this thread's effective set holds CAP_NET_ADMIN. capget has no wrapper in glibc.
 bool CBlueZ_has_net_admin(void);
 
+// How many threads the process has, or -1 with errno.
+int CBlueZ_thread_count(void);
+
 // Empties this thread's ambient, inheritable, permitted and effective sets and forbids to gain
 // privileges ever again. Returns 0, or -1 with errno. prctl and syscall are variadic.
 int CBlueZ_drop_capabilities(void);

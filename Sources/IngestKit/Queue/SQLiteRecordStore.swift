@@ -83,7 +83,7 @@ public final class SQLiteRecordStore: Sendable {
     // MARK: - Opening
 
     private static func connect(path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
+        var configuration = GRDB.Configuration()
         configuration.label = "ingestd.queue"
         // A reading command may hold a lock for a moment while it opens the file.
         configuration.busyMode = .timeout(5)

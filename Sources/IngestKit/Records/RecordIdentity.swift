@@ -1,4 +1,4 @@
-internal import Crypto
+import Crypto
 
 /// Names records: UUID version 5 (RFC 9562, section 5.5) of what was measured.
 enum RecordIdentity {

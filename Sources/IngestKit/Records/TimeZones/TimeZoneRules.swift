@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+import FoundationEssentials
 
 /// The offsets of one time zone from UTC, at every moment, as a TZif file tells them (RFC 8536).
 public struct TimeZoneRules: Sendable, Equatable {

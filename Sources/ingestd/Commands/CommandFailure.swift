@@ -1,0 +1,56 @@
+import BlueZBridge
+import IngestKit
+
+/// Exit codes of sysexits(3), as the commands use them.
+enum ExitStatus: Int32 {
+    case unavailable = 69
+    case cannotCreate = 73
+    case tryAgain = 75
+    case noPermission = 77
+    case configuration = 78
+}
+
+/// Ends a command: what to say on standard error, and how to exit.
+struct CommandFailure: Error {
+    let status: ExitStatus
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// What is missing for the radio, and what to do about it.
+    init(_ error: ManagementError) {
+        switch error {
+        case .noBluetooth:
+            self.init(
+                .unavailable,
+                "this kernel offers no Bluetooth: load its module (modprobe bluetooth), and do not use "
+                    + "PrivateNetwork= or another network namespace")
+        case .noPermission:
+            self.init(
+                .noPermission,
+                "CAP_NET_ADMIN is missing: run it as the service ingestd.service, which has it "
+                    + "(AmbientCapabilities=CAP_NET_ADMIN, without PrivateUsers=), or as root")
+        case .ended:
+            self.init(.tryAgain, "the kernel's management socket has ended: start again")
+        case .threadsRunning, .system, .status, .noAnswer, .malformed:
+            self.init(.unavailable, "the kernel's Bluetooth cannot be used: \(error)")
+        }
+    }
+
+    /// A disk that reported an error is not trusted before the process has started anew; what is
+    /// in the way otherwise needs somebody.
+    init(_ error: StoreError) {
+        switch error.kind {
+        case .ioError, .busy, .full: self.init(.tryAgain, error.description)
+        default: self.init(.cannotCreate, error.description)
+        }
+    }
+
+    /// The message's first line, for an event.
+    var firstLine: String {
+        message.split(separator: "\n").first.map(String.init) ?? ""
+    }
+}

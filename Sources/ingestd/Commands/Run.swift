@@ -1,0 +1,87 @@
+import ArgumentParser
+import BlueZBridge
+import FoundationEssentials
+import IngestKit
+
+/// `ingestd run`: the gateway.
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Read the listed peripherals and deliver their readings, until told to stop.",
+        discussion: """
+            Meant to run as ingestd.service. Events go to the journal, or with --events stdout as one \
+            JSON object a line to standard output.
+            """)
+
+    enum EventTarget: String, ExpressibleByArgument, CaseIterable {
+        case journal
+        case stdout
+    }
+
+    enum RadioKind: String, ExpressibleByArgument, CaseIterable {
+        case bluez
+        case simulated
+    }
+
+    @Option(name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"))
+    var path = Configuration.defaultPath
+
+    @Option(help: "Where events go: journal or stdout.")
+    var events = EventTarget.journal
+
+    @Option(help: "bluez, or simulated: the built-in peripherals, whose records are marked as such.")
+    var radio = RadioKind.bluez
+
+    func run() async throws {
+        // Up to the first suspension the process has one thread, whose capabilities are those of
+        // the process.
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = try configuration(environment: environment)
+        let source: RadioSource
+        switch radio {
+        case .bluez: source = .kernel(try openManagement())
+        case .simulated: source = .simulated
+        }
+        let sink: any EventSink =
+            switch events {
+            case .journal where JournalSink.isAvailable: JournalSink()
+            case .journal, .stdout: LineSink()
+            }
+        let gateway = Gateway(
+            configuration: configuration, credentials: Credentials(environment: environment), sink: sink,
+            reload: { () throws(CommandFailure) in try self.configuration(environment: environment) })
+        try await gateway.run(on: source)
+    }
+
+    /// Reads the configuration, telling what is suspicious in it.
+    private func configuration(environment: [String: String]) throws(CommandFailure) -> Configuration {
+        let check = ConfigurationCheck(
+            path: path, readableProfiles: Set(Profiles.all.map(\.name)),
+            host: .current(environment: environment))
+        guard let configuration = check.configuration else {
+            let lines = check.diagnostics.map(\.description).joined(separator: "\n")
+            throw CommandFailure(.configuration, lines)
+        }
+        for warning in check.diagnostics { StandardError.print(warning.description) }
+        if radio == .simulated { try refuseRealDestinations(of: configuration) }
+        return configuration
+    }
+
+    /// Simulated readings are nobody's, and must not reach a real backend.
+    private func refuseRealDestinations(of configuration: Configuration) throws(CommandFailure) {
+        let real = configuration.destinations.filter { !$0.isLoopback }.map(\.name)
+        guard real.isEmpty else {
+            throw CommandFailure(
+                .configuration,
+                "--radio simulated delivers to loopback addresses only, and these destinations are "
+                    + "elsewhere: \(real.joined(separator: ", "))")
+        }
+    }
+
+    private func openManagement() throws(CommandFailure) -> ManagementDescriptor {
+        do {
+            return try ManagementDescriptor.openAndDropPrivileges()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

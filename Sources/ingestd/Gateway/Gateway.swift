@@ -1,0 +1,205 @@
+import BlueZBridge
+import FoundationEssentials
+import IngestKit
+import Logging
+import PeripheralSimulator
+import ServiceLifecycle
+import UnixSignals
+
+/// Puts the gateway together, in the order of the data's way, and runs it until SIGTERM or SIGINT.
+struct Gateway: Sendable {
+    /// How long the parts may take to stop; systemd waits longer (TimeoutStopSec=).
+    private static let stopTimeout = Duration.seconds(10)
+
+    let configuration: Configuration
+    let credentials: Credentials
+    let sink: any EventSink
+    let reload: @Sendable () throws(CommandFailure) -> Configuration
+
+    private let clock = SystemClock()
+
+    init(
+        configuration: Configuration, credentials: Credentials, sink: any EventSink,
+        reload: @escaping @Sendable () throws(CommandFailure) -> Configuration
+    ) {
+        self.configuration = configuration
+        self.credentials = credentials
+        self.sink = sink
+        self.reload = reload
+    }
+
+    func run(on source: consuming RadioSource) async throws {
+        let lock = try lockState()
+        let bootID = try Self.bootID()
+        let events = EventLog(sink: sink)
+        let store = try await openStore(bootID: bootID)
+        let loop = try RadioLoop(clock: clock)
+        let (radio, simulation, isSimulated) = try await makeRadio(source, loop: loop)
+        let factory = RecordFactory(
+            gateway: configuration.gateway.id, zone: try zone(), bootID: bootID, isSimulated: isSimulated)
+        let passive = PassiveGateway(
+            ports: PassiveGateway.Ports(radio: radio, store: store, events: events, clock: clock),
+            factory: factory, allowList: AllowList(configuration.peripherals),
+            timing: configuration.passiveTiming)
+        let transport = HTTPTransport()
+        let pulse = Pulse(clock: clock)
+        let workers = deliveryWorkers(store: store, transport: transport, events: events, pulse: pulse)
+
+        var services: [any Service] = [Part("events") { try await EventOutbox(store: store, sink: sink).run() }]
+        services += workers
+        services.append(Part("passive") { try await passive.run() })
+        if let simulation { services.append(Part("simulation") { try await simulation.run() }) }
+        services.append(
+            Supervisor(
+                clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive))
+        services.append(
+            Reloader(events: events, passive: passive, current: configuration, read: reload))
+
+        var outcome: Result<Void, any Error> = .success(())
+        do {
+            var group = ServiceGroupConfiguration(
+                services: services.map { .init(service: $0) },
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: Logger(label: "ingestd", factory: { _ in SwiftLogNoOpLogHandler() }))
+            group.maximumGracefulShutdownDuration = Self.stopTimeout
+            try await ServiceGroup(configuration: group).run()
+        } catch {
+            outcome = .failure(error)
+        }
+        ServiceManager.stopping()
+        events.emit(.stopping)
+        // What was told to the outbox while the parts stopped.
+        try? await EventOutbox(store: store, sink: sink).drain()
+        try? await transport.shutdown()
+        try? await store.close()
+        if let simulation { StandardError.print(await simulation.summary()) }
+        loop.stop()
+        _ = consume lock
+        try Self.finish(outcome)
+    }
+
+    /// Says why the gateway ends by itself, if it does.
+    private static func finish(_ outcome: Result<Void, any Error>) throws {
+        do {
+            try outcome.get()
+        } catch let error as ManagementError {
+            throw CommandFailure(error)
+        } catch let error as StoreError {
+            throw CommandFailure(error)
+        }
+    }
+
+    // MARK: Parts
+
+    private func makeRadio(
+        _ source: consuming RadioSource, loop: RadioLoop
+    ) async throws -> (any Radio, simulation: Simulation?, isSimulated: Bool) {
+        switch consume source {
+        case .kernel(let management):
+            let radio = BlueZRadio(
+                management: management.channel(on: loop), connector: KernelConnector(loop: loop),
+                loop: loop, clock: clock,
+                settings: BlueZRadio.Settings(
+                    selection: configuration.adapterSelection, timing: configuration.scanTiming,
+                    isBluetoothdRunning: { await SystemBus.hasOwner("org.bluez") }))
+            return (radio, nil, false)
+        case .simulated:
+            let simulation = try await Simulation(loop: loop, clock: clock)
+            return (simulation.radio, simulation, true)
+        }
+    }
+
+    private func lockState() throws(CommandFailure) -> StateLock {
+        let directory = configuration.gateway.stateDirectory
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure(
+                .cannotCreate, "\(directory): the state directory cannot be made; run as ingestd.service, "
+                    + "or set gateway.state_directory")
+        }
+        do throws(StateLock.Failure) {
+            return try StateLock(directory: directory)
+        } catch {
+            switch error {
+            case .heldByAnother:
+                throw CommandFailure(
+                    .tryAgain, "\(directory): another ingestd uses this state directory; stop that one first")
+            case .system(let errno):
+                throw CommandFailure(
+                    .cannotCreate,
+                    "\(directory): the state directory cannot be used (errno \(errno)); it must belong to "
+                        + "the user of the service")
+            }
+        }
+    }
+
+    private func openStore(bootID: String) async throws(CommandFailure) -> SQLiteRecordStore {
+        do {
+            return try await SQLiteRecordStore.open(
+                path: configuration.gateway.stateDirectory + "/queue.db", bootID: bootID, clock: clock,
+                destinations: configuration.routings)
+        } catch let error as StoreError {
+            throw CommandFailure(error)
+        } catch {
+            throw CommandFailure(.cannotCreate, "the queue cannot be opened: \(error)")
+        }
+    }
+
+    private static func bootID() throws(CommandFailure) -> String {
+        let path = "/proc/sys/kernel/random/boot_id"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw CommandFailure(.unavailable, "\(path) cannot be read: do not use ProcSubset=pid")
+        }
+        return text.filter { !$0.isWhitespace }
+    }
+
+    private func zone() throws(CommandFailure) -> TimeZoneRules {
+        guard let name = configuration.gateway.timeZone else { return .ofSystem() }
+        do {
+            return try TimeZoneRules.load(name)
+        } catch {
+            throw CommandFailure(.configuration, "gateway.time_zone: \(error)")
+        }
+    }
+
+    private func deliveryWorkers(
+        store: SQLiteRecordStore, transport: HTTPTransport, events: EventLog, pulse: Pulse
+    ) -> [any Service] {
+        configuration.destinations.filter { $0.type == .webhook }.map { destination in
+            let credentials = credentials
+            let webhook = Webhook(
+                settings: WebhookSettings(url: destination.url ?? "", usesGzip: destination.compresses),
+                transport: transport, clock: clock,
+                token: destination.credential.map { name in
+                    { @Sendable () async throws -> String in try credentials.read(name).text ?? "" }
+                })
+            let beat = pulse.register(destination.name)
+            let worker = DeliveryWorker(
+                name: destination.name, gateway: configuration.gateway.id, store: store,
+                destination: webhook,
+                batching: BatchSettings(
+                    maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
+                clock: clock, events: events, heartbeat: beat)
+            return Part("delivery to \(destination.name)") { try await worker.run() }
+        }
+    }
+}
+
+/// A part of the gateway that runs until it is cancelled, as a service that stops gracefully.
+struct Part: Service {
+    let name: String
+    let body: @Sendable () async throws -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    /// Returns once the part has stopped, which it does alone when the group shuts down.
+    func run() async throws {
+        try await cancelWhenGracefulShutdown { try await body() }
+    }
+}

@@ -1,0 +1,9 @@
+import BlueZBridge
+
+/// What the gateway listens with.
+enum RadioSource: ~Copyable {
+    /// The kernel's Bluetooth, by its management channel.
+    case kernel(ManagementDescriptor)
+    /// The built-in peripherals.
+    case simulated
+}

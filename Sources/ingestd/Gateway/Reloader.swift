@@ -1,0 +1,50 @@
+import IngestKit
+import ServiceLifecycle
+import UnixSignals
+
+/// Reads the configuration again at SIGHUP. What is valid is applied without dropping a read; what
+/// is not leaves everything as it was.
+struct Reloader: Service {
+    let events: EventLog
+    let passive: PassiveGateway
+    let current: Configuration
+    let read: @Sendable () throws(CommandFailure) -> Configuration
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await reloadWhenTold() }
+    }
+
+    private func reloadWhenTold() async {
+        var current = current
+        for await _ in await UnixSignalsSequence(trapping: .sighup) {
+            do throws(CommandFailure) {
+                let next = try read()
+                try Self.refuseRestartOnlyChanges(from: current, to: next)
+                await passive.apply(AllowList(next.peripherals), timing: next.passiveTiming)
+                current = next
+                events.emit(.configReloaded)
+            } catch {
+                StandardError.print(error.message)
+                events.emit(.configRejected(error: error.firstLine))
+            }
+        }
+    }
+
+    /// Only the allow-list and the times of passive reading can change under way.
+    private static func refuseRestartOnlyChanges(
+        from old: Configuration, to new: Configuration
+    ) throws(CommandFailure) {
+        var sections: [String] = []
+        if old.gateway != new.gateway { sections.append("gateway") }
+        if old.bluetooth != new.bluetooth { sections.append("bluetooth") }
+        if old.queue != new.queue { sections.append("queue") }
+        if old.destinations != new.destinations { sections.append("destinations") }
+        if old.peripherals.map(\.destinations) != new.peripherals.map(\.destinations) {
+            sections.append("peripherals[].destinations")
+        }
+        guard sections.isEmpty else {
+            throw CommandFailure(
+                .configuration, "changes to \(sections.joined(separator: ", ")) need a restart of the service")
+        }
+    }
+}
