@@ -2,10 +2,6 @@
 public struct RecordID: Sendable, Hashable {
     /// Lower case with dashes.
     public let text: String
-
-    init(text: String) {
-        self.text = text
-    }
 }
 
 extension RecordID: CustomStringConvertible {
