@@ -1,0 +1,57 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct DecodeAnswerTests {
+    @Test(
+        arguments: [
+            (
+                // mmHg; time stamp, pulse, user, status; 138, 85, 102; 2024-06-15 17:17:27; 72; 1; irregular
+                "2A35", "1E8A0055006600E807060F11111B4800010400",
+                #"{"ok":true,"kind":"blood-pressure","measurements":[{"type":"systolic","value":138,"unit":"mm[Hg]"},"#
+                    + #"{"type":"diastolic","value":85,"unit":"mm[Hg]"},"#
+                    + #"{"type":"mean-arterial-pressure","value":102,"unit":"mm[Hg]"},"#
+                    + #"{"type":"pulse-rate","value":72,"unit":"/min"}],"#
+                    + #""device_time":"2024-06-15T17:17:27","user":1,"flags":["irregular-pulse"]}"#
+            ),
+            (
+                // FLOAT 2.00
+                "2A1C", "00 c8 00 00 fe",
+                #"{"ok":true,"kind":"body-temperature","measurements":[{"type":"body-temperature","value":2.00,"unit":"Cel"}]}"#
+            ),
+            (
+                // FLOAT NRes
+                "2A1C", "0000008000",
+                #"{"ok":true,"kind":"body-temperature","measurements":[{"type":"body-temperature","value":null,"absent":"not-at-this-resolution","unit":"Cel"}]}"#
+            ),
+            (
+                "2A19", "5a\r",
+                #"{"ok":true,"kind":"battery","measurements":[{"type":"battery","value":90,"unit":"%"}]}"#
+            ),
+        ] as [(String, String, String)])
+    func aPayloadIsAnsweredByteForByte(characteristic: String, hex: String, json: String) throws {
+        let uuid = try #require(BluetoothUUID(characteristic))
+        let answer = DecodeAnswer(characteristic: uuid, hex: hex)
+        #expect(answer.json == json)
+        #expect(answer.isDecoded)
+    }
+
+    @Test(
+        arguments: [
+            ("", "truncated: flags needs 1 byte, 0 left"),
+            ("00ff", "truncated: temperature needs 4 bytes, 1 left"),
+            ("0", "the payload is not an even number of hexadecimal digits"),
+            ("0 0", "the payload is not an even number of hexadecimal digits"),
+            ("zz", "the payload is not an even number of hexadecimal digits"),
+            ("\u{1F600}", "the payload is not an even number of hexadecimal digits"),
+        ] as [(String, String)])
+    func aBadPayloadIsAnsweredWithOurWords(hex: String, error: String) {
+        let answer = DecodeAnswer(characteristic: 0x2A1C, hex: hex)
+        #expect(answer.json == #"{"ok":false,"error":"\#(error)"}"#)
+        #expect(!answer.isDecoded)
+    }
+
+    @Test func theKnownCharacteristicsAreListedInOrder() {
+        #expect(Profiles.characteristics.map(\.description) == ["2A19", "2A1C", "2A35"])
+    }
+}

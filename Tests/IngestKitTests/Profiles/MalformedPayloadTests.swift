@@ -1,0 +1,95 @@
+import Testing
+
+@testable import IngestKit
+
+/// What no list of cases covers: any bytes at all give a reading or an error.
+@Suite struct MalformedPayloadTests {
+    private static let payloads: [(BluetoothUUID, [UInt8])] = [
+        (0x2A35, [0x1E, 0x8A, 0, 0x55, 0, 0x66, 0, 0xE8, 7, 6, 15, 17, 17, 27, 0x48, 0, 1, 4, 0]),
+        (0x2A1C, [0x07, 0x84, 0x26, 0, 0xFE, 0xEA, 7, 11, 20, 9, 14, 57, 3]),
+        (0x2A19, [90]),
+    ]
+
+    @Test func everyTruncationIsAnErrorThatSaysWhere() throws {
+        for (characteristic, payload) in Self.payloads {
+            for length in 0..<payload.count {
+                let prefix = Array(payload.prefix(length))
+                #expect {
+                    try Profiles.decode(characteristic: characteristic, bytes: prefix)
+                } throws: { error in
+                    guard case .truncated(_, let needed, let had) = error as? DecodeError else {
+                        return false
+                    }
+                    return had < needed && had <= length
+                }
+            }
+            _ = try Profiles.decode(characteristic: characteristic, bytes: payload)
+        }
+    }
+
+    @Test func mutationsGiveAReadingWithPlainNumbersOrAnError() throws {
+        var random = SplitMix(state: 0x1810_1809)
+        var readings = 0
+        var errors = 0
+        for _ in 0..<100_000 {
+            var (characteristic, bytes) = Self.payloads[Int(random.next() % 3)]
+            for _ in 0...random.next() % 4 {
+                switch random.next() % 3 {
+                case 0:
+                    if !bytes.isEmpty {
+                        bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(random.next() & 0xFF)
+                    }
+                case 1: bytes = Array(bytes.prefix(Int(random.next() % 24)))
+                default: bytes.append(UInt8(random.next() & 0xFF))
+                }
+            }
+            do throws(DecodeError) {
+                let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+                readings += 1
+                if let time = reading.deviceTime, !time.isPossible { Issue.record("impossible time") }
+                for case .exact(let number) in reading.measurements.map(\.value)
+                where !number.description.utf8.allSatisfy({ "-.0123456789".utf8.contains($0) }) {
+                    Issue.record("not a plain number: \(number)")
+                }
+            } catch {
+                errors += 1
+            }
+        }
+        // Both ways are taken often, or the mutations test nothing.
+        #expect(readings > 10_000 && errors > 10_000)
+    }
+
+    @Test func aPayloadLongerThanAnAttributeIsRefused() {
+        #expect(throws: DecodeError.tooLong(count: 513, limit: 512)) {
+            try Profiles.decode(characteristic: 0x2A19, bytes: [UInt8](repeating: 1, count: 513))
+        }
+    }
+
+    @Test func characteristicsWithoutDecoderAreNamed() {
+        #expect(throws: DecodeError.unknownCharacteristic(0x2A99)) {
+            try Profiles.decode(characteristic: 0x2A99, bytes: [0])
+        }
+        #expect(throws: DecodeError.unknownCharacteristic(0x2A35)) {
+            try Profile.thermometer.decode([0], of: 0x2A35)
+        }
+    }
+
+    @Test func profilesAreFoundByName() {
+        #expect(Profiles.named("blood-pressure")?.service == 0x1810)
+        #expect(Profiles.named("thermometer")?.measurements == [0x2A1C])
+        #expect(Profiles.named("glucose-meter") == nil)
+    }
+}
+
+/// A small random generator with a seed, so that a failure repeats (SplitMix64).
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

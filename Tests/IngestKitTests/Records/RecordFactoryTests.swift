@@ -1,0 +1,168 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct RecordFactoryTests {
+    static let cuff = BluetoothAddress(value: 0xF1F1_F1F1_F1F1)
+    static let dated: [UInt8] = [
+        0x1E,  // flags: mmHg, time stamp, pulse rate, user id, measurement status
+        0x8A, 0x00, 0x55, 0x00, 0x66, 0x00,  // 138, 85, 102
+        0xEA, 0x07, 11, 20, 9, 14, 57,  // 2026-11-20 09:14:57
+        0x48, 0x00, 1, 0x04, 0x00,  // pulse rate 72, user 1, irregular pulse
+    ]
+
+    private static func factory(zone: TimeZoneRules = .utc) -> RecordFactory {
+        RecordFactory(
+            gateway: "ward-3-box-1", zone: zone, bootID: "3b0f7c1e-8f0e-4c0a-9d37-5b1a6f0c2d11",
+            isSimulated: false)
+    }
+
+    private static func london() throws -> TimeZoneRules {
+        let rule = try #require(PosixTimeZone(Array("GMT0BST,M3.5.0/1,M10.5.0".utf8)))
+        return TimeZoneRules(firstOffset: 0, transitions: [], later: rule)
+    }
+
+    static func entry(
+        address: BluetoothAddress? = cuff, subject: String? = nil, users: [Int: String] = [:]
+    ) -> AllowedPeripheral {
+        let model = PeripheralModel(
+            id: 1001, name: "Generic blood pressure monitor", type: "blood-pressure-monitor",
+            manufacturer: nil, model: nil, profile: "blood-pressure", recognised: [], bonding: .none,
+            instructions: .init(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
+            readyBeforeMeasurement: false, rearm: nil, quirks: [])
+        return AllowedPeripheral(
+            model: model, address: address, alias: "kitchen cuff", subject: subject, users: users)
+    }
+
+    /// A record of a cuff's reading that came at `received`, in seconds since 1970.
+    private func make(
+        _ reading: Reading?, at received: Int64, zone: TimeZoneRules = .utc, clockOffset: Int? = nil,
+        entry: AllowedPeripheral = entry()
+    ) -> (record: Record, isIdentified: Bool) {
+        Self.factory(zone: zone).make(
+            reading, raw: RawPayload(characteristic: 0x2A35, bytes: Self.dated),
+            reception: .init(
+                instant: MonotonicInstant(nanoseconds: 734_512_000_000),
+                wallNanoseconds: received * 1_000_000_000 + 999_999_999),
+            entry: entry, device: DeviceBlock(peripheralID: 1001, address: Self.cuff, alias: "kitchen cuff"),
+            clockOffsetSeconds: clockOffset)
+    }
+
+    private func reading(at time: DeviceTime?, offset: Int? = nil) -> Reading {
+        Reading(kind: .bloodPressure, deviceTime: time, timeOffsetMinutes: offset)
+    }
+
+    private func wall(_ seconds: Int64) throws -> DeviceTime {
+        try #require(DeviceTime(wallSeconds: seconds))
+    }
+
+    /// Reception is at 2026-11-20T09:15:04Z, 1 795 166 104 s.
+    @Test(
+        arguments: [
+            // seconds that the device is ahead, what is known of its clock, value, source
+            (-7, nil, "2026-11-20T09:14:57+00:00", "device"),
+            (-7, -3, "2026-11-20T09:15:00+00:00", "device"),
+            (300, nil, "2026-11-20T09:20:04+00:00", "device"),
+            (301, nil, "2026-11-20T09:15:04+00:00", "received"),
+            // A clock that is known to be wrong is corrected, however wrong it is.
+            (3590, 3600, "2026-11-20T09:14:54+00:00", "device"),
+            (-800_000_010, -800_000_000, "2026-11-20T09:14:54+00:00", "device"),
+            (-532_862_104, nil, "2010-01-01T00:00:00+00:00", "device"),
+            (-532_862_105, nil, "2026-11-20T09:15:04+00:00", "received"),
+            (0, Int.min, "2026-11-20T09:15:04+00:00", "received"),
+            (0, Int.max, "2026-11-20T09:15:04+00:00", "received"),
+        ] as [(Int64, Int?, String, String)])
+    func aDeviceTimeIsCorrectedAndBelievedOrNot(
+        lead: Int64, clockOffset: Int?, value: String, source: String
+    ) throws {
+        let device = try wall(1_795_166_104 + lead)
+        let (record, isIdentified) = make(reading(at: device), at: 1_795_166_104, clockOffset: clockOffset)
+        #expect(record.time.value == value)
+        #expect(record.time.source.rawValue == source)
+        #expect(record.time.device == device)
+        #expect(record.time.clockOffsetSeconds == clockOffset)
+        #expect(record.time.received == "2026-11-20T09:15:04Z")
+        #expect(isIdentified)
+    }
+
+    @Test(
+        arguments: [
+            // device's wall time, seconds of reception, value
+            ("gap", 1_774_747_800 as Int64, 1_774_747_860 as Int64, "2026-03-29T01:30:00+00:00"),
+            ("summer", 1_782_867_600, 1_782_864_060, "2026-07-01T01:00:00+01:00"),
+            ("first occurrence", 1_792_891_800, 1_792_888_260, "2026-10-25T01:30:00+01:00"),
+            ("second occurrence", 1_792_891_800, 1_792_891_860, "2026-10-25T01:30:00+00:00"),
+        ] as [(String, Int64, Int64, String)])
+    func wallTimesAreReadInTheGatewaysZone(
+        name: String, device: Int64, received: Int64, value: String
+    ) throws {
+        let (record, _) = make(reading(at: try wall(device)), at: received, zone: try Self.london())
+        #expect(record.time.source == .device, "\(name)")
+        #expect(record.time.value == value, "\(name)")
+    }
+
+    @Test func receptionIsWrittenInTheGatewaysZone() throws {
+        let (record, isIdentified) = make(reading(at: nil), at: 1_782_864_000, zone: try Self.london())
+        #expect(
+            record.time
+                == RecordTime(
+                    value: "2026-07-01T01:00:00+01:00", source: .received, device: nil,
+                    clockOffsetSeconds: nil, received: "2026-07-01T00:00:00Z"))
+        #expect(!isIdentified)
+    }
+
+    @Test(
+        arguments: [
+            (20_700, "2026-11-20T15:00:04+05:45"), (-12_600, "2026-11-20T05:45:04-03:30"),
+            (-1, "2026-11-20T09:15:04+00:00"),
+            // Seconds of an offset cannot be written; the instant stays exact.
+            (3_659, "2026-11-20T10:15:04+01:00"),
+        ] as [(Int, String)])
+    func offsetsAreNumeric(offset: Int, value: String) {
+        let zone = TimeZoneRules(firstOffset: offset, transitions: [], later: nil)
+        #expect(make(reading(at: nil), at: 1_795_166_104, zone: zone).record.time.value == value)
+    }
+
+    @Test func theDevicesOwnOffsetIsApplied() throws {
+        let base = try wall(1_795_166_100)
+        let record = make(reading(at: base, offset: -5), at: 1_795_166_104).record
+        #expect(record.time.device?.description == "2026-11-20T09:10:00")
+        #expect(record.time.value == "2026-11-20T09:10:00+00:00")
+    }
+
+    @Test func undecodablePayloadsAreKeptRaw() {
+        let entry = Self.entry(subject: "patient-17")
+        let (record, isIdentified) = make(nil, at: 1_795_166_104, entry: entry)
+        #expect(record.kind == .undecoded)
+        #expect(record.measurements.isEmpty && record.subject == nil)
+        #expect(record.time.source == .received)
+        #expect(record.raw.bytes == Self.dated)
+        #expect(!isIdentified)
+    }
+
+    @Test(
+        arguments: [
+            (entry(subject: "patient-17"), nil, [], "patient-17"),
+            (entry(subject: "patient-17"), 2, [], "patient-17"),
+            (entry(subject: "patient-17"), nil, ["unknown-user"], nil),
+            (entry(users: [1: "patient-17", 2: "patient-18"]), 2, [], "patient-18"),
+            (entry(users: [1: "patient-17"]), 3, [], nil),
+            (entry(users: [1: "patient-17"]), nil, [], nil),
+            (entry(), 1, [], nil),
+            // Without an address, or with another one, nobody is named.
+            (entry(address: nil, subject: "patient-17"), nil, [], nil),
+            (entry(address: BluetoothAddress(value: 1), subject: "patient-17"), nil, [], nil),
+        ] as [(AllowedPeripheral, Int?, [String], String?)])
+    func aReadingBelongsToItsSubjectOrToNobody(
+        entry: AllowedPeripheral, user: Int?, flags: [String], subject: String?
+    ) {
+        let reading = Reading(kind: .bloodPressure, user: user, flags: flags)
+        #expect(make(reading, at: 1_795_166_104, entry: entry).record.subject == subject)
+    }
+
+    @Test func theSameDatedPayloadHasTheSameNameWheneverItComes() throws {
+        let reading = try Profiles.decode(characteristic: 0x2A35, bytes: Self.dated)
+        #expect(
+            make(reading, at: 1_795_166_104).record.id == make(reading, at: 1_795_252_504).record.id)
+    }
+}
