@@ -1,0 +1,114 @@
+import FoundationEssentials
+import Testing
+
+@testable import IngestKit
+
+@Suite struct EventListTests {
+    /// The event after this one; nil at the end. A new case does not compile without its place here.
+    private static func event(after event: Event) -> Event? {
+        let cuff = PeripheralReference(peripheralID: 1001, alias: "kitchen cuff")
+        let id = RecordID(text: "00000000-0000-5000-8000-000000000000")
+        return switch event {
+        case .started: .stopping
+        case .stopping: .configReloaded
+        case .configReloaded: .configRejected(error: "reason")
+        case .configRejected: .adapterReady(adapter: "hci0")
+        case .adapterReady: .adapterLost(adapter: "hci0", error: "reason")
+        case .adapterLost: .discovered(cuff)
+        case .discovered: .connected(cuff)
+        case .connected: .disconnected(cuff)
+        case .disconnected: .read(recordID: id, kind: .bloodPressure, cuff)
+        case .read: .readFailed(cuff, error: "reason", attempt: 2)
+        case .readFailed: .duplicateIgnored(recordID: id, kind: .bloodPressure, cuff)
+        case .duplicateIgnored: .decodeError(recordID: id, cuff, error: "reason")
+        case .decodeError:
+            .submitted(
+                recordID: id, kind: .bloodPressure, cuff, destination: "clinic", httpStatus: 200, attempt: 1)
+        case .submitted:
+            .failed(
+                recordID: id, kind: .bloodPressure, cuff, destination: "clinic", httpStatus: 400, attempt: 1,
+                error: "reason")
+        case .failed: .retrying(destination: "clinic", httpStatus: nil, attempt: 3, error: "reason")
+        case .retrying: .destinationDown(destination: "clinic", httpStatus: nil, error: "reason")
+        case .destinationDown: .destinationUp(destination: "clinic")
+        case .destinationUp: .authRejected(destination: "clinic", httpStatus: 401)
+        case .authRejected: .destinationMisconfigured(destination: "clinic", httpStatus: 404, error: "reason")
+        case .destinationMisconfigured: .storeError(error: "reason")
+        case .storeError: nil
+        }
+    }
+
+    static let all = Array(sequence(first: Event.started(version: "1.0")) { event(after: $0) })
+
+    /// The file of the project at this path from its root.
+    private static func project(_ path: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    @Test func everyNameHasAMessageIDOfItsOwn() {
+        let ids = EventName.allCases.map(\.messageID)
+        #expect(Set(ids).count == ids.count)
+        #expect(ids.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy { "0123456789abcdef".contains($0) } })
+    }
+
+    @Test func theDocumentListsTheEventsWithTheirIDs() throws {
+        let rows = try Self.project("docs/events.md").split(separator: "\n").compactMap { line -> String? in
+            let cells = line.split(separator: "|").map { String($0.filter { !" `".contains($0) }) }
+            guard cells.count >= 2, cells[1].count == 32 else { return nil }
+            return cells[0] + " " + cells[1]
+        }
+        #expect(Set(rows) == Set(Self.all.map { "\($0.name.rawValue) \($0.name.messageID)" }))
+        #expect(rows.count == Self.all.count)
+    }
+
+    @Test func theCatalogHasATextForEachEvent() throws {
+        let entries = try Self.project("systemd/ingestd.catalog").components("\n-- ")
+        var ids: [String] = []
+        for entry in entries.dropFirst() {
+            let lines = entry.split(separator: "\n", omittingEmptySubsequences: false)
+            ids.append(String(lines[0]))
+            #expect(lines.contains { $0.hasPrefix("Subject: ") }, "\(lines[0])")
+            #expect(lines.last { !$0.isEmpty }?.hasPrefix("Subject: ") == false, "\(lines[0])")
+        }
+        #expect(Set(ids) == Set(Self.all.map(\.name.messageID)))
+        #expect(ids.count == Self.all.count)
+    }
+
+    @Test(arguments: all)
+    func anEntryOutlivesTheOutbox(_ event: Event) {
+        let entry = event.entry(sequence: 7)
+        #expect(JournalEntry(stored: entry.stored) == entry)
+        #expect(entry[.event] == event.name.rawValue)
+        #expect(entry[.sequence] == "7")
+        #expect(event.entry()[.sequence] == nil)
+    }
+
+    @Test func anEventIsOneLineOfTheJournalsFields() {
+        let event = Event.read(
+            recordID: RecordID(text: "a"), kind: .bloodPressure,
+            PeripheralReference(peripheralID: 1001, alias: "kitchen \"cuff\"\n"))
+        #expect(
+            JournalEntry.line(event.entry(sequence: 3), realtimeMicroseconds: 1_795_000_000_000_001)
+                == """
+                {"__REALTIME_TIMESTAMP":"1795000000000001",\
+                "MESSAGE":"Read a blood-pressure from kitchen \\"cuff\\"\\n",\
+                "MESSAGE_ID":"2b83473c578e4c96b841be5dd39550fb","PRIORITY":"6","INGEST_EVENT":"read",\
+                "INGEST_RECORD_ID":"a","INGEST_KIND":"blood-pressure","INGEST_PERIPHERAL_ID":"1001",\
+                "INGEST_PERIPHERAL":"kitchen \\"cuff\\"\\n","INGEST_SEQ":"3"}
+                """)
+    }
+}
+
+extension String {
+    fileprivate func components(_ separator: String) -> [String] {
+        var parts: [String] = []
+        var rest = self[...]
+        while let range = rest.firstRange(of: separator) {
+            parts.append(String(rest[..<range.lowerBound]))
+            rest = rest[range.upperBound...]
+        }
+        return parts + [String(rest)]
+    }
+}

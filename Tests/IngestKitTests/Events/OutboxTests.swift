@@ -1,0 +1,44 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct OutboxTests {
+    @Test func aCrashBeforeTheMarkRepeatsTheEventUnderItsNumber() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let journal = RecordingSink()
+            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await first.fill(["a", "b"])
+            try await EventOutbox(store: first, sink: journal).drain()
+            try await first.fill(["c"])
+            // Written, and the process ends before the mark.
+            for item in try await first.outboxEntries(limit: 10) { journal.write(item.entry) }
+            try await first.close()
+
+            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await EventOutbox(store: second, sink: journal).drain()
+            try await second.fill(["d"])
+            try await EventOutbox(store: second, sink: journal).drain()
+            #expect(journal.entries.map { $0[.sequence] } == ["1", "2", "3", "3", "4"])
+            #expect(journal.entries.map { $0[.recordID] } == ["a", "b", "c", "c", "d"])
+            #expect(try await second.events.isEmpty)
+            try await second.close()
+        }
+    }
+
+    @Test func aCommitWakesThePump() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let journal = RecordingSink()
+            let pump = Task { try await EventOutbox(store: store, sink: journal).run() }
+            for id in ["a", "b", "c"] {
+                try await store.add(try record(id))
+                try await eventually("\(id) is written") { journal.entries.last?[.recordID] == id }
+            }
+            pump.cancel()
+            try await pump.value
+            #expect(journal.names == ["read", "read", "read"])
+            try await store.close()
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import FoundationEssentials
+import GRDB
+import Testing
+
+@testable import IngestKit
+
+@Suite struct OpeningTests {
+    @Test func theConnectionThatWritesSyncsEveryCommit() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let pragmas = try await store.write { db in
+                try ["synchronous", "journal_mode", "mmap_size", "journal_size_limit"].map { name in
+                    try String.fetchOne(db, sql: "PRAGMA \(name)") ?? "none"
+                }
+            }
+            // 2 is FULL (sqlite.org/pragma.html#pragma_synchronous).
+            #expect(pragmas == ["2", "wal", "0", "16777216"])
+            try await store.close()
+        }
+    }
+
+    @Test func aFileOfALaterVersionIsRefusedAndLeftAlone() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            try await store.fill(["a"])
+            try await store.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+            try await store.close()
+            let before = try Data(contentsOf: URL(filePath: directory + "/queue.sqlite"))
+
+            let error = await #expect(throws: StoreError.self) {
+                try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            }
+            #expect(error?.kind == .newerVersion(found: 2, supported: 1))
+            #expect(
+                error?.description.contains(directory + "/queue.sqlite: written by a later ingestd") == true)
+            #expect(try Data(contentsOf: URL(filePath: directory + "/queue.sqlite")) == before)
+        }
+    }
+
+    @Test func anotherProgramsDatabaseIsRefused() async throws {
+        try await withTemporaryDirectory { directory in
+            let other = try DatabaseQueue(path: directory + "/queue.sqlite")
+            try await other.write { try $0.execute(sql: "CREATE TABLE notes (text)") }
+            try other.close()
+            let error = await #expect(throws: StoreError.self) {
+                try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            }
+            #expect(error?.kind == .foreign)
+        }
+    }
+
+    @Test func aFileThatIsNoDatabaseIsRefused() async throws {
+        try await withTemporaryDirectory { directory in
+            try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: directory + "/queue.sqlite"))
+            let error = await #expect(throws: StoreError.self) {
+                try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            }
+            #expect(error?.kind == .corrupt)
+        }
+    }
+
+    @Test func aDirectoryThatIsNotThereIsNamed() async throws {
+        let error = await #expect(throws: StoreError.self) {
+            try await SQLiteRecordStore.open(in: "/nonexistent/state", clock: DrivenClock())
+        }
+        #expect(error?.kind == .cannotOpen)
+        #expect(error?.description.hasPrefix("/nonexistent/state/queue.sqlite: ") == true)
+    }
+
+    @Test func whatAnEarlierRunDidNotFreezeIsFrozenAsItIs() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await first.add(try record("a"))
+            try await first.add(try record("b"))
+            let settings = BatchSettings()
+            #expect(try await first.nextBatch(for: "clinic", settings: settings, gateway: "box") == .nothing)
+            try await first.close()
+
+            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let next = try await second.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            #expect(next.ids == ["a", "b"])
+            // Frozen is frozen.
+            try await second.freeze([try record("a", model: "late")])
+            guard
+                case .batch(let batch) = try await second.nextBatch(
+                    for: "clinic", settings: settings, gateway: "box")
+            else { throw TimedOut() }
+            #expect(!batch.items[0].body.contains("late"))
+            try await second.close()
+        }
+    }
+
+    @Test func theFirstDestinationGetsWhatIsHeldAndALaterOneWhatComes() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let none = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: [])
+            try await none.fill(["a"])
+            try await none.close()
+
+            let settings = BatchSettings(maxWait: .zero)
+            let one = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await one.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == ["a"])
+            try await one.close()
+
+            let two = try await SQLiteRecordStore.open(
+                in: directory, clock: clock,
+                destinations: [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")])
+            #expect(try await two.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing)
+            try await two.fill(["b"])
+            #expect(try await two.nextBatch(for: "home", settings: settings, gateway: "box").ids == ["b"])
+            #expect(try await two.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == ["a"])
+            try await two.close()
+        }
+    }
+}

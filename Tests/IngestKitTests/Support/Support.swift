@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@testable import IngestKit
+
+/// Runs `body` with a directory of its own, which is removed after it.
+func withTemporaryDirectory<Value>(
+    _ body: (String) async throws -> Value
+) async throws -> Value {
+    let path = FileManager.default.temporaryDirectory.path + "/ingestd-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}
+
+/// Waits until `condition` holds; fails the test when it does not within 20 s of real time.
+func eventually(
+    _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () async throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < end {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+    Issue.record(what, sourceLocation: sourceLocation)
+    throw TimedOut()
+}
+
+struct TimedOut: Error {}
+
+/// Keeps what is written to it.
+final class RecordingSink: EventSink {
+    private let written = Mutex<[JournalEntry]>([])
+
+    var entries: [JournalEntry] { written.withLock { $0 } }
+    var names: [String] { entries.map(\.name) }
+
+    func write(_ entry: JournalEntry) {
+        written.withLock { $0.append(entry) }
+    }
+}
+
+extension JournalEntry {
+    subscript(field: EventField) -> String? {
+        fields.first { $0.0 == field }?.1
+    }
+}
+
+/// A record of which only what the queue looks at matters.
+func record(
+    _ id: String, kind: RecordKind = .bodyTemperature, peripheralID: Int = 1002, alias: String? = nil,
+    address: String = "F1:F1:F1:F1:F1:F1", bytes: [UInt8] = [0x00, 0x6C, 0x01, 0x00, 0xFF],
+    model: String? = nil
+) throws -> Record {
+    Record(
+        id: RecordID(text: id), kind: kind, stage: .live,
+        time: RecordTime(
+            value: "2026-11-20T09:15:00+00:00", source: .received, device: nil, clockOffsetSeconds: nil,
+            received: "2026-11-20T09:15:00Z"),
+        measurements: [
+            Measurement(
+                type: "body-temperature", code: 150364,
+                value: .exact(ExactDecimal(coefficient: 3660, exponent: -2)), unit: "Cel")
+        ],
+        flags: [], sequence: nil, user: nil, subject: nil,
+        device: DeviceBlock(
+            peripheralID: peripheralID, address: try #require(BluetoothAddress(address)), alias: alias,
+            model: model),
+        gateway: "box", raw: RawPayload(characteristic: 0x2A1C, bytes: bytes), isSimulated: false)
+}
+
+extension SQLiteRecordStore {
+    static func open(
+        in directory: String, clock: DrivenClock, bootID: String = "boot-1",
+        destinations: [DestinationRouting] = [DestinationRouting(name: "clinic")]
+    ) async throws -> SQLiteRecordStore {
+        try await open(
+            path: directory + "/queue.sqlite", bootID: bootID, clock: clock, destinations: destinations)
+    }
+
+    /// Commits a record whose payload names the moment.
+    @discardableResult
+    func add(_ record: Record, at instant: MonotonicInstant? = nil) async throws -> CommitOutcome {
+        try await commit(
+            RecordSubmission(
+                record: record, repetition: .identified, received: instant ?? clock.now, decodeError: nil))
+    }
+
+    /// Commits and freezes records with these ids.
+    func fill(_ ids: some Sequence<String>) async throws {
+        for id in ids {
+            let record = try record(id)
+            try await add(record)
+            try await freeze([record])
+        }
+    }
+
+    var events: [JournalEntry] {
+        get async throws { try await outboxEntries(limit: 100_000).map(\.entry) }
+    }
+}
+
+extension NextBatch {
+    /// The ids of its records; nil when it is no batch.
+    var ids: [String]? {
+        guard case .batch(let batch) = self else { return nil }
+        return batch.items.map(\.header.id.text)
+    }
+}
