@@ -57,9 +57,7 @@ struct Receive: AsyncParsableCommand {
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch {
-            let line = "ingestd receive: cannot listen on \(host):\(port): \(error)\n"
-            try StandardStreams.write(Array(line.utf8), to: STDERR_FILENO)
-            throw ExitCode(EX_UNAVAILABLE)
+            throw CommandFailure(.unavailable, "receive: cannot listen on \(host):\(port): \(error)")
         }
     }
 }
@@ -129,9 +127,7 @@ private final class Receiver: Sendable {
         let text = String(decoding: bytes, as: UTF8.self)
         let current = state.withLock { $0 }
         guard let batch = try? ReceivedBatch(bytes) else {
-            try? StandardStreams.write(
-                Array("ingestd receive: answered 400 to a body that is no batch of records\n".utf8),
-                to: STDERR_FILENO)
+            StandardError.print("ingestd receive: answered 400 to a body that is no batch of records")
             return Self.response(400)
         }
         let isRefused = current.refused.contains { text.contains($0) }
@@ -141,7 +137,7 @@ private final class Receiver: Sendable {
         // One write for all: what another connection prints comes before or after it. Standard
         // output that is closed cannot be told of; the answer is given all the same.
         state.withLock { _ in
-            try? StandardStreams.write(Array(lines.joined().utf8), to: STDOUT_FILENO)
+            try? StandardOutput.write(lines.joined())
         }
         return Self.response(status)
     }
