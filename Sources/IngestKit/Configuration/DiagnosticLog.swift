@@ -47,6 +47,7 @@ final class DiagnosticLog {
         else { return }
         found.append(
             Diagnostic(
-                severity, path: path, line: mark?.line ?? 1, column: mark?.column ?? 1, key: key, message: message))
+                severity, path: path, line: mark?.line ?? 1, column: mark?.column ?? 1, key: key,
+                message: message))
     }
 }

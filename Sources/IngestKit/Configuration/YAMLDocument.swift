@@ -45,7 +45,8 @@ struct YAMLDocument {
 
     private static func words(for failure: BoundedFile.Failure) -> String {
         switch failure {
-        case .missing: "there is no such file"
+        case .missing:
+            "there is no such file; name another with --config, or put the shipped ingestd.yaml there"
         case .notAFile: "expected a regular file"
         case .tooLarge: "expected at most 1 MiB"
         case .unreadable: "this user may not read it"

@@ -1,0 +1,82 @@
+import FoundationEssentials
+
+/// What `ingestd check` has to say of a configuration and the catalogue beside it.
+public struct ConfigurationCheck: Sendable, Equatable {
+    /// Those of the catalogue first, then those of the configuration.
+    public let diagnostics: [Diagnostic]
+    /// Nil when there are errors.
+    public let configuration: Configuration?
+    private let path: String
+
+    /// Reads and checks. Blocks for as long as reading a few small files takes.
+    public init(
+        path: String, installedCatalogue: String = Catalogue.defaultPath, readableProfiles: Set<String>,
+        host: ConfigurationHost
+    ) {
+        self.path = path
+        var found: [Diagnostic] = []
+        do {
+            let models = try Catalogue.load(
+                path: installedCatalogue, additions: Catalogue.additions(besideConfiguration: path))
+            found = models.warnings
+            let checked = try Configuration.load(
+                path: path, catalogue: models.catalogue, readableProfiles: readableProfiles, host: host)
+            configuration = checked.configuration
+            diagnostics = found + checked.warnings
+        } catch {
+            configuration = nil
+            diagnostics = found + error.diagnostics
+        }
+    }
+
+    /// One line with counts; nil when there are errors.
+    public var summary: String? {
+        guard let configuration else { return nil }
+        return "\(path): good: "
+            + Self.count(configuration.peripherals.count, "peripheral", "peripherals") + ", "
+            + Self.count(configuration.destinations.count, "destination", "destinations") + ", "
+            + Self.count(diagnostics.count, "warning", "warnings")
+    }
+
+    /// One JSON object: `ok`, `diagnostics`, and the counts when `ok`.
+    public var json: String {
+        struct Finding: Encodable {
+            var severity: String
+            var path: String
+            var line: Int?
+            var column: Int?
+            var key: String?
+            var message: String
+        }
+        struct Result: Encodable {
+            var ok: Bool
+            var diagnostics: [Finding]
+            var peripherals: Int?
+            var destinations: Int?
+        }
+        return JSONLine.encode(
+            Result(
+                ok: configuration != nil,
+                diagnostics: diagnostics.map {
+                    Finding(
+                        severity: $0.severity.rawValue, path: $0.path, line: $0.line, column: $0.column,
+                        key: $0.key, message: $0.message)
+                }, peripherals: configuration?.peripherals.count,
+                destinations: configuration?.destinations.count))
+    }
+
+    private static func count(_ number: Int, _ one: String, _ many: String) -> String {
+        "\(number) \(number == 1 ? one : many)"
+    }
+}
+
+/// JSON on one line, with the keys of objects in alphabetical order.
+enum JSONLine {
+    static func encode(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Only floating-point numbers that are no numbers can fail, and the callers encode none.
+        guard let data = try? encoder.encode(value) else { return "null" }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

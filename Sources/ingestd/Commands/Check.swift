@@ -1,0 +1,33 @@
+import ArgumentParser
+import FoundationEssentials
+import IngestKit
+
+/// `ingestd check`: tells everything that is wrong with a configuration.
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check a configuration and tell every error in it.",
+        discussion: """
+            Prints one finding a line on standard error, as PATH:LINE:COLUMN: KEY: what was expected. \
+            Exits 0 if the configuration can be used, warnings or not, and 78 if it cannot.
+            """)
+
+    @Option(name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"))
+    var path = Configuration.defaultPath
+
+    @Flag(help: "Print the result as one JSON object on standard output.")
+    var json = false
+
+    func run() throws {
+        let check = ConfigurationCheck(
+            path: path, readableProfiles: ProfileName.readable,
+            host: .current(environment: ProcessInfo.processInfo.environment))
+        if json {
+            print(check.json)
+        } else {
+            for diagnostic in check.diagnostics { StandardError.print(diagnostic.description) }
+            if let summary = check.summary { print(summary) }
+        }
+        // EX_CONFIG of sysexits.h.
+        if check.configuration == nil { throw ExitCode(78) }
+    }
+}
