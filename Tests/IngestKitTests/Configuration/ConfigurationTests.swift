@@ -1,0 +1,281 @@
+import FoundationEssentials
+import Testing
+
+@testable import IngestKit
+
+@Suite struct ConfigurationTests {
+    /// The example of the reference (docs/configuration.md).
+    static let example = """
+        gateway:
+          id: ward-3-box-1
+          time_zone: Europe/London
+          state_directory: /var/lib/ingestd
+          trust_clock: false
+        bluetooth: {adapter: any, scan_interval: 60ms, scan_window: 30ms}
+        passive: {quiet_period: 10s, cooldown: 5s, stream_interval: 60s, stream_max: 10m}
+        peripherals:
+          - id: 1000
+          - id: 1001
+            address: "F1:F1:F1:F1:F1:F1"
+            alias: kitchen cuff
+            subject: patient-17
+            subject_since: 2026-11-01
+            history: all
+            destinations: [clinic]
+            require_bond: true
+            pair: manual
+            passkey: cuff-passkey
+            key: sensor-key
+            clock: observe
+        queue: {max_size: 1GiB, keep_submitted: 7d}
+        destinations:
+          - name: clinic
+            type: webhook
+            url: https://clinic.example/readings
+            credential: clinic-token
+            batch: {max_records: 100, max_wait: 2s}
+            kinds: [blood-pressure]
+            peripherals: [1001]
+            order: fresh
+        events: {values: false}
+        hooks: {ready-to-read: /etc/ingestd/beep, read: /etc/ingestd/chime}
+        logging: {level: info, subsystems: {bluetooth: debug}}
+        """
+
+    @Test func everyKeyOfTheExampleHasItsValue() throws {
+        let checked = try Samples.parse(Self.example)
+        let configuration = checked.configuration
+        #expect(
+            checked.warnings.map(\.description) == [
+                "c.yaml:9:9: peripherals[0].id: warning: this version cannot read Generic glucose meter: it knows "
+                    + "no profile glucose"
+            ])
+        #expect(
+            configuration.gateway
+                == .init(
+                    id: "ward-3-box-1", timeZone: "Europe/London", stateDirectory: "/var/lib/ingestd",
+                    trustsClock: false))
+        #expect(
+            configuration.bluetooth
+                == .init(adapter: .any, scanInterval: .milliseconds(60), scanWindow: .milliseconds(30)))
+        #expect(
+            configuration.passive
+                == .init(
+                    quietPeriod: .seconds(10), cooldown: .seconds(5), streamInterval: .seconds(60),
+                    streamMaximum: .seconds(600)))
+        #expect(configuration.queue == .init(maximumSize: 1_073_741_824, keepSubmitted: .seconds(7 * 86_400)))
+        #expect(configuration.events == .init(includesValues: false))
+        #expect(configuration.hooks == .init(readyToRead: "/etc/ingestd/beep", read: "/etc/ingestd/chime"))
+        #expect(configuration.logging == .init(level: .info, subsystems: [.bluetooth: .debug]))
+        var clinic = Configuration.Destination(
+            name: "clinic", type: .webhook, url: "https://clinic.example/readings")
+        clinic.credential = .named("clinic-token")
+        clinic.kinds = [.bloodPressure]
+        clinic.peripherals = [.model(1001)]
+        #expect(configuration.destinations == [clinic])
+        let catalogue = try Samples.catalogue()
+        #expect(
+            configuration.peripherals == [
+                AllowedPeripheral(model: try #require(catalogue[1000])),
+                AllowedPeripheral(
+                    model: try #require(catalogue[1001]), address: BluetoothAddress(value: 0xF1F1_F1F1_F1F1),
+                    alias: "kitchen cuff", subject: "patient-17", subjectSince: "2026-11-01",
+                    destinations: ["clinic"], requiresBond: true, passkey: "cuff-passkey", key: "sensor-key"),
+            ])
+    }
+
+    @Test func furtherKeysOfDestinationsAreCarried() throws {
+        let text = """
+            peripherals: [{id: 1001, address: "00:11:22:33:44:55", users: {1: p, 2: q}, history: 90d}]
+            destinations:
+              - {name: a, type: webhook, url: "http://[::1]:80/x", format: ndjson, gzip: true, headers: {X-Ward: "3"},
+                 signing_key: s, ca_file: /etc/ca.pem, client_certificate: c, client_key: /run/closed-secret,
+                 proxy: "http://proxy.example:3128", user: u, auth: bearer, order: strict}
+              - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3"}
+              - {name: c, type: junction, region: eu, environment: sandbox}
+              - {name: d, type: validic, organization: o}
+              - {name: e, type: spike, application_id: "9999", main_callback_url: "https://x.example/cb"}
+              - {name: f, type: mqtt, url: "mqtts://broker.example", topic: "wards/{subject}"}
+            """
+        let checked = try Samples.parse(text)
+        #expect(checked.warnings.isEmpty)
+        let all = checked.configuration.destinations
+        #expect(all.map(\.type) == [.webhook, .fhir, .junction, .validic, .spike, .mqtt])
+        #expect(all[0].format == .ndjson && all[0].compresses && all[0].order == .strict)
+        #expect(all[0].headers == [.init(name: "X-Ward", value: "3")])
+        #expect(all[0].signingKey == .named("s") && all[0].clientCertificate == .named("c"))
+        #expect(all[0].clientKey == .path("/run/closed-secret") && all[0].caFile == "/etc/ca.pem")
+        #expect(all[0].proxy == "http://proxy.example:3128" && all[0].user == "u" && all[0].auth == "bearer")
+        #expect(all[0].isLoopback && !all[1].isLoopback)
+        #expect(all[1].patientSystem == "urn:oid:1.2.3")
+        #expect(all[2].region == .eu && all[2].environment == .sandbox)
+        #expect(all[3].organization == "o")
+        #expect(all[4].applicationID == "9999" && all[4].mainCallbackURL == "https://x.example/cb")
+        #expect(all[5].topic == "wards/{subject}")
+        let entry = try #require(checked.configuration.peripherals.first)
+        #expect(entry.users == [1: "p", 2: "q"] && entry.history == .within(.seconds(90 * 86_400)))
+    }
+
+    @Test func anEmptyFileHasTheDefaults() throws {
+        let checked = try Samples.parse("")
+        let configuration = checked.configuration
+        #expect(configuration.gateway.id == "gateway-test" && configuration.gateway.timeZone == nil)
+        #expect(
+            configuration.gateway.stateDirectory == "/var/lib/ingestd" && !configuration.gateway.trustsClock)
+        #expect(configuration.bluetooth == .init(adapter: .any, scanInterval: nil, scanWindow: nil))
+        #expect(
+            configuration.passive.quietPeriod == .seconds(10) && configuration.passive.cooldown == .seconds(5)
+        )
+        #expect(configuration.queue.maximumSize == 1 << 30)
+        #expect(configuration.logging == .init(level: .info, subsystems: [:]))
+        #expect(
+            checked.warnings.map(\.description) == [
+                "c.yaml:1:1: peripherals: warning: the allow-list is empty, so nothing is read; `ingestd "
+                    + "peripherals` lists the models to add",
+                "c.yaml:1:1: destinations: warning: there is no destination, so readings are kept and delivered to "
+                    + "nobody",
+            ])
+    }
+
+    @Test func theEnvironmentNamesTheStateDirectory() throws {
+        var host = Samples.host
+        host.environment["STATE_DIRECTORY"] = "/srv/state:/srv/other"
+        #expect(try Samples.parse("", host: host).configuration.gateway.stateDirectory == "/srv/state")
+    }
+
+    @Test func aMachineWithoutIDNeedsAName() throws {
+        var host = Samples.host
+        host.gatewayID = nil
+        let found = try Samples.findings("peripherals: []", host: host)
+        #expect(
+            found.contains(
+                "c.yaml:1:1: gateway.id: expected a name, because this machine has no /etc/machine-id to derive "
+                    + "one from"))
+        #expect(try Samples.parse("gateway: {id: x}", host: host).configuration.gateway.id == "x")
+    }
+
+    @Test func theGatewaysNameDoesNotDiscloseTheMachineID() {
+        let id = "0123456789abcdef0123456789abcdef"
+        // printf ingestd | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
+        #expect(ConfigurationHost.gatewayID(machineID: id + "\n") == "gateway-c34ee515d2c1d24a")
+        #expect(ConfigurationHost.gatewayID(machineID: "uninitialized\n") == nil)
+    }
+
+    @Test func allErrorsAreToldAtOnce() throws {
+        let text = """
+            gateway: {id: ""}
+            peripherals:
+              - {id: 77, address: x, subject: p}
+              - {id: 1002, address: "C0:00:00:00:00:01", alias: k}
+              - {id: 1001, address: "c0:00:00:00:00:01", alias: k}
+            destinations:
+              - {name: a, type: webhook, url: "https://a.example"}
+              - {name: a, type: webhook, url: "https://b.example"}
+            """
+        #expect(
+            try Samples.findings(text) == [
+                "c.yaml:1:15: gateway.id: expected a name of 1 to 64 letters, digits, dots, dashes or underscores, "
+                    + "found \"\"",
+                "c.yaml:3:10: peripherals[0].id: no model of the catalogue has ID 77; `ingestd peripherals` lists them",
+                "c.yaml:3:23: peripherals[0].address: expected a Bluetooth address such as F1:F1:F1:F1:F1:F1, found \"x\"",
+                "c.yaml:5:25: peripherals[2].address: C0:00:00:00:00:01 is already the address of peripherals[1]",
+                "c.yaml:5:53: peripherals[2].alias: \"k\" is already the alias of peripherals[1]",
+                "c.yaml:8:12: destinations[1].name: a is already the name of destinations[0]",
+            ])
+    }
+
+    @Test(arguments: [
+        (
+            "peripherals: [{id: 1002}, {id: 1002}]",
+            "1:27: peripherals[1]: warning: has no effect: peripherals[0] already allows any device of model 1002"
+        ),
+        (
+            "peripherals: [{id: 32}]",
+            "1:20: peripherals[0].id: warning: AgaMatrix Jazz Wireless 2 cannot be read: see `ingestd peripherals 32`"
+        ),
+        (
+            "peripherals: [{id: 1002, key: /run/open-secret}]",
+            "1:31: peripherals[0].key: warning: /run/open-secret is readable for everybody; chmod o-r it"
+        ),
+        (
+            "peripherals: [{id: 1002, subject_since: 2024-02-29}]",
+            "1:41: peripherals[0].subject_since: warning: has no effect without subject or users"
+        ),
+        (
+            "peripherals: [{id: 1001, destinations: [a]}, {id: 1002, destinations: [c]}]",
+            "2:60: destinations[1]: warning: no peripheral of the allow-list feeds b"
+        ),
+    ])
+    func whatIsMerelySuspiciousIsAWarning(peripherals: String, expected: String) throws {
+        let urls = ["a", "b", "c"].prefix(peripherals.contains("[c]") ? 3 : 1)
+        let list = urls.map { "{name: \($0), type: webhook, url: \"https://x\"}" }.joined(separator: ", ")
+        let warnings = try Samples.parse("\(peripherals)\ndestinations: [\(list)]").warnings
+        #expect(warnings.map(\.description).contains("c.yaml:" + expected))
+    }
+
+    @Test func aKeyOfAnotherTypeIsAWarning() throws {
+        let text = "peripherals: [{id: 1002}]\ndestinations: [{name: a, type: validic, topic: t}]"
+        #expect(
+            try Samples.findings(text) == [
+                "c.yaml:2:48: destinations[0].topic: warning: has no effect for type validic"
+            ])
+    }
+
+    @Test func aSecretInTheWrongPlaceIsNotRepeated() throws {
+        let found = try Samples.findings(
+            "destinations: [{name: a, type: webhook, url: \"https://tok:s3cret@x\", credential: \"s3cret value\"}]"
+        )
+        #expect(found.filter { !$0.contains("warning:") }.count == 2)
+        #expect(!found.contains { $0.contains("s3cret") })
+    }
+
+    @Test func aTooLargeOrTooDeepFileIsRefused() throws {
+        let large = String(repeating: "#\n", count: YAMLDocument.maximumSize)
+        #expect(try Samples.findings(large) == ["c.yaml: expected at most 1 MiB"])
+        let deep = try Samples.findings(String(repeating: "[", count: 100_000))
+        #expect(deep.count == 1 && deep[0].contains("not valid YAML"))
+    }
+
+    @Test func aMissingFileIsToldWithWhatToDo() throws {
+        let check = ConfigurationCheck(
+            path: "/nowhere/ingestd.yaml", installedCatalogue: "/nowhere/p.yaml", readableProfiles: [],
+            host: Samples.host)
+        #expect(check.summary == nil)
+        #expect(
+            check.diagnostics.map(\.description) == [
+                "/nowhere/ingestd.yaml: there is no such file; name another with --config, or put the shipped "
+                    + "ingestd.yaml there"
+            ])
+        #expect(
+            check.json
+                == #"{"diagnostics":[{"message":"there is no such file; name another with --config, or put the shipped ingestd.yaml there","path":"/nowhere/ingestd.yaml","severity":"error"}],"ok":false}"#
+        )
+    }
+
+    @Test(arguments: [("ingestd.yaml", 0, 0, 2), ("demo.yaml", 2, 1, 0)])
+    func aShippedFileIsGood(name: String, peripherals: Int, destinations: Int, warnings: Int) throws {
+        let check = ConfigurationCheck(
+            path: Samples.repository + "/config/" + name, installedCatalogue: "/nowhere/p.yaml",
+            readableProfiles: ProfileName.readable, host: Samples.host)
+        #expect(check.configuration?.peripherals.count == peripherals)
+        #expect(check.configuration?.destinations.count == destinations)
+        #expect(check.diagnostics.count == warnings)
+    }
+
+    @Test func theReferenceHasARowForEachKey() throws {
+        for (file, sections) in [
+            ("configuration.md", ConfigurationKeys.all), ("peripherals.md", CatalogueKeys.all),
+        ] {
+            let lines = try Set(
+                YAMLDocument.contents(of: Samples.repository + "/docs/" + file).split(separator: "\n"))
+            for section in sections {
+                for key in section.keys {
+                    let effect = key.hasEffect ? "" : " *No effect yet.*"
+                    let row =
+                        "| `\(key.name)` | \(key.type) | \(key.defaultValue) | \(key.meaning)\(effect) |"
+                    #expect(lines.contains(Substring(row)), "\(file), \(section.path): \(row)")
+                }
+            }
+        }
+    }
+}

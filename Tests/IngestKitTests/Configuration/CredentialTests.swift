@@ -1,0 +1,64 @@
+import FoundationEssentials
+import Testing
+
+@testable import IngestKit
+
+@Suite struct CredentialTests {
+    @Test func aSecretIsReadFromTheDirectoryOfCredentials() throws {
+        try withDirectory { directory in
+            try Data("s3cret\n".utf8).write(to: URL(filePath: directory + "/token"))
+            let credentials = Credentials(environment: ["CREDENTIALS_DIRECTORY": directory])
+            let secret = try credentials.read(.named("token"))
+            #expect(secret.text == "s3cret")
+            #expect(try Credentials(environment: [:]).read(.path(directory + "/token")) == secret)
+        }
+    }
+
+    @Test func aSecretIsNeverPrinted() {
+        let secret = Credential(bytes: Array("s3cret".utf8))
+        var dumped = ""
+        dump(secret, to: &dumped)
+        for text in ["\(secret)", String(reflecting: secret), "\([secret])", dumped] {
+            #expect(!text.contains("s3cret") && !text.contains("115"))
+        }
+    }
+
+    @Test func aFailureSaysWhatToDo() throws {
+        try withDirectory { directory in
+            let credentials = Credentials(environment: ["CREDENTIALS_DIRECTORY": directory])
+            try Data("\n".utf8).write(to: URL(filePath: directory + "/empty"))
+            try Data(count: Credentials.maximumSize + 1).write(to: URL(filePath: directory + "/large"))
+            #expect(throws: CredentialError.missing(.named("x"))) { try credentials.read(.named("x")) }
+            #expect(throws: CredentialError.empty(.named("empty"))) { try credentials.read(.named("empty")) }
+            #expect(throws: CredentialError.notACredential(.named("large"))) {
+                try credentials.read(.named("large"))
+            }
+            #expect(throws: CredentialError.notACredential(.path(directory))) {
+                try credentials.read(.path(directory))
+            }
+        }
+        #expect(throws: CredentialError.noDirectory(.named("x"))) {
+            try Credentials(environment: [:]).read(.named("x"))
+        }
+        #expect(
+            CredentialError.noDirectory(.named("x")).description
+                == "credential x: there is no $CREDENTIALS_DIRECTORY; add LoadCredential=x:PATH to the unit, or "
+                + "give the path of the file in the configuration")
+    }
+
+    @Test(
+        arguments: [
+            ("token", .named("token")), ("/run/t", .path("/run/t")), ("../t", nil), ("a/b", nil), ("..", nil),
+            ("a b", nil), ("", nil), ("/run/", nil),
+        ] as [(String, CredentialName?)])
+    func aNameIsPlainOrAnAbsolutePath(text: String, name: CredentialName?) {
+        #expect(CredentialName(text) == name)
+    }
+
+    private func withDirectory(_ body: (String) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/credentials-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try body(directory)
+    }
+}
