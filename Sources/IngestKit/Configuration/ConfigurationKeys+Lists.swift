@@ -67,7 +67,7 @@ extension ConfigurationKeys {
             KeyDescription("gzip", "boolean", default: "`false`", "Compresses request bodies."),
             KeyDescription(
                 "headers", "mapping of name to value", default: "none",
-                "Further headers of each request. No secrets: those are credentials."),
+                "Further headers of each request. No secrets: those are credentials.", hasEffect: false),
             KeyDescription(
                 "signing_key", "credential", default: "none", "Signs a webhook's requests.", hasEffect: false),
             KeyDescription(
