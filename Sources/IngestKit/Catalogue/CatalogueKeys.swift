@@ -70,8 +70,3 @@ public enum ProfileName: String, Sendable, Hashable, CaseIterable {
     case mibeacon
     case genericHealthSensor = "generic-health-sensor"
 }
-
-extension ProfileName {
-    /// What this version can read.
-    public static let readable: Set<String> = [Self.bloodPressure.rawValue, Self.thermometer.rawValue]
-}

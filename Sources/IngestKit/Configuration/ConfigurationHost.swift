@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 
 /// What a configuration takes from the machine that it is read on.
@@ -28,7 +27,7 @@ public struct ConfigurationHost: Sendable {
         ConfigurationHost(
             environment: environment,
             gatewayID: (try? BoundedFile.read("/etc/machine-id", limit: 64)).flatMap {
-                gatewayID(machineID: String(decoding: $0, as: UTF8.self))
+                GatewayIdentity.name(machineID: String(decoding: $0, as: UTF8.self))
             },
             hasTimeZone: { name in
                 let directory = "/usr/share/zoneinfo"
@@ -36,17 +35,5 @@ public struct ConfigurationHost: Sendable {
                 return FileStatus("\(directory)/\(name)")?.isRegular ?? false
             },
             permissions: { FileStatus($0)?.permissions })
-    }
-
-    /// A name that is stable for the machine but does not disclose its id, which machine-id(5)
-    /// calls confidential: the first 64 bits of HMAC-SHA256 over `ingestd`, keyed by the id.
-    /// - Parameter machineID: 32 hexadecimal digits and a newline; nil comes back for anything else.
-    static func gatewayID(machineID: String) -> String? {
-        let digits = machineID.split(separator: "\n").first ?? ""
-        guard digits.utf8.count == 32, digits.utf8.allSatisfy(\.isHexDigit) else { return nil }
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Array("ingestd".utf8), using: SymmetricKey(data: Array(digits.lowercased().utf8)))
-        return "gateway-"
-            + code.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

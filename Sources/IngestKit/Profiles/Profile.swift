@@ -44,6 +44,9 @@ public enum Profiles {
     /// In the order of their names.
     public static let all: [Profile] = [.bloodPressure, .thermometer]
 
+    /// What this version can read.
+    public static var names: Set<String> { Set(all.map(\.name)) }
+
     /// The profile that catalogue models name so; nil for an unknown name.
     public static func named(_ name: String) -> Profile? {
         all.first { $0.name == name }

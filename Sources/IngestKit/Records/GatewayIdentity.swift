@@ -1,5 +1,4 @@
 import Crypto
-import FoundationEssentials
 
 /// The name of a gateway that was given none.
 public enum GatewayIdentity {
@@ -15,12 +14,6 @@ public enum GatewayIdentity {
         let code = HMAC<SHA256>.authenticationCode(
             for: application, using: SymmetricKey(data: key))
         return "gateway-" + Hex.text(Array(code.prefix(8)))
-    }
-
-    /// Of this machine; nil where /etc/machine-id is missing or not yet initialised.
-    public static func nameOfThisMachine() -> String? {
-        guard let contents = FileManager.default.contents(atPath: "/etc/machine-id") else { return nil }
-        return name(machineID: String(decoding: contents, as: UTF8.self))
     }
 
     /// 2f297f72-ab04-4fd3-adef-828615632791, drawn at random for this program.

@@ -19,7 +19,7 @@ struct Check: ParsableCommand {
 
     func run() throws {
         let check = ConfigurationCheck(
-            path: path, readableProfiles: ProfileName.readable,
+            path: path, readableProfiles: Profiles.names,
             host: .current(environment: ProcessInfo.processInfo.environment))
         if json {
             print(check.json)

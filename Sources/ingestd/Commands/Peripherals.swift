@@ -43,16 +43,16 @@ struct Peripherals: ParsableCommand {
 
     private func show(_ model: PeripheralModel) {
         if json {
-            print(CatalogueListing.json(of: model, readableProfiles: ProfileName.readable))
+            print(CatalogueListing.json(of: model, readableProfiles: Profiles.names))
         } else {
-            for line in CatalogueListing.lines(of: model, readableProfiles: ProfileName.readable) {
+            for line in CatalogueListing.lines(of: model, readableProfiles: Profiles.names) {
                 print(line)
             }
         }
     }
 
     private func list(_ catalogue: Catalogue) throws {
-        let listing = CatalogueListing(catalogue, type: type, readableProfiles: ProfileName.readable)
+        let listing = CatalogueListing(catalogue, type: type, readableProfiles: Profiles.names)
         if let type, listing.isEmpty {
             let types = Set(catalogue.models.map(\.type)).sorted().joined(separator: ", ")
             StandardError.print("no model has type \(type); there are: \(types)")

@@ -10,7 +10,7 @@ import Synchronization
 import UnixSignals
 
 /// `ingestd receive`: a receiver for trying out a gateway, that prints what it gets.
-struct Receive: AsyncParsableCommand {
+struct Receive: AsynchronousCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive records by webhook and print them.",
         discussion: """
@@ -42,7 +42,7 @@ struct Receive: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func serve() async throws {
         let receiver = Receiver(answer: answer, refused: refuse, printsJSON: json)
         let server = HTTPServer(
             address: try sockaddr_in.inet(ip4: host, port: port), logger: .disabled)

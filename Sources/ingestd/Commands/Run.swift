@@ -4,7 +4,7 @@ import FoundationEssentials
 import IngestKit
 
 /// `ingestd run`: the gateway.
-struct Run: AsyncParsableCommand {
+struct Run: AsynchronousCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read the listed peripherals and deliver their readings, until told to stop.",
         discussion: """
@@ -31,7 +31,7 @@ struct Run: AsyncParsableCommand {
     @Option(help: "bluez, or simulated: the built-in peripherals, whose records are marked as such.")
     var radio = RadioKind.bluez
 
-    func run() async throws {
+    func serve() async throws {
         // Up to the first suspension the process has one thread, whose capabilities are those of
         // the process.
         let environment = ProcessInfo.processInfo.environment
@@ -55,7 +55,7 @@ struct Run: AsyncParsableCommand {
     /// Reads the configuration, telling what is suspicious in it.
     private func configuration(environment: [String: String]) throws(CommandFailure) -> Configuration {
         let check = ConfigurationCheck(
-            path: path, readableProfiles: Set(Profiles.all.map(\.name)),
+            path: path, readableProfiles: Profiles.names,
             host: .current(environment: environment))
         guard let configuration = check.configuration else {
             let lines = check.diagnostics.map(\.description).joined(separator: "\n")

@@ -3,6 +3,11 @@ import IngestKit
 
 /// The configuration in the terms of the parts that it configures.
 extension Configuration {
+    /// What this version can read of the entries; `check` warns of the others.
+    var allowList: AllowList {
+        AllowList(peripherals.filter { $0.model.isReadable(with: Profiles.names) })
+    }
+
     var passiveTiming: PassiveTiming {
         PassiveTiming(quietPeriod: passive.quietPeriod, cooldown: passive.cooldown)
     }

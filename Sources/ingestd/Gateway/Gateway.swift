@@ -39,7 +39,7 @@ struct Gateway: Sendable {
             gateway: configuration.gateway.id, zone: try zone(), bootID: bootID, isSimulated: isSimulated)
         let passive = PassiveGateway(
             ports: PassiveGateway.Ports(radio: radio, store: store, events: events, clock: clock),
-            factory: factory, allowList: AllowList(configuration.peripherals),
+            factory: factory, allowList: configuration.allowList,
             timing: configuration.passiveTiming)
         let transport = HTTPTransport()
         let pulse = Pulse(clock: clock)

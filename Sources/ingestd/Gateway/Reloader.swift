@@ -20,7 +20,7 @@ struct Reloader: Service {
             do throws(CommandFailure) {
                 let next = try read()
                 try Self.refuseRestartOnlyChanges(from: current, to: next)
-                await passive.apply(AllowList(next.peripherals), timing: next.passiveTiming)
+                await passive.apply(next.allowList, timing: next.passiveTiming)
                 current = next
                 events.emit(.configReloaded)
             } catch {

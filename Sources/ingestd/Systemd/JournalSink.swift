@@ -27,9 +27,10 @@ struct JournalSink: EventSink {
             ranges.append(start..<bytes.count)
         }
         unsafe bytes.withUnsafeMutableBytes { buffer in
-            guard let base = unsafe buffer.baseAddress else { return }
-            let vectors = ranges.map { range in
-                unsafe iovec(iov_base: base + range.lowerBound, iov_len: range.count)
+            guard let base = buffer.baseAddress else { return }
+            var vectors = unsafe [iovec]()
+            for range in ranges {
+                unsafe vectors.append(iovec(iov_base: base + range.lowerBound, iov_len: range.count))
             }
             // A journal that takes nothing is nobody's to tell: there is no other place for it.
             _ = unsafe sd_journal_sendv(vectors, Int32(vectors.count))

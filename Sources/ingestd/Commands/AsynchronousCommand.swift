@@ -1,0 +1,7 @@
+import ArgumentParser
+
+/// A command that suspends. Unlike `AsyncParsableCommand` it begins on the main thread, before the
+/// process has another: `run` drops its capabilities there.
+protocol AsynchronousCommand: ParsableCommand, Sendable {
+    func serve() async throws
+}
