@@ -1,3 +1,14 @@
+import Synchronization
+
+/// What a worker does now.
+public enum DeliveryActivity: Sendable, Equatable {
+    /// There is nothing to send.
+    case idle
+    /// Records wait for company, or a request for its time.
+    case waiting(until: MonotonicInstant)
+    case sending(attempt: Int)
+}
+
 /// Delivers what the store holds for one destination, first in, first out, until it is cancelled.
 public final class DeliveryWorker<Target: Destination>: Sendable {
     private let name: String
@@ -11,6 +22,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     private let events: EventLog
     private let heartbeat: @Sendable () -> Void
     private let retryWakeUp = WakeUp()
+    private let current = Mutex(DeliveryActivity.idle)
 
     /// How long a destination that rejects the credential or does not know the URL is left alone.
     static var pauseAfterRejection: Duration { .seconds(15 * 60) }
@@ -42,6 +54,8 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         self.events = events
         self.heartbeat = heartbeat
     }
+
+    public var activity: DeliveryActivity { current.withLock { $0 } }
 
     /// Ends a wait after a failure now: the configuration or a credential has changed.
     public func retryNow() {
@@ -105,6 +119,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     private func send(_ batch: StoredBatch, _ progress: inout Progress) async throws {
         progress.attempts += 1
         let attempt = progress.attempts
+        current.withLock { $0 = .sending(attempt: attempt) }
         let answer = await deliver(OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body)))
 
         switch answer {
@@ -254,6 +269,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     /// Returns when `wakeUp` is raised or `deadline` has come, with a heartbeat at least every
     /// 10 s; throws `CancellationError`.
     private func pause(until deadline: MonotonicInstant?, wakeUp: WakeUp) async throws {
+        current.withLock { $0 = deadline.map { .waiting(until: $0) } ?? .idle }
         while true {
             try Task.checkCancellation()
             heartbeat()

@@ -26,11 +26,11 @@ public final class HTTPTransport: Sendable {
     private let client: HTTPClient
 
     public init() {
-        self.client = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: .init(
-                redirectConfiguration: .disallow,
-                timeout: .init(connect: .seconds(10), read: .seconds(30))))
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(30)))
+        // When to try again is the retry policy's to say.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
     /// Closes all connections. To be called once, at the end.

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct PolicyTests {
+    @Test(arguments: [
+        (1, 1), (2, 2), (3, 4), (8, 128), (9, 256), (10, 300), (11, 300), (1_000_000, 300),
+    ])
+    func theWaitDoublesUpToFiveMinutes(_ failures: Int, _ seconds: Int) {
+        let policy = RetryPolicy.standard
+        #expect(policy.delay(afterFailures: failures, retryAfter: nil, random: 1) == .seconds(seconds))
+        #expect(policy.delay(afterFailures: failures, retryAfter: nil, random: 0.5) == .seconds(seconds) / 2)
+        #expect(policy.delay(afterFailures: failures, retryAfter: nil, random: 0) == .zero)
+    }
+
+    @Test(arguments: [
+        (0, 4), (3, 4), (120, 120), (3600, 3600), (86_400, 3600),
+    ])
+    func aServersWishIsHonouredUpToAnHour(_ wish: Int, _ seconds: Int) {
+        let delay = RetryPolicy.standard.delay(afterFailures: 3, retryAfter: .seconds(wish), random: 1)
+        #expect(delay == .seconds(seconds))
+    }
+
+    struct Header: Sendable, CustomTestStringConvertible {
+        let text: String?
+        var date: String?
+        let seconds: Int64?
+        var testDescription: String { text ?? "none" }
+    }
+
+    /// Against a clock of ours at Sun, 06 Nov 1994 08:49:37 GMT, which is 784111777 (RFC 9110 5.6.7).
+    @Test(arguments: [
+        Header(text: nil, seconds: nil),
+        Header(text: "", seconds: nil),
+        Header(text: "120", seconds: 120),
+        Header(text: " 120\t", seconds: 120),
+        Header(text: "0", seconds: 0),
+        Header(text: "-5", seconds: nil),
+        Header(text: "1.5", seconds: nil),
+        Header(text: "99999999999999999999", seconds: Int64(Int32.max)),
+        Header(text: "Sun, 06 Nov 1994 08:50:37 GMT", seconds: 60),
+        Header(text: "Sun, 06 Nov 1994 08:48:37 GMT", seconds: 0),
+        Header(text: "Tue, 29 Feb 2028 00:00:00 GMT", date: "Mon, 28 Feb 2028 23:59:30 GMT", seconds: 30),
+        Header(
+            text: "Wed, 01 Mar 2000 00:00:00 GMT", date: "Mon, 28 Feb 2000 00:00:00 GMT", seconds: 172_800),
+        Header(text: "Sun, 06 Nov 1994 08:50:37 GMT", date: "nonsense", seconds: 60),
+        Header(text: "Sun, 06 Nov 1994 24:00:00 GMT", seconds: nil),
+        Header(text: "Sun, 06 Nox 1994 08:49:37 GMT", seconds: nil),
+        Header(text: "Sun, 06 Nov 1994 08:49:37 CET", seconds: nil),
+        Header(text: "soon", seconds: nil),
+    ])
+    func retryAfterIsSecondsOrADate(_ header: Header) {
+        let parsed = RetryAfter.parse(header.text, date: header.date, nowSeconds: 784_111_777)
+        #expect(parsed == header.seconds.map { .seconds($0) })
+    }
+
+    enum Outcome: Sendable {
+        case taken, inProgress, refused, tooLarge, unauthorized, misplaced, busy, unavailable
+    }
+
+    @Test(arguments: [
+        (200, Outcome.taken), (201, .taken), (204, .taken), (301, .misplaced), (302, .misplaced),
+        (307, .misplaced), (400, .refused), (401, .unauthorized), (403, .unauthorized), (404, .misplaced),
+        (405, .misplaced), (407, .misplaced), (408, .unavailable), (409, .inProgress), (410, .misplaced),
+        (412, .refused), (413, .tooLarge), (415, .refused), (418, .refused), (422, .refused), (425, .busy),
+        (429, .busy), (500, .unavailable), (501, .unavailable), (503, .unavailable), (599, .unavailable),
+        (700, .unavailable),
+    ])
+    func aStatusMeansOneThing(_ status: Int, _ expected: Outcome) {
+        let outcome: Outcome =
+            switch DeliveryAnswer(httpStatus: status, retryAfter: nil, reply: nil) {
+            case .taken: .taken
+            case .inProgress: .inProgress
+            case .refused: .refused
+            case .tooLarge: .tooLarge
+            case .unauthorized: .unauthorized
+            case .misplaced: .misplaced
+            case .busy: .busy
+            case .unavailable: .unavailable
+            }
+        #expect(outcome == expected)
+    }
+}

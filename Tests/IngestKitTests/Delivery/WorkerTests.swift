@@ -1,0 +1,240 @@
+import Synchronization
+import Testing
+
+@testable import IngestKit
+
+@Suite struct WorkerTests {
+    typealias Answer = TestReceiver.Answer
+
+    @Test func everyRecordIsSubmittedOnceInOrder() async throws {
+        try await withHarness({ _ in Answer(status: 201) }) { harness, receiver in
+            let running = try await harness.start(ids: (0..<10).map { "r\($0)" })
+            try await running.eventually(10, .submitted)
+            try await running.untilWaiting()
+            try await running.store.fill(["r10"])
+            try await running.eventually(11, .submitted)
+            #expect(try receiver.received.map { try $0.ids }.flatMap(\.self) == (0..<11).map { "r\($0)" })
+            #expect(
+                receiver.received.map(\.headers["content-type"])
+                    == Array(repeating: "application/json", count: 4))
+            let submitted = try await running.store.events.filter { $0.name == "submitted" }
+            #expect(submitted.map { $0[.recordID] } == (0..<11).map { "r\($0)" })
+            #expect(submitted.allSatisfy { $0[.httpStatus] == "201" && $0[.attempt] == "1" })
+            #expect(receiver.received[0].text.contains("36.60"))
+            try await running.stop()
+        }
+    }
+
+    @Test func gzippedBodiesHaveTheKeyOfTheirContent() async throws {
+        try await withHarness({ _ in Answer(status: 200) }) { harness, receiver in
+            let running = try await harness.start(
+                settings: WebhookSettings(url: harness.url, usesGzip: true), ids: ["a", "b"])
+            try await running.eventually(2, .submitted)
+            let request = receiver.received[0]
+            #expect(request.headers["content-encoding"] == "gzip")
+            let body = try Gzip.decompress(request.body, limit: 1 << 20)
+            #expect(try idsOfRecords(in: body) == ["a", "b"])
+            #expect(request.key == IdempotencyKey.of(body))
+            try await running.stop()
+        }
+    }
+
+    @Test(arguments: [400, 422, 412])
+    func aBadRecordIsSetAsideAndTheRestIsDelivered(_ status: Int) async throws {
+        let answer: @Sendable (TestReceiver.Received) -> Answer = {
+            $0.text.contains("\"bad\"") ? Answer(status: status, body: "your words") : Answer(status: 200)
+        }
+        try await withHarness(answer) { harness, receiver in
+            let running = try await harness.start(ids: ["a", "b", "bad", "c", "d"])
+            try await running.eventually(1, .failed)
+            try await running.eventually(4, .submitted)
+            let events = try await running.store.events
+            let failed = events.filter { $0.name == "failed" }
+            #expect(failed.map { $0[.recordID] } == ["bad"])
+            #expect(failed[0][.httpStatus] == "\(status)")
+            #expect(events.filter { $0.name == "submitted" }.map { $0[.recordID] } == ["a", "b", "c", "d"])
+            #expect(
+                try receiver.received.map { try $0.ids } == [
+                    ["a", "b", "bad", "c"], ["a", "b"], ["bad", "c"], ["bad"], ["c"], ["d"],
+                ])
+            // The server's words are not for the journal.
+            #expect(!events.contains { $0.stored.contains("your words") })
+            let counts = try await running.store.counts().destinations[0]
+            #expect(counts.dead == 1 && counts.delivered == 4 && counts.pending == 0)
+            try await running.stop()
+        }
+    }
+
+    @Test func whatIsTooLargeIsHalved() async throws {
+        let answer: @Sendable (TestReceiver.Received) -> Answer = {
+            Answer(status: ((try? $0.ids.count) ?? 0) > 1 ? 413 : 200)
+        }
+        try await withHarness(answer) { harness, _ in
+            let running = try await harness.start(ids: ["a", "b", "c"])
+            try await running.eventually(3, .submitted)
+            #expect(try await running.count(.failed) == 0)
+            try await running.stop()
+        }
+    }
+
+    @Test func anUnavailableDestinationIsTriedAgainWithTheSameBytes() async throws {
+        try await withHarness({ _ in Answer(status: 503) }) { harness, receiver in
+            let running = try await harness.start(ids: ["a", "b"])
+            for attempt in 1...8 {
+                try await eventually("attempt \(attempt)") { receiver.received.count == attempt }
+                if attempt <= 5 { try await running.eventually(attempt, .retrying) }
+                try await running.untilWaiting()
+                // One moment before, nothing is sent.
+                let delay = Duration.seconds(1 << (attempt - 1))
+                harness.clock.advance(by: delay - .milliseconds(1))
+                try await running.untilWaiting()
+                #expect(receiver.received.count == attempt)
+                if attempt == 8 { receiver.change { _ in Answer(status: 200) } }
+                harness.clock.advance(by: .milliseconds(1))
+            }
+            try await running.eventually(2, .submitted)
+            let events = try await running.store.events
+            // The later failures within an hour are not told.
+            #expect(
+                events.filter { $0.name == "retrying" }.map { $0[.attempt] } == ["1", "2", "3", "4", "5"])
+            #expect(events.filter { $0.name == "destination-down" }.count == 1)
+            #expect(events.filter { $0.name == "destination-up" }.count == 1)
+            #expect(events.filter { $0.name == "submitted" }.map { $0[.attempt] } == ["9", "9"])
+            #expect(Set(receiver.received.map(\.body)).count == 1)
+            #expect(Set(receiver.received.map(\.key)).count == 1)
+            try await running.stop()
+        }
+    }
+
+    @Test(arguments: [
+        (["Retry-After": "90"], 90),
+        (["Retry-After": "Sun, 06 Nov 1994 08:51:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"], 120),
+        (["Retry-After": "86400"], 3600),
+        ([:], 1),
+    ])
+    func aDestinationThatIsBusySaysHowLongToWait(_ headers: [String: String], _ seconds: Int) async throws {
+        try await withHarness({ _ in Answer(status: 429, headers: headers) }) { harness, receiver in
+            let running = try await harness.start(ids: ["a"])
+            try await running.eventually(1, .retrying)
+            try await running.untilWaiting()
+            harness.clock.advance(by: .seconds(seconds) - .milliseconds(1))
+            try await running.untilWaiting()
+            #expect(receiver.received.count == 1)
+            receiver.change { _ in Answer(status: 200) }
+            harness.clock.advance(by: .milliseconds(1))
+            try await running.eventually(1, .submitted)
+            // It was there all the time.
+            #expect(try await running.count(.destinationDown) == 0)
+            try await running.stop()
+        }
+    }
+
+    @Test func aRequestStillBeingWorkedOnIsSentAgainUnderItsKey() async throws {
+        try await withHarness({ _ in Answer(status: 409) }) { harness, receiver in
+            let running = try await harness.start(ids: ["a"])
+            try await running.eventually(1, .retrying)
+            try await running.untilWaiting()
+            receiver.change { _ in Answer(status: 200) }
+            harness.clock.advance(by: .seconds(1))
+            try await running.eventually(1, .submitted)
+            #expect(receiver.received.count == 2)
+            #expect(Set(receiver.received.map(\.key)).count == 1)
+            try await running.stop()
+        }
+    }
+
+    @Test func aRefusedConnectionIsADestinationThatIsDown() async throws {
+        try await withHarness({ _ in Answer(status: 200) }) { harness, receiver in
+            // Nothing listens on port 1.
+            let running = try await harness.start(
+                settings: WebhookSettings(url: "http://127.0.0.1:1/"), ids: ["a"])
+            try await running.eventually(1, .retrying)
+            let down = try #require(try await running.store.events.first { $0.name == "destination-down" })
+            #expect(down[.error] == "the connection was refused")
+            #expect(down[.httpStatus] == nil)
+            #expect(try await running.store.counts().destinations[0].pending == 1)
+            try await running.stop()
+        }
+    }
+
+    @Test func aRequestWithoutAnAnswerEndsAfterAMinute() async throws {
+        try await withHarness({ _ in Answer(status: 200, hangs: true) }) { harness, receiver in
+            let running = try await harness.start(ids: ["a"])
+            try await eventually("the request is there") { receiver.received.count == 1 }
+            harness.clock.advance(by: .seconds(60))
+            try await running.eventually(1, .retrying)
+            let down = try #require(try await running.store.events.first { $0.name == "destination-down" })
+            #expect(down[.error] == "no answer within 60 s")
+            try await running.untilWaiting()
+            receiver.change { _ in Answer(status: 200) }
+            harness.clock.advance(by: .seconds(1))
+            try await running.eventually(1, .submitted)
+            try await running.stop()
+        }
+    }
+
+    @Test(arguments: [
+        (401, EventName.authRejected), (403, .authRejected), (404, .destinationMisconfigured),
+        (410, .destinationMisconfigured), (302, .destinationMisconfigured),
+    ])
+    func aRejectionPausesForAQuarterOfAnHourAndIsToldOnce(_ status: Int, _ name: EventName) async throws {
+        let headers = ["Location": "http://127.0.0.1:1/elsewhere"]
+        try await withHarness({ _ in Answer(status: status, headers: headers) }) { harness, receiver in
+            let running = try await harness.start(ids: ["a", "b"])
+            for count in 1...2 {
+                try await eventually("\(count) requests") { receiver.received.count == count }
+                try await running.eventually(1, name)
+                try await running.untilWaiting()
+                harness.clock.advance(by: .seconds(899))
+                try await running.untilWaiting()
+                #expect(receiver.received.count == count)
+                if count == 1 { harness.clock.advance(by: .seconds(1)) }
+            }
+            receiver.change { _ in Answer(status: 200) }
+            running.worker.retryNow()
+            try await running.eventually(2, .submitted)
+            #expect(try await running.count(name) == 1)
+            #expect(try await running.count(.destinationUp) == 1)
+            #expect(try await running.count(.failed) == 0)
+            try await running.stop()
+        }
+    }
+
+    @Test func aReplacedTokenIsTriedAtOnce() async throws {
+        let token = Mutex("old")
+        let answer: @Sendable (TestReceiver.Received) -> Answer = {
+            Answer(status: $0.headers["authorization"] == "Bearer new" ? 200 : 401)
+        }
+        try await withHarness(answer) { harness, receiver in
+            let running = try await harness.start(ids: ["a"]) {
+                token.withLock { token in
+                    defer { token = "new" }
+                    return token
+                }
+            }
+            try await running.eventually(1, .submitted)
+            #expect(receiver.received.map(\.headers["authorization"]) == ["Bearer old", "Bearer new"])
+            #expect(try await running.count(.authRejected) == 0)
+            try await running.stop()
+        }
+    }
+
+    @Test func theHeartbeatGoesOnThroughEveryWait() async throws {
+        try await withHarness({ _ in Answer(status: 429, headers: ["Retry-After": "3600"]) }) { harness, _ in
+            let running = try await harness.start()
+            for phase in ["idle", "retry"] {
+                if phase == "retry" {
+                    try await running.store.fill(["a"])
+                    try await running.eventually(1, .retrying)
+                }
+                for _ in 0..<5 {
+                    try await running.untilWaiting()
+                    let before = harness.heartbeats.value
+                    harness.clock.advance(by: .seconds(10))
+                    try await eventually("a heartbeat in \(phase)") { harness.heartbeats.value > before }
+                }
+            }
+            try await running.stop()
+        }
+    }
+}
