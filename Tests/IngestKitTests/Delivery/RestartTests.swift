@@ -7,7 +7,7 @@ import Testing
     typealias Answer = TestReceiver.Answer
 
     @Test func theBatchInFlightGoesOutAgainWithTheSameBytesAndKey() async throws {
-        try await withHarness({ _ in Answer(status: 200, hangs: true) }) { harness, receiver in
+        try await withHarness(Answer(status: 200, hangs: true)) { harness, receiver in
             let first = try await harness.start(ids: ["a", "b"])
             try await eventually("the first request") { receiver.received.count == 1 }
             // More records, another limit: the stored composition stands.
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func aDestinationThatWasDownIsToldOnceAcrossRestarts() async throws {
-        try await withHarness({ _ in Answer(status: 503) }) { harness, receiver in
+        try await withHarness(Answer(status: 503)) { harness, receiver in
             let first = try await harness.start(ids: ["a"])
             try await first.eventually(1, .retrying)
             try await first.stop()
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aStoreThatFailsEndsTheWorkerAndIsTold() async throws {
-        try await withHarness({ _ in Answer(status: 200) }) { harness, _ in
+        try await withHarness(Answer(status: 200)) { harness, _ in
             let running = try await harness.start()
             try await running.store.write { try $0.execute(sql: "DROP TABLE batch") }
             try await running.store.fill(["a"])

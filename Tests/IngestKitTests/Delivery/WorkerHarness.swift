@@ -71,6 +71,14 @@ struct WorkerHarness {
     }
 }
 
+/// The server gives the same answer until a test changes it.
+func withHarness(
+    _ answer: TestReceiver.Answer, _ body: (WorkerHarness, TestReceiver) async throws -> Void
+) async throws {
+    let constant: @Sendable (TestReceiver.Received) -> TestReceiver.Answer = { _ in answer }
+    try await withHarness(constant, body)
+}
+
 func withHarness(
     _ answer: @escaping @Sendable (TestReceiver.Received) -> TestReceiver.Answer,
     _ body: (WorkerHarness, TestReceiver) async throws -> Void

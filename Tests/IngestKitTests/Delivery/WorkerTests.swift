@@ -7,7 +7,7 @@ import Testing
     typealias Answer = TestReceiver.Answer
 
     @Test func everyRecordIsSubmittedOnceInOrder() async throws {
-        try await withHarness({ _ in Answer(status: 201) }) { harness, receiver in
+        try await withHarness(Answer(status: 201)) { harness, receiver in
             let running = try await harness.start(ids: (0..<10).map { "r\($0)" })
             try await running.eventually(10, .submitted)
             try await running.untilWaiting()
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func gzippedBodiesHaveTheKeyOfTheirContent() async throws {
-        try await withHarness({ _ in Answer(status: 200) }) { harness, receiver in
+        try await withHarness(Answer(status: 200)) { harness, receiver in
             let running = try await harness.start(
                 settings: WebhookSettings(url: harness.url, usesGzip: true), ids: ["a", "b"])
             try await running.eventually(2, .submitted)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func anUnavailableDestinationIsTriedAgainWithTheSameBytes() async throws {
-        try await withHarness({ _ in Answer(status: 503) }) { harness, receiver in
+        try await withHarness(Answer(status: 503)) { harness, receiver in
             let running = try await harness.start(ids: ["a", "b"])
             for attempt in 1...8 {
                 try await eventually("attempt \(attempt)") { receiver.received.count == attempt }
@@ -113,7 +113,7 @@ import Testing
         ([:], 1),
     ])
     func aDestinationThatIsBusySaysHowLongToWait(_ headers: [String: String], _ seconds: Int) async throws {
-        try await withHarness({ _ in Answer(status: 429, headers: headers) }) { harness, receiver in
+        try await withHarness(Answer(status: 429, headers: headers)) { harness, receiver in
             let running = try await harness.start(ids: ["a"])
             try await running.eventually(1, .retrying)
             try await running.untilWaiting()
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func aRequestStillBeingWorkedOnIsSentAgainUnderItsKey() async throws {
-        try await withHarness({ _ in Answer(status: 409) }) { harness, receiver in
+        try await withHarness(Answer(status: 409)) { harness, receiver in
             let running = try await harness.start(ids: ["a"])
             try await running.eventually(1, .retrying)
             try await running.untilWaiting()
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func aRefusedConnectionIsADestinationThatIsDown() async throws {
-        try await withHarness({ _ in Answer(status: 200) }) { harness, receiver in
+        try await withHarness(Answer(status: 200)) { harness, receiver in
             // Nothing listens on port 1.
             let running = try await harness.start(
                 settings: WebhookSettings(url: "http://127.0.0.1:1/"), ids: ["a"])
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func aRequestWithoutAnAnswerEndsAfterAMinute() async throws {
-        try await withHarness({ _ in Answer(status: 200, hangs: true) }) { harness, receiver in
+        try await withHarness(Answer(status: 200, hangs: true)) { harness, receiver in
             let running = try await harness.start(ids: ["a"])
             try await eventually("the request is there") { receiver.received.count == 1 }
             harness.clock.advance(by: .seconds(60))
@@ -179,7 +179,7 @@ import Testing
     ])
     func aRejectionPausesForAQuarterOfAnHourAndIsToldOnce(_ status: Int, _ name: EventName) async throws {
         let headers = ["Location": "http://127.0.0.1:1/elsewhere"]
-        try await withHarness({ _ in Answer(status: status, headers: headers) }) { harness, receiver in
+        try await withHarness(Answer(status: status, headers: headers)) { harness, receiver in
             let running = try await harness.start(ids: ["a", "b"])
             for count in 1...2 {
                 try await eventually("\(count) requests") { receiver.received.count == count }
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test func theHeartbeatGoesOnThroughEveryWait() async throws {
-        try await withHarness({ _ in Answer(status: 429, headers: ["Retry-After": "3600"]) }) { harness, _ in
+        try await withHarness(Answer(status: 429, headers: ["Retry-After": "3600"])) { harness, _ in
             let running = try await harness.start()
             for phase in ["idle", "retry"] {
                 if phase == "retry" {
