@@ -57,7 +57,8 @@ struct Receive: AsynchronousCommand {
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch {
-            throw CommandFailure(.unavailable, "receive: cannot listen on \(host):\(port): \(error)")
+            let reason = if case SocketError.failed(_, _, let message) = error { message } else { "\(error)" }
+            throw CommandFailure(.unavailable, "receive: cannot listen on \(host):\(port): \(reason)")
         }
     }
 }
@@ -143,7 +144,7 @@ private final class Receiver: Sendable {
     }
 
     private func line(status: Int, key: String?, gateway: String?, record: String) -> String {
-        guard printsJSON else { return "\(status)  \(record)\n" }
+        guard printsJSON else { return "\(status)  \(ReceivedBatch.summary(of: record))\n" }
         var text = JSONText()
         text.beginObject()
         text.member("status", status)

@@ -45,6 +45,15 @@ import Testing
         #expect(try ReceivedBatch(Array(#"{"records":[]}"#.utf8)).records.isEmpty)
     }
 
+    @Test func aRecordIsSummedUpWithItsDigits() throws {
+        let json = try record("a", alias: "bedroom").json
+        #expect(
+            ReceivedBatch.summary(of: json)
+                == "2026-11-20T09:15:00+00:00 body-temperature: body-temperature 36.60 Cel (bedroom)")
+        #expect(ReceivedBatch.summary(of: "[7]") == "[7]")
+        #expect(ReceivedBatch.summary(of: #"{"kind":"x"}"#) == #"{"kind":"x"}"#)
+    }
+
     @Test(arguments: [
         "", "{", "[]", "null", "{}", #"{"records":{}}"#, #"{"records":[}"#, #"{"records":[1,]}"#,
         #"{"records":[1]"#, #"{"records":["a]}"#, #"{"records":[1]} x"#, #"{records:[]}"#,
