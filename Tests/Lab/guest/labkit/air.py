@@ -1,0 +1,110 @@
+"""Orders to the peripherals, and what they saw."""
+
+import json
+import socket
+
+from .waiting import Failure, wait_until
+
+ORDERS_SOCKET = "/run/lab/peripherals.sock"
+ANSWER_LIMIT_S = 30
+# A read takes about a second under emulation; this leaves room for back-off and for other peripherals' reads.
+READ_LIMIT_S = 60
+
+
+class Air:
+    """The connection to the peripherals' service."""
+
+    def __init__(self):
+        self.connection = socket.socket(socket.AF_UNIX)
+        self.connection.settimeout(ANSWER_LIMIT_S)
+        self.connection.connect(ORDERS_SOCKET)
+        self.lines = self.connection.makefile("rb")
+        self.peripherals = []
+
+    def order(self, what, **fields):
+        self.connection.sendall(json.dumps({"do": what, **fields}).encode() + b"\n")
+        answer = json.loads(self.lines.readline())
+        if not answer.pop("ok"):
+            raise Failure(f"order {what}: {answer['error']}")
+        return answer
+
+    def add(self, name, address, kind, **properties):
+        """Puts a sleeping peripheral on the air; `kind` is one of payloads.THERMOMETER and payloads.CUFF."""
+        self.order("add", peripheral=name, properties={"address": address, **kind, **properties})
+        peripheral = Peripheral(self, name, address, kind)
+        self.peripherals.append(peripheral)
+        return peripheral
+
+    def clear(self):
+        """Takes all peripherals off the air and puts the adapter back."""
+        for peripheral in self.peripherals:
+            self.order("remove", peripheral=peripheral.name)
+        self.peripherals.clear()
+        self.order("plug")
+
+
+class Peripheral:
+    """One emulated device, seen from a case."""
+
+    def __init__(self, air, name, address, kind):
+        self.air = air
+        self.name = name
+        self.address = address
+        self.kind = kind
+
+    @property
+    def characteristic(self):
+        return self.kind["characteristic"]
+
+    def give(self, *readings):
+        """Wakes it up with readings to give, in hexadecimal."""
+        self.air.order("give", peripheral=self.name, readings=readings)
+
+    def linger(self, linger=True):
+        """Makes it go on advertising when it has nothing to give, or stop that."""
+        self.air.order("linger", peripheral=self.name, linger=linger)
+
+    def hold(self, hold=True):
+        """Keeps it from indicating its readings to a gateway that has subscribed, or lets it."""
+        self.air.order("hold", peripheral=self.name, hold=hold)
+
+    def fault(self, **fault):
+        """Lets something go wrong on its next link; see emulation/bearer.py."""
+        self.air.order("fault", peripheral=self.name, fault=fault)
+
+    def report(self):
+        return self.air.order("report", peripheral=self.name)
+
+    @property
+    def links(self):
+        return self.report()["links"]
+
+    @property
+    def given(self):
+        """(number of the link, payload) of each confirmed indication."""
+        return [tuple(entry) for entry in self.report()["given"]]
+
+    def wait_given(self, count=1, seconds=READ_LIMIT_S):
+        wait_until(f"{count} indications of {self.name} confirmed", seconds,
+                   lambda: len(self.report()["given"]) >= count)
+
+    def wait_subscribed(self, seconds=READ_LIMIT_S):
+        wait_until(f"the gateway subscribed at {self.name}", seconds, lambda: self.report()["subscribed"])
+
+    def wait_links(self, count, seconds=READ_LIMIT_S):
+        wait_until(f"{count} links of {self.name}", seconds, lambda: len(self.links) >= count)
+
+    def wait_link_ended(self, number, seconds=READ_LIMIT_S):
+        """Returns the link's report once it has ended."""
+        def ended():
+            links = self.links
+            return len(links) >= number and links[number - 1]["closed"] and links[number - 1]
+        return wait_until(f"link {number} of {self.name} ended", seconds, ended)
+
+    def wait_indicated(self, link, seconds=READ_LIMIT_S):
+        """Waits until an indication went out on the link of this number."""
+        def indicated():
+            links = self.links
+            return len(links) >= link and any(
+                direction == "<" and pdu.startswith("1d") for _, direction, pdu in links[link - 1]["pdus"])
+        wait_until(f"an indication of {self.name} on link {link}", seconds, indicated)

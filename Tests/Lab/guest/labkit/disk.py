@@ -1,0 +1,58 @@
+"""The state directory's disk, which can be made to stop at two exact points of a commit.
+
+/var/lib/ingestd lies on a file system of its own, on a device-mapper target over /dev/vdd.
+"""
+
+import contextlib
+
+from .commands import run
+from .waiting import wait_until
+
+DEVICE = "ingestd-state"
+PATH = "/var/lib/ingestd"
+RAW_DISK = "/dev/vdd"
+BLOCKED_LIMIT_S = 60
+BLOCKED_POLLS = 4
+
+
+def mount():
+    sectors = run("blockdev", "--getsz", RAW_DISK)
+    run("dmsetup", "create", DEVICE, "--table", f"0 {sectors} linear {RAW_DISK} 0")
+    run("dmsetup", "mknodes", DEVICE)
+    run("mkdir", "-p", PATH)
+    run("mount", f"/dev/mapper/{DEVICE}", PATH)
+
+
+@contextlib.contextmanager
+def frozen():
+    """Writing to a file blocks: a commit stops before its first byte is in the write-ahead log."""
+    run("fsfreeze", "--freeze", PATH)
+    try:
+        yield
+    finally:
+        run("fsfreeze", "--unfreeze", PATH)
+
+
+@contextlib.contextmanager
+def unsynced():
+    """Writing works, and fsync blocks: a commit stops when all of it is in the write-ahead log.
+
+    A process killed here leaves what it wrote, as a killed process does: the commit is there at the next start.
+    """
+    run("sync", "--file-system", PATH)
+    run("dmsetup", "suspend", "--nolockfs", "--noflush", DEVICE)
+    try:
+        yield
+    finally:
+        run("dmsetup", "resume", DEVICE)
+
+
+def wait_blocked(gateway):
+    """Waits until a thread of ingestd hangs in the disk: for several polls on end, as no healthy wait does."""
+    polls = 0
+
+    def blocked():
+        nonlocal polls
+        polls = polls + 1 if "D" in gateway.thread_states() else 0
+        return polls == BLOCKED_POLLS
+    wait_until("ingestd waits for the disk", BLOCKED_LIMIT_S, blocked)

@@ -1,0 +1,106 @@
+"""ingestd as the guest's service: installed from the payload, configured per case, started, killed."""
+
+import glob
+import os
+import signal
+
+from . import disk
+from .commands import is_active, run
+from .receiver import URL
+from .waiting import wait_until
+
+PAYLOAD = "/lab/payload"
+UNIT = "ingestd.service"
+CONFIGURATION = "/etc/ingestd/ingestd.yaml"
+MODELS = {"2A1C": 1002, "2A35": 1001}
+START_LIMIT_S = 90
+
+CONFIGURATION_HEAD = f"""\
+gateway: {{id: lab-box, time_zone: Europe/London, trust_clock: true}}
+passive: {{quiet_period: 2s, cooldown: 1s}}
+destinations:
+  - name: backend
+    type: webhook
+    url: {URL}/readings
+    batch: {{max_records: 100, max_wait: 200ms}}
+peripherals:
+"""
+
+
+def install():
+    """Puts the payload where the package would."""
+    run("install", "-D", "-m", "755", f"{PAYLOAD}/ingestd", "/usr/bin/ingestd")
+    run("install", "-D", "-m", "644", f"{PAYLOAD}/ingestd.service", "/usr/lib/systemd/system/ingestd.service")
+    run("install", "-D", "-m", "644", f"{PAYLOAD}/ingestd.sysusers.conf", "/usr/lib/sysusers.d/ingestd.conf")
+    if os.path.exists(f"{PAYLOAD}/ingestd.catalog"):
+        run("install", "-D", "-m", "644", f"{PAYLOAD}/ingestd.catalog", "/usr/lib/systemd/catalog/ingestd.catalog")
+        run("journalctl", "--update-catalog")
+    if os.path.exists(f"{PAYLOAD}/peripherals.yaml"):
+        run("install", "-D", "-m", "644", f"{PAYLOAD}/peripherals.yaml", "/usr/share/ingestd/peripherals.yaml")
+    with open("/etc/ld.so.conf.d/ingestd.conf", "w", encoding="utf-8") as paths:
+        paths.write(f"{PAYLOAD}/lib\n")
+    run("ldconfig")
+    run("systemd-sysusers")
+    disk.mount()
+    run("systemctl", "daemon-reload")
+
+
+class Gateway:
+    def __init__(self, journal):
+        self.journal = journal
+
+    def configure(self, *peripherals):
+        """Writes a configuration whose allow-list is these peripherals, pinned, with their names as aliases."""
+        entries = "".join(
+            f'  - {{id: {MODELS[peripheral.characteristic]}, address: "{peripheral.address}", '
+            f'alias: {peripheral.name}}}\n' for peripheral in peripherals)
+        os.makedirs(os.path.dirname(CONFIGURATION), exist_ok=True)
+        with open(CONFIGURATION, "w", encoding="utf-8") as file:
+            file.write(CONFIGURATION_HEAD + (entries or "  []\n"))
+        run("chown", "root:ingestd", CONFIGURATION)
+        os.chmod(CONFIGURATION, 0o640)
+
+    def start(self, *peripherals, adapter=True):
+        """Starts the service on these peripherals; returns when it listens for them."""
+        self.configure(*peripherals)
+        run("systemctl", "start", UNIT)
+        if adapter:
+            self.journal.wait("adapter-ready", seconds=START_LIMIT_S)
+
+    def stop(self):
+        run("systemctl", "stop", UNIT)
+        run("systemctl", "reset-failed", UNIT, check=False)
+
+    @property
+    def is_active(self):
+        return is_active(UNIT)
+
+    @property
+    def pid(self):
+        return int(run("systemctl", "show", "--property=MainPID", "--value", UNIT))
+
+    @property
+    def restarts(self):
+        """How often systemd had to start it anew since it was started."""
+        return int(run("systemctl", "show", "--property=NRestarts", "--value", UNIT))
+
+    def kill(self):
+        """Ends the service's process with SIGKILL and returns its number; systemd starts a new one."""
+        pid = self.pid
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def wait_restarted(self, old_pid):
+        wait_until("systemd has started ingestd anew", START_LIMIT_S,
+                   lambda: self.pid not in (0, old_pid) and self.is_active)
+
+    def thread_status(self):
+        """The fields of /proc/PID/task/*/status, one dictionary per thread."""
+        statuses = []
+        for path in glob.glob(f"/proc/{self.pid}/task/*/status"):
+            with open(path, encoding="utf-8") as file:
+                statuses.append(dict(line.split(":", 1) for line in file))
+        return [{key: value.strip() for key, value in status.items()} for status in statuses]
+
+    def thread_states(self):
+        return [status["State"][0] for status in self.thread_status()]

@@ -1,0 +1,62 @@
+"""The journal as the operator would read it, followed while the cases run."""
+
+import json
+import subprocess
+import threading
+
+from .waiting import Failure, wait_until
+
+EVENT_LIMIT_S = 60
+
+
+class Journal:
+    """Follows ingestd's entries; `mark` sets the place from which the next questions count."""
+
+    def __init__(self, copy_path):
+        self.entries = []
+        self.start = 0
+        self.copy = open(copy_path, "a", encoding="utf-8")
+        self.reader = subprocess.Popen(
+            ["journalctl", "--follow", "--no-tail", "--boot", "--output=json", "--unit=ingestd.service"],
+            stdout=subprocess.PIPE, text=True)
+        threading.Thread(target=self.follow, daemon=True).start()
+
+    def follow(self):
+        for line in self.reader.stdout:
+            self.copy.write(line)
+            self.copy.flush()
+            self.entries.append(json.loads(line))
+
+    def mark(self):
+        self.start = len(self.entries)
+
+    def events(self, name=None, peripheral=None, since_mark=True, **fields):
+        """Entries that are events; `fields` in lower case without the prefix, as in record_id=…"""
+        wanted = {f"INGEST_{key.upper()}": str(value) for key, value in fields.items()}
+        if name is not None:
+            wanted["INGEST_EVENT"] = name
+        if peripheral is not None:
+            wanted["INGEST_PERIPHERAL"] = peripheral.name
+        return [entry for entry in self.entries[self.start if since_mark else 0:]
+                if "INGEST_EVENT" in entry and all(entry.get(key) == value for key, value in wanted.items())]
+
+    def names(self, peripheral):
+        """The names of a peripheral's events since the mark, in their order."""
+        return [entry["INGEST_EVENT"] for entry in self.events(peripheral=peripheral)]
+
+    def wait(self, name, peripheral=None, count=1, seconds=EVENT_LIMIT_S, **fields):
+        """Waits for that many events and returns them."""
+        def enough():
+            found = self.events(name, peripheral, **fields)
+            return len(found) >= count and found
+        try:
+            return wait_until("there", seconds, enough)
+        except Failure:
+            of_whom = f" of {peripheral.name}" if peripheral else ""
+            seen = [entry["INGEST_EVENT"] for entry in self.events(peripheral=peripheral)]
+            raise Failure(f"no {count} × {name}{of_whom} within {seconds} s; events: {' '.join(seen) or 'none'}") \
+                from None
+
+    def close(self):
+        self.reader.terminate()
+        self.reader.wait()

@@ -1,0 +1,55 @@
+# The guest's disks: the image that is kept, and those made for one run.
+
+image_hash() {
+  (cd "$here/image" && sha256sum ./*) | sha256sum | cut -c 1-12
+}
+
+build_image() {
+  [ -f "$1/complete" ] && return
+  echo "lab: building the guest's image, once"
+  rm -rf "$cache"/image-* "$1.part"
+  mkdir -p "$cache"
+  "$here/image/build" "$1.part" > "$cache/image.log" 2>&1 ||
+    { tail -n 20 "$cache/image.log"; fail "the guest's image could not be built"; }
+  mv "$1.part" "$1"
+  touch "$1/complete"
+}
+
+all_cases() {
+  local file
+  for file in "$here"/guest/cases/case_*.py; do
+    file=${file##*case_}
+    echo $((10#${file%.py}))
+  done
+}
+
+case_title() {
+  sed -n 's/^TITLE = "\(.*\)"$/\1/p' "$(printf '%s/guest/cases/case_%02d.py' "$here" "$1")" 2> /dev/null
+}
+
+# make_disks DIRECTORY: payload.img (cases and ingestd, read-only), results.img (a tar comes back on it) and state.img
+# (the file system of /var/lib/ingestd).
+make_disks() {
+  local payload=$1/payload
+  mkdir -p "$payload/payload/lib"
+  cp -r "$here/guest" "$payload/guest"
+  printf '%s\n' "${cases[@]}" > "$payload/cases"
+  strip --strip-debug -o "$payload/payload/ingestd" "$ingestd"
+  chmod 755 "$payload/payload/ingestd"
+  ldd "$ingestd" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | while read -r library; do
+    in_image "$(basename "$library")" || strip --strip-debug -o "$payload/payload/lib/$(basename "$library")" "$library"
+  done
+  cp "$root"/systemd/ingestd.service "$root"/systemd/ingestd.sysusers.conf "$payload/payload/"
+  for optional in systemd/ingestd.catalog config/peripherals.yaml; do
+    [ ! -f "$root/$optional" ] || cp "$root/$optional" "$payload/payload/"
+  done
+  truncate --size $(($(du -sm "$payload" | cut -f 1) + 32))M "$1/payload.img"
+  mkfs.ext4 -q -d "$payload" "$1/payload.img"
+  truncate --size 256M "$1/results.img"
+  truncate --size 512M "$1/state.img"
+  mkfs.ext4 -q "$1/state.img"
+}
+
+in_image() {
+  grep -qxF "$1" "$image/libraries.txt"
+}
