@@ -31,8 +31,9 @@ class Air(LocalLink):
     def hears(self, address):
         """Whether somebody advertises under this address now."""
         return any(
-            controller.le_legacy_advertiser.enabled and controller.le_legacy_advertiser.address == address
-            for controller in self.controllers)
+            advertiser.enabled and advertiser.address == address
+            for controller in self.controllers
+            for advertiser in (controller.le_legacy_advertiser, *controller.advertising_sets.values()))
 
 
 class AdapterController(Controller):

@@ -115,7 +115,7 @@ class Peripheral:
             "left": [reading.hex() for reading in self.readings], "given": self.given,
             "subscribed": self.device.link is not None and self.device.link.giving is not None,
             "links": [link.report() for link in self.links], "faults_left": len(self.faults),
-            "advertising": self.controller.le_legacy_advertiser.enabled, "connected": self.device.link is not None,
+            "advertising": self.air.hears(self.device.random_address), "connected": self.device.link is not None,
         }
 
     # Life
