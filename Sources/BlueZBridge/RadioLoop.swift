@@ -12,7 +12,7 @@ import Synchronization
 /// the loop's own thread only, which every method that does so asserts.
 public final class RadioLoop: SerialExecutor, @unchecked Sendable {
     /// A deadline that can be called off.
-    struct Timer: Hashable {
+    public struct Timer: Hashable {
         fileprivate let number: UInt64
     }
 
@@ -99,7 +99,7 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Runs `body` on the loop's thread soon.
-    func run(_ body: @escaping @Sendable () -> Void) {
+    public func run(_ body: @escaping @Sendable () -> Void) {
         add(.body(body))
     }
 
@@ -120,11 +120,16 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
         return pthread_equal(thread, pthread_self()) != 0
     }
 
+    /// Runs `body` on the loop's thread and returns what it returns.
+    public func perform<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            run { continuation.resume(returning: body()) }
+        }
+    }
+
     /// Returns once the loop has taken a turn: for the watchdog.
     public func turned() async {
-        await withCheckedContinuation { continuation in
-            run { continuation.resume() }
-        }
+        await perform {}
     }
 
     private func add(_ work: Work) {
@@ -173,7 +178,7 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
 
     /// Calls `body` once when `duration` has passed.
     @discardableResult
-    func after(_ duration: Duration, _ body: @escaping () -> Void) -> Timer {
+    public func after(_ duration: Duration, _ body: @escaping () -> Void) -> Timer {
         checkIsolated()
         lastTimer += 1
         let timer = Timer(number: lastTimer)
@@ -183,7 +188,8 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
         return timer
     }
 
-    func cancel(_ timer: Timer) {
+    /// Calls off a deadline; one that has passed is none any more.
+    public func cancel(_ timer: Timer) {
         checkIsolated()
         timers.removeAll { $0.timer == timer }
     }

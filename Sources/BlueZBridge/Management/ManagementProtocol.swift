@@ -62,13 +62,13 @@ public enum ManagementProtocol {
     }
 
     /// What Add Device asks of the kernel.
-    enum DeviceAction {
+    public enum DeviceAction {
         /// Report its adverts, do not connect.
-        static let report: UInt8 = 0
+        public static let report: UInt8 = 0
     }
 
     /// Flag of a found device that takes no connection.
-    static let notConnectableFlag: UInt32 = 1 << 2
+    public static let notConnectableFlag: UInt32 = 1 << 2
     /// The kernel's most patterns of one monitor (HCI_MAX_ADV_MONITOR_NUM_PATTERNS).
     static let patternsPerMonitor = 16
     /// The kernel's "no RSSI" (HCI_RSSI_INVALID).

@@ -20,7 +20,7 @@ extension DeviceTime {
     }
 
     /// The wall time so many seconds after 1970-01-01T00:00:00; nil outside of `years`.
-    init?(wallSeconds: Int64) {
+    public init?(wallSeconds: Int64) {
         let firstSecond = Int64(Self.days(beforeYear: Self.years.lowerBound)) * 86_400
         let end = Int64(Self.days(beforeYear: Self.years.upperBound + 1)) * 86_400
         guard (firstSecond..<end).contains(wallSeconds) else { return nil }

@@ -1,0 +1,24 @@
+internal import IngestKit
+
+/// Numbers and UUIDs as Bluetooth sends them: least significant byte first.
+enum Wire {
+    static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+        (0..<Number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+
+    /// 2 bytes for an assigned number, else 16.
+    static func bytes(_ uuid: BluetoothUUID) -> [UInt8] {
+        if let short = uuid.short { return bytes(short) }
+        return bytes(uuid.low) + bytes(uuid.high)
+    }
+
+    /// The number at `position`; nil past the end.
+    static func number(_ bytes: [UInt8], at position: Int) -> UInt16? {
+        guard position >= 0, position + 2 <= bytes.count else { return nil }
+        return UInt16(bytes[position]) | UInt16(bytes[position + 1]) << 8
+    }
+
+    static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+        bytes.indices.map { bytes[$0] }
+    }
+}

@@ -1,0 +1,67 @@
+internal import BlueZBridge
+public import IngestKit
+
+/// A Bluetooth adapter as the simulated kernel knows it.
+public struct SimulatedAdapter: Sendable {
+    public var index: UInt16
+    public var address: BluetoothAddress
+    public var isPowered: Bool
+    public var isLowEnergy: Bool
+    /// Whether the controller matches advert patterns itself (Microsoft's extension).
+    public var matchesPatterns: Bool
+    /// The patterns of the monitors in place, by handle.
+    public internal(set) var monitors: [UInt16: [AdvertisementPattern]] = [:]
+    /// Devices on the kernel's list with action 0, to be reported.
+    public internal(set) var reported: Set<DeviceAddress> = []
+    /// Parameters of the last Set Default Configuration.
+    public internal(set) var defaultConfiguration: [UInt8]?
+    private var lastHandle: UInt16 = 0
+
+    public init(
+        index: UInt16, address: BluetoothAddress, isPowered: Bool = true, isLowEnergy: Bool = true,
+        matchesPatterns: Bool = false
+    ) {
+        self.index = index
+        self.address = address
+        self.isPowered = isPowered
+        self.isLowEnergy = isLowEnergy
+        self.matchesPatterns = matchesPatterns
+    }
+
+    var settings: UInt32 {
+        (isPowered ? ManagementProtocol.Setting.powered : 0)
+            | (isLowEnergy ? ManagementProtocol.Setting.lowEnergy : 0)
+    }
+
+    mutating func addMonitor(_ patterns: [AdvertisementPattern]) -> UInt16 {
+        lastHandle &+= 1
+        monitors[lastHandle] = patterns
+        return lastHandle
+    }
+
+    /// How the kernel reports this advert, if it does.
+    enum Report: Equatable {
+        case monitor(handle: UInt16)
+        case device
+    }
+
+    func report(of device: DeviceAddress, data: [UInt8]) -> Report? {
+        guard isPowered, isLowEnergy else { return nil }
+        guard matchesPatterns else {
+            return monitors.keys.min().map { .monitor(handle: $0) }
+        }
+        let match = monitors.filter { Self.matches($0.value, data) }.keys.min()
+        if let match { return .monitor(handle: match) }
+        return reported.contains(device) ? .device : nil
+    }
+
+    private static func matches(_ patterns: [AdvertisementPattern], _ data: [UInt8]) -> Bool {
+        var structures = AdvertisementStructures(data.span)
+        while let (type, range) = structures.next() {
+            for pattern in patterns where pattern.type == type {
+                if data[range].dropFirst(Int(pattern.offset)).starts(with: pattern.bytes) { return true }
+            }
+        }
+        return false
+    }
+}

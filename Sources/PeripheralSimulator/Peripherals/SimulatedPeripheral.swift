@@ -1,0 +1,236 @@
+public import BlueZBridge
+public import IngestKit
+
+/// A peripheral that sleeps, wakes up with a reading, advertises until it is connected to, gives
+/// the reading as an indication and goes back to sleep.
+///
+/// Sendable is checked by hand: everything that changes is touched on the radio's loop only, where
+/// the public methods go.
+public final class SimulatedPeripheral: @unchecked Sendable {
+    /// When a peripheral wakes up and how long it stays awake.
+    public struct Rhythm: Sendable {
+        /// From the start to the first wake-up.
+        public var firstWakeUp: Duration
+        /// From the end of one wake-up to the next one; nil: it wakes up when it is told to.
+        public var pause: Duration?
+        /// How long it advertises when nobody connects.
+        public var patience: Duration
+        /// Between two adverts.
+        public var advertInterval: Duration
+        /// How long it stays connected after its last reading was confirmed.
+        public var linger: Duration
+
+        public init(
+            firstWakeUp: Duration = .milliseconds(500), pause: Duration? = nil,
+            patience: Duration = .seconds(10), advertInterval: Duration = .milliseconds(100),
+            linger: Duration = .seconds(10)
+        ) {
+            self.firstWakeUp = firstWakeUp
+            self.pause = pause
+            self.patience = patience
+            self.advertInterval = advertInterval
+            self.linger = linger
+        }
+    }
+
+    /// Something that a test may wait for.
+    public enum Occurrence: Sendable, Equatable {
+        case wokeUp
+        case connected
+        /// So many readings are confirmed by now.
+        case confirmed(Int)
+        case linkEnded
+        case asleep
+    }
+
+    /// Traces that are kept, and occurrences that wait for a reader.
+    private static let longestMemory = 1_024
+
+    public let device: DeviceAddress
+    public let advert: [UInt8]
+    /// What happens to it, in order; the oldest are dropped when nobody reads. One reader.
+    public let occurrences: AsyncStream<Occurrence>
+    private let continuation: AsyncStream<Occurrence>.Continuation
+    let loop: RadioLoop
+    private let rhythm: Rhythm
+    private let time: @Sendable () -> DeviceTime
+    private let readingsPerWakeUp: Int
+
+    private var services: [SimulatedService]
+    private var firstHandle: UInt16
+    private let longestPDU: Int
+    private var behaviours: [LinkBehaviour] = []
+    private var readings: [SimulatedReading]
+    /// The payload of the reading that is given next, once a wake-up has fixed its time.
+    private var payloads: [[UInt8]] = []
+    private let total: Int
+    private var given = 0
+    private var confirmed = 0
+    private var isAwake = false
+    private var link: SimulatedLink?
+    private var pastTraces: [LinkTrace] = []
+    private var accepted = 0
+    private var timers: [RadioLoop.Timer] = []
+    /// Puts an advert on the air.
+    private var transmit: (() -> Void)?
+    private var onProgress: (() -> Void)?
+
+    /// - Parameters:
+    ///   - firstHandle: where its attributes begin.
+    ///   - longestPDU: the longest ATT PDU that it takes; with 23 it refuses to exchange MTUs.
+    ///   - readings: what it gives, in this order.
+    ///   - readingsPerWakeUp: how many of them on one link.
+    ///   - time: its clock.
+    public init(
+        device: DeviceAddress, advert: [UInt8], services: [SimulatedService], firstHandle: UInt16 = 1,
+        longestPDU: Int = 247, readings: [SimulatedReading], readingsPerWakeUp: Int = 1,
+        rhythm: Rhythm = Rhythm(), loop: RadioLoop, time: @escaping @Sendable () -> DeviceTime
+    ) {
+        self.device = device
+        self.advert = advert
+        self.services = services
+        self.firstHandle = firstHandle
+        self.longestPDU = longestPDU
+        self.readings = readings
+        self.readingsPerWakeUp = max(1, readingsPerWakeUp)
+        total = readings.count
+        self.rhythm = rhythm
+        self.loop = loop
+        self.time = time
+        (occurrences, continuation) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.longestMemory))
+    }
+
+    // MARK: For tests
+
+    /// Behaves so on the next links, one each; after them it is healthy.
+    public func script(_ behaviours: [LinkBehaviour]) async {
+        await loop.perform { self.behaviours = behaviours }
+    }
+
+    /// Lays its attributes out anew, as a firmware update does.
+    public func relayOut(firstHandle: UInt16, services: [SimulatedService]? = nil) async {
+        await loop.perform {
+            self.firstHandle = firstHandle
+            if let services { self.services = services }
+        }
+    }
+
+    /// Wakes it up now, unless it is awake.
+    public func wakeUp() async {
+        await loop.perform { self.wake() }
+    }
+
+    /// What went over its links, the oldest first, with that of the present one.
+    public var traces: [LinkTrace] {
+        get async {
+            await loop.perform { self.pastTraces + (self.link.map { [$0.trace] } ?? []) }
+        }
+    }
+
+    // MARK: Life, on the radio's loop
+
+    func start(transmit: @escaping () -> Void, onProgress: @escaping () -> Void) {
+        self.transmit = transmit
+        self.onProgress = onProgress
+        guard rhythm.pause != nil else { return }
+        timers.append(loop.after(rhythm.firstWakeUp) { [weak self] in self?.wake() })
+    }
+
+    func stop() {
+        cancelTimers()
+        isAwake = false
+        link?.hangUp()
+        cancelTimers()
+        transmit = nil
+    }
+
+    private func cancelTimers() {
+        for timer in timers { loop.cancel(timer) }
+        timers = []
+    }
+
+    private func wake() {
+        guard !isAwake, transmit != nil else { return }
+        isAwake = true
+        cancelTimers()
+        let now = time()
+        while payloads.count < min(readingsPerWakeUp, readings.count) {
+            payloads.append(readings[payloads.count].payload(now))
+        }
+        continuation.yield(.wokeUp)
+        advertise()
+        timers.append(loop.after(rhythm.patience) { [weak self] in self?.sleep() })
+    }
+
+    private func advertise() {
+        guard isAwake, link == nil else { return }
+        transmit?()
+        timers.append(loop.after(rhythm.advertInterval) { [weak self] in self?.advertise() })
+    }
+
+    private func sleep() {
+        cancelTimers()
+        isAwake = false
+        continuation.yield(.asleep)
+        guard let pause = rhythm.pause, !readings.isEmpty else { return }
+        timers.append(loop.after(pause) { [weak self] in self?.wake() })
+    }
+
+    // MARK: Links, on the radio's loop
+
+    /// Why a connection cannot be made now; nil when it can.
+    func obstacle() -> LinkError? {
+        guard isAwake, link == nil else { return .notReachable }
+        if behaviours.first?.refusesConnection == true {
+            behaviours.removeFirst()
+            // ECONNREFUSED
+            return .refused(errno: 111)
+        }
+        return nil
+    }
+
+    func accept(_ channel: PacketChannel) {
+        cancelTimers()
+        accepted += 1
+        let behaviour = behaviours.isEmpty ? LinkBehaviour() : behaviours.removeFirst()
+        let table = AttributeTable(services, first: firstHandle)
+        let link = SimulatedLink(
+            channel: channel, loop: loop, behaviour: behaviour,
+            server: AttributeServer(table: table, longestPDU: longestPDU),
+            onEnd: { [weak self] in self?.ended($0) })
+        self.link = link
+        for (reading, payload) in zip(readings, payloads) {
+            given += 1
+            link.offer(reading.characteristic, payload) { [weak self] in self?.wasConfirmed() }
+        }
+        continuation.yield(.connected)
+        link.open()
+    }
+
+    private func wasConfirmed() {
+        confirmed += 1
+        readings.removeFirst()
+        payloads.removeFirst()
+        continuation.yield(.confirmed(confirmed))
+        onProgress?()
+        guard payloads.isEmpty else { return }
+        timers.append(loop.after(rhythm.linger) { [weak self] in self?.link?.hangUp() })
+    }
+
+    private func ended(_ link: SimulatedLink) {
+        guard link === self.link else { return }
+        self.link = nil
+        pastTraces.append(link.trace)
+        if pastTraces.count > Self.longestMemory { pastTraces.removeFirst() }
+        continuation.yield(.linkEnded)
+        sleep()
+    }
+
+    /// What it has given so far.
+    var report: SimulationReport.Peripheral {
+        SimulationReport.Peripheral(
+            address: device.address, readings: total, offered: given, confirmed: confirmed,
+            linksAccepted: accepted)
+    }
+}

@@ -1,0 +1,107 @@
+public import BlueZBridge
+public import IngestKit
+
+extension SimulatedRadio {
+    /// Readings of the built-in peripherals that an allow-list of the first two brings.
+    public static let builtInReadings = 6
+
+    /// The peripherals of `run --radio simulated`, which give all they have in about 15 s:
+    /// - C0:00:00:00:00:01, a thermometer: 36.60 and 37.05 with a date, 36.9 without;
+    /// - C0:00:00:00:00:02, a cuff: three readings with date and pulse;
+    /// - C0:00:00:00:00:03, a thermometer that is meant to be on no allow-list.
+    /// - Parameters:
+    ///   - loop: a new one when nil.
+    ///   - zone: where the peripherals' clocks are set.
+    /// - Throws: the errno of pipe(2), pthread_create(3) or socketpair(2).
+    public static func builtIn(
+        clock: any GatewayClock, loop: RadioLoop? = nil, zone: TimeZoneRules = .utc
+    ) throws(SystemError) -> SimulatedRadio {
+        let loop = if let loop { loop } else { try RadioLoop(clock: clock) }
+        let time: @Sendable () -> DeviceTime = {
+            let seconds = clock.wallNanoseconds / 1_000_000_000
+            // Outside of the years that Bluetooth can name only with a clock that is far off.
+            return DeviceTime(wallSeconds: seconds + Int64(zone.offset(at: seconds)))
+                ?? DeviceTime(year: 2000, month: 1, day: 1, hours: 0, minutes: 0, seconds: 0)
+        }
+        func rhythm(first: Duration, pause: Duration) -> SimulatedPeripheral.Rhythm {
+            SimulatedPeripheral.Rhythm(firstWakeUp: first, pause: pause)
+        }
+        let thermometer = SimulatedPeripheral(
+            device: .simulated(1), advert: .thermometerAdvert,
+            services: SimulatedService.thermometer(serial: "T-0001"),
+            readings: [
+                .temperature(mantissa: 3660, exponent: -2, isDated: true),
+                .temperature(mantissa: 369, exponent: -1, isDated: false),
+                .temperature(mantissa: 3705, exponent: -2, isDated: true),
+            ], rhythm: rhythm(first: .milliseconds(500), pause: .milliseconds(2_500)), loop: loop, time: time)
+        let cuff = SimulatedPeripheral(
+            device: .simulated(2), advert: .cuffAdvert, services: SimulatedService.cuff(serial: "B-0002"),
+            readings: [
+                .bloodPressure(systolic: 128, diastolic: 82, mean: 97, pulse: 71),
+                .bloodPressure(systolic: 124, diastolic: 79, mean: 94, pulse: 68),
+                .bloodPressure(systolic: 119, diastolic: 77, mean: 91, pulse: 66),
+            ], rhythm: rhythm(first: .milliseconds(1_500), pause: .milliseconds(2_500)), loop: loop,
+            time: time)
+        let stranger = SimulatedPeripheral(
+            device: .simulated(3), advert: .thermometerAdvert,
+            services: SimulatedService.thermometer(serial: "T-0003"),
+            readings: [.temperature(mantissa: 3812, exponent: -2, isDated: true)],
+            rhythm: rhythm(first: .seconds(1), pause: .seconds(2)), loop: loop, time: time)
+        return try SimulatedRadio(
+            loop: loop, clock: clock,
+            adapters: [SimulatedAdapter(index: 0, address: BluetoothAddress(value: 0x0000_5E00_5300))],
+            peripherals: [thermometer, cuff, stranger])
+    }
+}
+
+extension DeviceAddress {
+    /// C0:00:00:00:00:NN, a static random address.
+    static func simulated(_ number: UInt8) -> DeviceAddress {
+        DeviceAddress(BluetoothAddress(value: 0xC000_0000_0000 + UInt64(number)), .random)
+    }
+}
+
+extension [UInt8] {
+    /// Flags (LE only, general discoverable) and a list of services: 1809.
+    public static let thermometerAdvert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18]
+    /// Flags and a list of services: 1810.
+    public static let cuffAdvert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x10, 0x18]
+}
+
+extension SimulatedService {
+    /// A Health Thermometer Service with device information and battery.
+    public static func thermometer(serial: String) -> [SimulatedService] {
+        [
+            SimulatedService(0x1809, [Characteristic(0x2A1C, .indicate)]),
+            deviceInformation(model: "Simulated Thermometer", serial: serial),
+            SimulatedService(0x180F, [Characteristic(0x2A19, .read, value: [87])]),
+        ]
+    }
+
+    /// A Blood Pressure Service with device information and battery.
+    public static func cuff(serial: String) -> [SimulatedService] {
+        [
+            SimulatedService(
+                0x1810,
+                [
+                    Characteristic(0x2A35, .indicate),
+                    // Blood Pressure Feature: nothing optional.
+                    Characteristic(0x2A49, .read, value: [0, 0]),
+                ]),
+            deviceInformation(model: "Simulated Cuff", serial: serial),
+            SimulatedService(0x180F, [Characteristic(0x2A19, .read, value: [64])]),
+        ]
+    }
+
+    /// A Device Information Service.
+    public static func deviceInformation(model: String, serial: String) -> SimulatedService {
+        SimulatedService(
+            0x180A,
+            [
+                Characteristic(0x2A29, .read, value: Array("ingestd simulator".utf8)),
+                Characteristic(0x2A24, .read, value: Array(model.utf8)),
+                Characteristic(0x2A25, .read, value: Array(serial.utf8)),
+                Characteristic(0x2A26, .read, value: Array("1.0".utf8)),
+            ])
+    }
+}

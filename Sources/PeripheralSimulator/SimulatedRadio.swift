@@ -1,0 +1,75 @@
+public import BlueZBridge
+public import IngestKit
+
+/// A radio whose kernel and peripherals are simulated, and whose code in between is the real one:
+/// management packets and ATT PDUs travel over socket pairs.
+public final class SimulatedRadio: Radio {
+    public let loop: RadioLoop
+    public let kernel: SimulatedKernel
+    public let peripherals: [SimulatedPeripheral]
+    private let air: SimulatedAir
+    private let radio: BlueZRadio
+
+    public var advertisements: AsyncStream<Advertisement> { radio.advertisements }
+    public var adapters: AsyncStream<[AdapterState]> { radio.adapters }
+
+    /// - Parameters:
+    ///   - peripherals: on this loop.
+    ///   - isBluetoothdRunning: who powers adapters on.
+    /// - Throws: the errno of socketpair(2).
+    public init(
+        loop: RadioLoop, clock: any GatewayClock, adapters: [SimulatedAdapter],
+        peripherals: [SimulatedPeripheral], selection: AdapterSelection = .any, timing: ScanTiming? = nil,
+        isBluetoothdRunning: @escaping @Sendable () async -> Bool = { false }
+    ) throws(SystemError) {
+        self.loop = loop
+        self.peripherals = peripherals
+        kernel = try SimulatedKernel(loop: loop, adapters: adapters)
+        air = SimulatedAir(loop: loop, kernel: kernel, peripherals: peripherals)
+        radio = BlueZRadio(
+            management: kernel.gatewayChannel, connector: SimulatedConnector(air: air), loop: loop,
+            clock: clock,
+            settings: BlueZRadio.Settings(
+                selection: selection, timing: timing, isBluetoothdRunning: isBluetoothdRunning))
+    }
+
+    /// Starts the peripherals' lives, and listens as the real radio does.
+    public func listen(for filter: AdvertisementFilter) async throws {
+        await loop.perform { [kernel, air] in
+            kernel.openOnLoop()
+            air.start()
+        }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await radio.listen(for: filter))
+        } catch {
+            result = .failure(error)
+        }
+        await loop.perform { [air] in air.stop() }
+        try result.get()
+    }
+
+    public func update(_ filter: AdvertisementFilter) async {
+        await radio.update(filter)
+    }
+
+    public func connect(
+        to device: DeviceAddress, on adapter: AdapterID, remembered: AttributeLayout?,
+        requiresEncryption: Bool
+    ) async throws(LinkError) -> any PeripheralLink {
+        try await radio.connect(
+            to: device, on: adapter, remembered: remembered, requiresEncryption: requiresEncryption)
+    }
+
+    /// What the peripherals have given so far.
+    public func report() async -> SimulationReport {
+        await loop.perform { [air] in air.report }
+    }
+
+    /// Returns once so many readings were given and confirmed, of all peripherals.
+    public func confirmed(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            loop.run { [air] in air.expect(count, continuation) }
+        }
+    }
+}
