@@ -22,5 +22,11 @@ do {
     StandardError.print("ingestd: \(failure.message)")
     exit(failure.status.rawValue)
 } catch {
-    Ingestd.exit(withError: error)
+    let code = Ingestd.exitCode(for: error)
+    // Help and version are no failures; a command that has said all it had to throws a bare code.
+    if code.isSuccess { Ingestd.exit(withError: error) }
+    if let line = Ingestd.message(for: error).split(separator: "\n").first {
+        StandardError.print("ingestd: \(line) (see ingestd --help)")
+    }
+    exit(code.rawValue)
 }

@@ -34,9 +34,10 @@ struct Gateway: Sendable {
         let events = EventLog(sink: sink)
         let store = try await openStore(bootID: bootID)
         let loop = try RadioLoop(clock: clock)
-        let (radio, simulation, isSimulated) = try await makeRadio(source, loop: loop)
+        let zone = try zone()
+        let (radio, simulation) = try makeRadio(source, loop: loop, zone: zone)
         let factory = RecordFactory(
-            gateway: configuration.gateway.id, zone: try zone(), bootID: bootID, isSimulated: isSimulated)
+            gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: simulation != nil)
         let passive = PassiveGateway(
             ports: PassiveGateway.Ports(radio: radio, store: store, events: events, clock: clock),
             factory: factory, allowList: configuration.allowList,
@@ -48,7 +49,6 @@ struct Gateway: Sendable {
         var services: [any Service] = [Part("events") { try await EventOutbox(store: store, sink: sink).run() }]
         services += workers
         services.append(Part("passive") { try await passive.run() })
-        if let simulation { services.append(Part("simulation") { try await simulation.run() }) }
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive))
@@ -92,8 +92,8 @@ struct Gateway: Sendable {
     // MARK: Parts
 
     private func makeRadio(
-        _ source: consuming RadioSource, loop: RadioLoop
-    ) async throws -> (any Radio, simulation: Simulation?, isSimulated: Bool) {
+        _ source: consuming RadioSource, loop: RadioLoop, zone: TimeZoneRules
+    ) throws -> (any Radio, Simulation?) {
         switch consume source {
         case .kernel(let management):
             let radio = BlueZRadio(
@@ -102,10 +102,10 @@ struct Gateway: Sendable {
                 settings: BlueZRadio.Settings(
                     selection: configuration.adapterSelection, timing: configuration.scanTiming,
                     isBluetoothdRunning: { await SystemBus.hasOwner("org.bluez") }))
-            return (radio, nil, false)
+            return (radio, nil)
         case .simulated:
-            let simulation = try await Simulation(loop: loop, clock: clock)
-            return (simulation.radio, simulation, true)
+            let simulation = try Simulation(loop: loop, clock: clock, zone: zone)
+            return (simulation.radio, simulation)
         }
     }
 
