@@ -46,7 +46,9 @@ struct Gateway: Sendable {
         let pulse = Pulse(clock: clock)
         let workers = deliveryWorkers(store: store, transport: transport, events: events, pulse: pulse)
 
-        var services: [any Service] = [Part("events") { try await EventOutbox(store: store, sink: sink).run() }]
+        var services: [any Service] = [
+            Part("events") { try await EventOutbox(store: store, sink: sink).run() }
+        ]
         services += workers
         services.append(Part("passive") { try await passive.run() })
         services.append(
@@ -69,7 +71,7 @@ struct Gateway: Sendable {
         ServiceManager.stopping()
         events.emit(.stopping)
         // What was told to the outbox while the parts stopped.
-        try? await EventOutbox(store: store, sink: sink).drain()
+        try? await outbox.drain()
         try? await transport.shutdown()
         try? await store.close()
         if let simulation { StandardError.print(await simulation.summary()) }
@@ -117,7 +119,8 @@ struct Gateway: Sendable {
                 attributes: [.posixPermissions: 0o700])
         } catch {
             throw CommandFailure(
-                .cannotCreate, "\(directory): the state directory cannot be made; run as ingestd.service, "
+                .cannotCreate,
+                "\(directory): the state directory cannot be made; run as ingestd.service, "
                     + "or set gateway.state_directory")
         }
         do throws(StateLock.Failure) {

@@ -44,7 +44,8 @@ struct Reloader: Service {
         }
         guard sections.isEmpty else {
             throw CommandFailure(
-                .configuration, "changes to \(sections.joined(separator: ", ")) need a restart of the service")
+                .configuration, "changes to \(sections.joined(separator: ", ")) need a restart of the service"
+            )
         }
     }
 }

@@ -1,0 +1,37 @@
+# Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
+
+.PHONY: all build demo test test-unit lab lint release packages clean
+
+all: build
+
+packages:
+	tools/install-packages
+
+# One debug build serves the demo, the tests and the lab.
+build: packages
+	swift build --build-tests
+
+demo: packages
+	swift build
+	tools/demo
+
+test: build
+	tools/test
+
+test-unit: build
+	tools/test unit
+
+lab: packages
+	swift build
+	tools/test lab
+
+lint:
+	tools/lint
+
+# What a box runs: the Swift runtime inside, no debug information.
+release: packages
+	swift build --configuration release --static-swift-stdlib --product ingestd
+	strip --strip-unneeded --output=ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
+
+clean:
+	rm -rf .build ingestd
