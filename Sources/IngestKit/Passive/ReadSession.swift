@@ -25,6 +25,8 @@ actor ReadSession {
     private static let firstValueTimeout = Duration.seconds(30)
     /// How long further values are awaited after the last.
     private static let furtherValueTimeout = Duration.seconds(1)
+    /// Values taken on one link: more than any cuff stores. What comes after them comes on the next.
+    private static let mostValues = 1_000
     /// A record is released for delivery this long after its commit at most.
     private static let longestFreeze = Duration.seconds(30)
     /// Battery and Database Hash are looked at once in this time, in seconds.
@@ -221,20 +223,29 @@ actor ReadSession {
             if !memory.hasDeviceInformation {
                 try await readDeviceInformation(over: link)
             }
-            if now - (memory.lastDailyCheck ?? .min / 2) >= Self.dailyCheck {
+            // A check in the future was made by a clock that has been set since.
+            let isDue = memory.lastDailyCheck.map { now - $0 >= Self.dailyCheck || now < $0 } ?? true
+            if isDue {
                 if let level = try await value(
                     BatteryLevel.characteristic, in: Self.batteryService, over: link)
                 {
                     memory.battery = try? BatteryLevel.percent(level)
                 }
+                let hash = memory.layout.databaseHash
                 try await link.checkDatabaseHash()
                 await confirmationArrived()
                 memory.lastDailyCheck = now
+                // Another set of attributes is another firmware.
+                if let hash, await link.layout.databaseHash != hash {
+                    try await readDeviceInformation(over: link)
+                }
             }
         } catch {
             // The values that came before the end still wait on the link, and are taken below.
         }
-        while let value = try await nextValue(over: link, within: Self.furtherValueTimeout) {
+        while committedCount < Self.mostValues,
+            let value = try await nextValue(over: link, within: Self.furtherValueTimeout)
+        {
             try await take(value, over: link)
         }
     }
