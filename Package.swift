@@ -78,5 +78,8 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "BlueZBridgeTests", dependencies: ["BlueZBridge", "IngestKit", "PeripheralSimulator"],
+            swiftSettings: strict),
     ]
 )

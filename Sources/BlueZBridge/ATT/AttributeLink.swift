@@ -23,7 +23,7 @@ public actor AttributeLink: PeripheralLink {
         self.device = device
         self.loop = loop
         layout = remembered ?? .unknown
-        self.remembered = Set(layout.services.keys)
+        self.remembered = Set(layout.services.compactMap { $0.value == nil ? nil : $0.key })
         bearer = AttributeBearer(channel: channel, loop: loop, clock: clock)
     }
 

@@ -118,7 +118,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
 
     /// Wakes it up now, unless it is awake.
     public func wakeUp() async {
-        await loop.perform { self.wake() }
+        await loop.perform { self.wakeNow() }
     }
 
     /// What went over its links, the oldest first, with that of the present one.
@@ -134,7 +134,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         self.transmit = transmit
         self.onProgress = onProgress
         guard rhythm.pause != nil else { return }
-        timers.append(loop.after(rhythm.firstWakeUp) { [weak self] in self?.wake() })
+        timers.append(loop.after(rhythm.firstWakeUp) { [weak self] in self?.wakeNow() })
     }
 
     func stop() {
@@ -150,7 +150,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         timers = []
     }
 
-    private func wake() {
+    func wakeNow() {
         guard !isAwake, transmit != nil else { return }
         isAwake = true
         cancelTimers()
@@ -174,7 +174,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         isAwake = false
         continuation.yield(.asleep)
         guard let pause = rhythm.pause, !readings.isEmpty else { return }
-        timers.append(loop.after(pause) { [weak self] in self?.wake() })
+        timers.append(loop.after(pause) { [weak self] in self?.wakeNow() })
     }
 
     // MARK: Links, on the radio's loop

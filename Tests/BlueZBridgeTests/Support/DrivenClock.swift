@@ -1,0 +1,61 @@
+import BlueZBridge
+import IngestKit
+import Synchronization
+
+/// A clock that stands until it is moved.
+final class DrivenClock: GatewayClock {
+    private struct State {
+        var nanoseconds: UInt64 = 1_000_000_000_000
+        var lastSleeper = 0
+        var sleepers:
+            [Int: (deadline: MonotonicInstant, continuation: CheckedContinuation<Void, any Error>)] =
+                [:]
+    }
+
+    private let state = Mutex(State())
+
+    var now: MonotonicInstant {
+        MonotonicInstant(nanoseconds: state.withLock { $0.nanoseconds })
+    }
+
+    /// 2026-11-20T09:15:00Z at the start.
+    var wallNanoseconds: Int64 {
+        1_795_166_100_000_000_000 + Int64(now.nanoseconds) - 1_000_000_000_000
+    }
+
+    func sleep(until deadline: MonotonicInstant) async throws {
+        let number = state.withLock { state in
+            state.lastSleeper += 1
+            return state.lastSleeper
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isDue = state.withLock { state in
+                    guard state.nanoseconds < deadline.nanoseconds, !Task.isCancelled else { return true }
+                    state.sleepers[number] = (deadline, continuation)
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Moves the clock, and has the loop look at it.
+    func advance(by duration: Duration, _ loop: RadioLoop) async {
+        let due = state.withLock { state in
+            let now = MonotonicInstant(nanoseconds: state.nanoseconds) + duration
+            state.nanoseconds = now.nanoseconds
+            let due = state.sleepers.filter { $0.value.deadline <= now }
+            for number in due.keys { state.sleepers[number] = nil }
+            return due.values.map(\.continuation)
+        }
+        for continuation in due { continuation.resume() }
+        // Deadlines are looked at after the work at hand; with the second turn they are done.
+        await loop.turned()
+        await loop.turned()
+    }
+}
