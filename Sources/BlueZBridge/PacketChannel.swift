@@ -1,3 +1,4 @@
+import CBlueZ
 import Glibc
 
 /// A non-blocking socket of packets (management, L2CAP, or one end of a socket pair) on the
@@ -15,6 +16,12 @@ public final class PacketChannel: @unchecked Sendable {
     private let loop: RadioLoop
     private var descriptor: Int32?
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
+    private var onPacket: ((Span<UInt8>) -> Void)?
+    private var onEnd: ((Int32) -> Void)?
+    /// Whether a handler of this channel is running.
+    private(set) var isReading = false
+    /// The errno of a socket that has failed, while its queue is still read; 0 without one.
+    private var failure: Int32 = 0
 
     /// Takes over `descriptor`, which must be non-blocking.
     public init(descriptor: Int32, loop: RadioLoop) {
@@ -43,26 +50,58 @@ public final class PacketChannel: @unchecked Sendable {
     }
 
     /// Calls `onPacket` with each packet, then `onEnd` once when the socket ends, with its errno or
-    /// 0 for an orderly end.
+    /// 0 for an orderly end. What came before the end is given first.
     public func open(
         onPacket: @escaping (Span<UInt8>) -> Void, onEnd: @escaping (Int32) -> Void
     ) {
         guard let descriptor else { return onEnd(ENOTCONN) }
+        self.onPacket = onPacket
+        self.onEnd = onEnd
         loop.watch(descriptor, for: .toRead) { [self] in
-            for _ in 0..<Self.packetsPerTurn {
-                guard let descriptor = self.descriptor else { return }
-                let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-                if count > 0 {
-                    onPacket(buffer.span.extracting(first: count))
-                    continue
-                }
-                let error = count == 0 ? 0 : errno
-                if error == EAGAIN || error == EINTR { return }
-                close()
-                onEnd(error)
-                return
-            }
+            read(atMost: Self.packetsPerTurn)
         }
+    }
+
+    /// Reads what has come until there is no more, the socket has ended, or it was closed.
+    ///
+    /// A socket that fails with packets in its queue gives its error first, and on L2CAP an end of
+    /// file in the place of that error (kernel net/core/datagram.c, net/bluetooth/af_bluetooth.c,
+    /// bt_sock_recvmsg). So the error is asked for by itself, and only a second end in a row is one.
+    private func read(atMost limit: Int) {
+        isReading = true
+        defer { isReading = false }
+        var hasEnded = false
+        for _ in 0..<limit {
+            guard let descriptor else { return }
+            let pending = CBlueZ_socket_error(descriptor)
+            if pending != 0 { failure = pending }
+            let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+            if count > 0 {
+                hasEnded = false
+                onPacket?(buffer.span.extracting(first: count))
+                continue
+            }
+            let error = count == 0 ? 0 : errno
+            if error == EINTR { continue }
+            if error == EAGAIN, failure == 0 { return }
+            if error != EAGAIN, error != 0 { failure = error }
+            guard hasEnded else {
+                hasEnded = true
+                continue
+            }
+            let onEnd = onEnd
+            close()
+            onEnd?(failure)
+            return
+        }
+    }
+
+    /// Gives what has come of a socket that no longer sends, and its end. Does nothing while a
+    /// handler is running: the channel is about to read on.
+    func drain() {
+        loop.checkIsolated()
+        guard !isReading else { return }
+        read(atMost: .max)
     }
 
     /// Sends one packet.
@@ -70,9 +109,15 @@ public final class PacketChannel: @unchecked Sendable {
     public func send(_ packet: [UInt8]) throws(SystemError) {
         loop.checkIsolated()
         guard let descriptor else { throw SystemError(call: "send", errno: ENOTCONN) }
-        // Some kernels answer 0 for a management packet that went out: that is success.
-        try system("send") {
-            unsafe Glibc.send(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL))
+        do {
+            // Some kernels answer 0 for a management packet that went out: that is success.
+            try system("send") {
+                unsafe Glibc.send(descriptor, packet, packet.count, Int32(MSG_NOSIGNAL))
+            }
+        } catch {
+            // A socket tells its error once, to whoever asks first.
+            if error.errno != EAGAIN, failure == 0 { failure = error.errno }
+            throw error
         }
     }
 
@@ -81,6 +126,8 @@ public final class PacketChannel: @unchecked Sendable {
         guard let descriptor else { return }
         loop.ignore(descriptor)
         self.descriptor = nil
+        onPacket = nil
+        onEnd = nil
         Glibc.close(descriptor)
     }
 }

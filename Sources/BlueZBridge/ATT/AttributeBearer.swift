@@ -126,8 +126,13 @@ final class AttributeBearer {
             try channel.send(pdu)
             pduCount += 1
         } catch {
-            end(LinkEnd(errno: error.errno))
-            throw .ended(LinkEnd(errno: error.errno))
+            let reason = LinkEnd(errno: error.errno)
+            // The link is over, but what came before its end may still wait in the socket.
+            if error.errno != EAGAIN { channel.drain() }
+            // A handler that is running has the rest read after it.
+            if error.errno == EAGAIN || !channel.isReading { end(reason) }
+            if case .ended(let known) = state { throw .ended(known) }
+            throw .ended(reason)
         }
     }
 
