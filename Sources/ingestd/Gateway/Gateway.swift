@@ -46,9 +46,8 @@ struct Gateway: Sendable {
         let pulse = Pulse(clock: clock)
         let workers = deliveryWorkers(store: store, transport: transport, events: events, pulse: pulse)
 
-        var services: [any Service] = [
-            Part("events") { try await EventOutbox(store: store, sink: sink).run() }
-        ]
+        let outbox = EventOutbox(store: store, sink: sink)
+        var services: [any Service] = [Part("events") { try await outbox.run() }]
         services += workers
         services.append(Part("passive") { try await passive.run() })
         services.append(

@@ -76,12 +76,5 @@ class Receiver:
 
 
 def accepted_records(line):
-    """The records in one line of output: a request with its status and body, or a record by itself."""
-    if not 200 <= line.get("status", 200) < 300:
-        return []
-    body = line.get("body", line)
-    if isinstance(body, str):
-        body = json.loads(body, parse_float=Decimal)
-    if "records" in body:
-        return body["records"]
-    return [body] if "kind" in body and "id" in body else []
+    """The record in one line of output, in a list of its own; none if the request was refused."""
+    return [line["record"]] if 200 <= line["status"] < 300 else []
