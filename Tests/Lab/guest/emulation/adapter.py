@@ -39,6 +39,12 @@ class Air(LocalLink):
 class AdapterController(Controller):
     """A controller that scans, connects and resets as the ones in gateways do."""
 
+    # With these features the kernel awaits the Enhanced Connection Complete event, which bumble never sends: each attempt
+    # then goes on for 4 s after the link is there, without scanning, and the kernel loses count of its links.
+    le_features = Controller.le_features & ~(
+        hci.LeFeatureMask.LL_PRIVACY | hci.LeFeatureMask.LE_EXTENDED_ADVERTISING
+        | hci.LeFeatureMask.LE_PERIODIC_ADVERTISING)
+
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.accept_list = set()

@@ -1,12 +1,18 @@
 """The journal as the operator would read it, followed while the cases run."""
 
 import json
+import socket
 import subprocess
 import threading
+import uuid
 
 from .waiting import Failure, wait_until
 
+JOURNAL_SOCKET = "/run/systemd/journal/socket"
+UNIT = "ingestd.service"
 EVENT_LIMIT_S = 60
+# How long the journal may take to hand on an entry.
+JOURNAL_LIMIT_S = 30
 
 
 class Journal:
@@ -17,20 +23,37 @@ class Journal:
         self.start = 0
         self.copy = open(copy_path, "a", encoding="utf-8")
         self.reader = subprocess.Popen(
-            ["journalctl", "--follow", "--no-tail", "--boot", "--output=json", "--unit=ingestd.service"],
-            stdout=subprocess.PIPE, text=True)
+            ["journalctl", "--follow", "--no-tail", "--boot", "--output=json"], stdout=subprocess.PIPE, text=True)
+        self.last_marker = None
         threading.Thread(target=self.follow, daemon=True).start()
 
     def follow(self):
         for line in self.reader.stdout:
-            self.copy.write(line)
-            self.copy.flush()
-            self.entries.append(json.loads(line))
+            entry = json.loads(line)
+            if "LAB_MARKER" in entry:
+                self.last_marker = entry["LAB_MARKER"]
+            elif entry.get("_SYSTEMD_UNIT") == UNIT:
+                self.copy.write(line)
+                self.copy.flush()
+                self.entries.append(entry)
+
+    def catch_up(self):
+        """Returns when all that was written before is among `entries`: when an entry of our own is through."""
+        marker = str(uuid.uuid4())
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journal:
+            journal.sendto(f"MESSAGE=marker\nPRIORITY=7\nLAB_MARKER={marker}\n".encode(), JOURNAL_SOCKET)
+        wait_until("the journal is read to its end", JOURNAL_LIMIT_S, lambda: self.last_marker == marker)
 
     def mark(self):
+        self.catch_up()
         self.start = len(self.entries)
 
     def events(self, name=None, peripheral=None, since_mark=True, **fields):
+        """What `events_so_far` finds in all that was written up to now."""
+        self.catch_up()
+        return self.events_so_far(name, peripheral, since_mark, **fields)
+
+    def events_so_far(self, name=None, peripheral=None, since_mark=True, **fields):
         """Entries that are events; `fields` in lower case without the prefix, as in record_id=…"""
         wanted = {f"INGEST_{key.upper()}": str(value) for key, value in fields.items()}
         if name is not None:
@@ -47,7 +70,7 @@ class Journal:
     def wait(self, name, peripheral=None, count=1, seconds=EVENT_LIMIT_S, **fields):
         """Waits for that many events and returns them."""
         def enough():
-            found = self.events(name, peripheral, **fields)
+            found = self.events_so_far(name, peripheral, **fields)
             return len(found) >= count and found
         try:
             return wait_until("there", seconds, enough)
