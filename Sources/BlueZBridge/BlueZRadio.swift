@@ -79,7 +79,15 @@ public actor BlueZRadio: Radio {
             publish()
             try await withThrowingDiscardingTaskGroup { group in
                 for await index in work {
-                    group.addTask { try await self.settle(index) }
+                    group.addTask {
+                        do {
+                            try await self.settle(index)
+                        } catch {
+                            // The group waits for this loop, which nothing else would end.
+                            self.workContinuation.finish()
+                            throw error
+                        }
+                    }
                 }
             }
         } onCancel: {
