@@ -100,6 +100,14 @@ extension BlueZRadio {
 
     // MARK: The scan
 
+    /// The kernel takes no monitor without a pattern (net/bluetooth/mgmt.c,
+    /// add_adv_patterns_monitor), and without a monitor it does not scan. For an allow-list of
+    /// addresses alone: manufacturer data of company 0xFFFF, which no product may use (Assigned
+    /// Numbers 7.1), so that a controller that matches lets nothing through for it.
+    private static let patternsForAddressesAlone = [
+        AdvertisementPattern(type: 0xFF, offset: 0, bytes: [0xFF, 0xFF])
+    ].compactMap(\.self)
+
     /// Has the kernel scan passively, by a monitor of its own or one that is there.
     private func scan(_ index: UInt16) async throws(ManagementError) -> String? {
         guard !receiver.filter.isEmpty else {
@@ -107,7 +115,8 @@ extension BlueZRadio {
             return "the allow-list is empty"
         }
         let (matchesInController, handles) = try await monitorFeatures(index)
-        let patterns = self.patterns
+        var patterns = Array(receiver.filter.kernelPatterns.prefix(ManagementProtocol.patternsPerMonitor))
+        if patterns.isEmpty { patterns = Self.patternsForAddressesAlone }
         if inventory[index]?.restartsScan == true {
             inventory[index]?.restartsScan = false
             try await removeMonitor(index)
@@ -130,15 +139,6 @@ extension BlueZRadio {
         }
         if matchesInController { try await reportPinnedDevices(index) }
         return nil
-    }
-
-    /// What the monitor is to match. The kernel takes none without a pattern, and matches none by
-    /// itself: for a list of addresses alone, any pattern starts the scan.
-    private var patterns: [AdvertisementPattern] {
-        let patterns = receiver.filter.kernelPatterns.prefix(ManagementProtocol.patternsPerMonitor)
-        guard patterns.isEmpty else { return Array(patterns) }
-        // AD type 0x01, Flags: general discoverable, no BR/EDR.
-        return [AdvertisementPattern(type: 0x01, offset: 0, bytes: [0x06])].compactMap(\.self)
     }
 
     /// Whether the controller matches patterns itself (Microsoft's extension), and the monitors in

@@ -47,6 +47,20 @@ struct BlueZRadioTests {
         #expect(await adverts.next() == nil)
     }
 
+    @Test(arguments: [false, true])
+    func allowListOfAddressesAloneIsListenedFor(matchesPatterns: Bool) async throws {
+        let adapter = SimulatedAdapter(
+            index: 0, address: RadioBench.address, matchesPatterns: matchesPatterns)
+        let bench = try RadioBench(adapters: [adapter])
+        let listening = bench.listen(for: AdvertisementFilter(addresses: [RadioBench.pinned]))
+        await bench.states { $0.first?.isListening == true || $0.first?.reason?.contains("status") == true }
+        await bench.kernel.advertise(.cuffAdvert, from: DeviceAddress(RadioBench.pinned, .random))
+        listening.cancel()
+        try await listening.value
+        var adverts = bench.radio.advertisements.makeAsyncIterator()
+        #expect(await adverts.next()?.device.address == RadioBench.pinned)
+    }
+
     @Test func monitorThatSomebodyRemovedIsAddedAgain() async throws {
         let bench = try RadioBench()
         let listening = bench.listen()
