@@ -35,8 +35,7 @@ public actor PassiveGateway {
     private let requests: AsyncStream<Request>
     private let requestsContinuation: AsyncStream<Request>.Continuation
     /// Raised when the next deadline may have become earlier.
-    private let deadlines: AsyncStream<Void>
-    private let deadlinesContinuation: AsyncStream<Void>.Continuation
+    private let deadlines = WakeUp()
     private var alarm: MonotonicInstant?
 
     /// - Parameter factory: makes the records of this gateway.
@@ -47,25 +46,28 @@ public actor PassiveGateway {
             store: ports.store, events: ports.events, clock: ports.clock, factory: factory)
         scheduler = ReadScheduler(timing: timing)
         (requests, requestsContinuation) = AsyncStream.makeStream()
-        (deadlines, deadlinesContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Reads until the task is cancelled; reads under way are ended then.
     /// - Throws: what the radio cannot live with.
     public func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
-            group.addTask { try await self.ports.radio.listen(for: self.allowList.filter) }
+            group.addTask {
+                // The group waits for the loop over the requests, which nothing else would end.
+                defer { self.requestsContinuation.finish() }
+                try await self.ports.radio.listen(for: self.allowList.filter)
+            }
             group.addTask {
                 for await advertisement in self.ports.radio.advertisements { await self.heard(advertisement) }
             }
             group.addTask {
                 for await states in self.ports.radio.adapters { await self.changed(states) }
             }
-            group.addTask { try await self.keepDeadlines() }
+            group.addTask { await self.keepDeadlines() }
             for await request in requests {
                 group.addTask { await self.perform(request) }
             }
-            // The stream ends with the task's cancellation alone.
+            // The stream ends with the task's cancellation or the radio.
             group.cancelAll()
         }
     }
@@ -120,24 +122,24 @@ public actor PassiveGateway {
     private func rearm() {
         guard let next = scheduler.nextDeadline else { return }
         if let alarm, alarm <= next { return }
-        deadlinesContinuation.yield()
+        deadlines.raise()
     }
 
     /// Wakes the scheduler at its deadlines. One sleep at a time; it is cut short only when a
     /// deadline becomes earlier.
-    private func keepDeadlines() async throws {
-        var signals = deadlines.makeAsyncIterator()
+    private func keepDeadlines() async {
         while !Task.isCancelled {
+            // Lowered before the deadline is looked at: one that becomes earlier raises it again.
+            _ = deadlines.consume()
             guard let next = scheduler.nextDeadline else {
-                alarm = nil
-                guard await signals.next(isolation: self) != nil else { return }
+                await deadlines.wait()
                 continue
             }
             alarm = next
-            try await withThrowingTaskGroup { group in
-                group.addTask { try await self.ports.clock.sleep(until: next) }
-                group.addTask { for await _ in self.deadlines { return } }
-                try await group.next()
+            await withTaskGroup { group in
+                group.addTask { try? await self.ports.clock.sleep(until: next) }
+                group.addTask { await self.deadlines.wait() }
+                await group.next()
                 group.cancelAll()
             }
             alarm = nil
