@@ -7,7 +7,7 @@ import Testing
 /// The real ATT client against a simulated peripheral, over a socket pair.
 @Suite(.timeLimit(.minutes(1)))
 struct AttributeLinkTests {
-    private static let dated36_60: [UInt8] = [
+    private static let datedTemperature: [UInt8] = [
         0x02, 0x4C, 0x0E, 0x00, 0xFE, 0xEA, 0x07, 11, 20, 9, 14, 57,
     ]
 
@@ -17,7 +17,7 @@ struct AttributeLinkTests {
             .temperature(mantissa: 3661, exponent: -2, isDated: true),
         ])
         let first = try await bench.connect()
-        #expect(try await bench.takeReading(first) == Self.dated36_60)
+        #expect(try await bench.takeReading(first) == Self.datedTemperature)
         await bench.confirmationArrived()
         #expect(await first.pduCount == 10)
         let layout = await first.layout
@@ -203,7 +203,7 @@ struct AttributeLinkTests {
             }
             await bench.clock.advance(by: .seconds(5), bench.loop)
         }
-        #expect(try await reading.value == Self.dated36_60)
+        #expect(try await reading.value == Self.datedTemperature)
         await link.close()
     }
 }
