@@ -73,8 +73,12 @@ def adapter_is_up():
     return bool(os.listdir("/sys/class/bluetooth")) and "Powered: yes" in run("bluetoothctl", "show", check=False)
 
 
+class OutOfTime(Exception):
+    """No Failure, which a case may collect; this ends it."""
+
+
 def on_alarm(_signal, _frame):
-    raise Failure("the case took too long")
+    raise OutOfTime("the case took too long")
 
 
 def run_case(lab, number):
@@ -90,7 +94,7 @@ def run_case(lab, number):
         expect_equal(lab.gateway.restarts, getattr(case, "RESTARTS", 0), "restarts of the service")
     except Exception as error:  # Whatever went wrong is this case's result; the next cases run all the same.
         reason = " ".join(str(error).split()) or type(error).__name__
-        reason = reason if isinstance(error, Failure) else f"{type(error).__name__}: {reason}"
+        reason = reason if isinstance(error, (Failure, OutOfTime)) else f"{type(error).__name__}: {reason}"
         with open(f"{RESULTS}/case-{number:02}.txt", "w", encoding="utf-8") as file:
             traceback.print_exc(file=file)
     finally:
