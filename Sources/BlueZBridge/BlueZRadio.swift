@@ -209,7 +209,8 @@ public actor BlueZRadio: Radio {
         let channel = try await connector.connect(
             to: device, from: address, requiresEncryption: requiresEncryption, isolation: self)
         let link = AttributeLink(
-            device: device, channel: channel, loop: loop, clock: clock, remembered: remembered)
+            device: device, channel: channel, loop: loop, clock: clock, remembered: remembered,
+            hangUp: { [weak self] in await self?.hangUp(device, on: adapter) })
         await link.open()
         return link
     }

@@ -7,6 +7,9 @@ public actor AttributeLink: PeripheralLink {
     private nonisolated let loop: RadioLoop
     let bearer: AttributeBearer
     public internal(set) var layout: AttributeLayout
+    private var isClosed = false
+    /// Ends what remains of the link below the socket.
+    private let hangUp: @Sendable () async -> Void
     /// Services whose handles come from an earlier link, so that a refusal may mean that they moved.
     var remembered: Set<String>
 
@@ -15,11 +18,14 @@ public actor AttributeLink: PeripheralLink {
     }
 
     /// Takes over a connected channel.
-    /// - Parameter remembered: the layout that an earlier link ended with.
+    /// - Parameters:
+    ///   - remembered: the layout that an earlier link ended with.
+    ///   - hangUp: called once the channel is closed; returns when nothing remains of the link.
     public init(
         device: DeviceAddress, channel: PacketChannel, loop: RadioLoop, clock: any GatewayClock,
-        remembered: AttributeLayout?
+        remembered: AttributeLayout?, hangUp: @escaping @Sendable () async -> Void = {}
     ) {
+        self.hangUp = hangUp
         self.device = device
         self.loop = loop
         layout = remembered ?? .unknown
@@ -34,8 +40,11 @@ public actor AttributeLink: PeripheralLink {
 
     public var pduCount: Int { bearer.pduCount }
 
-    public func close() {
+    public func close() async {
         bearer.close()
+        guard !isClosed else { return }
+        isClosed = true
+        await hangUp()
     }
 
     // MARK: Reading and writing

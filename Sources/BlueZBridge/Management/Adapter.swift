@@ -52,6 +52,7 @@ struct Adapter {
     /// Devices put on the kernel's list, where the controller matches adverts itself.
     var reported: Set<DeviceAddress> = []
     var hasScanTiming = false
+    var hasEndedStaleLinks = false
     /// Why it does not listen; nil while it does.
     var problem: String? = "starting"
     /// Whether it is being brought into shape now, and whether something has changed meanwhile.

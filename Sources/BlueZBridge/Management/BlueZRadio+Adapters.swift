@@ -62,6 +62,7 @@ extension BlueZRadio {
         } else if settings & ManagementProtocol.Setting.lowEnergy == 0 {
             try await command(ManagementProtocol.Opcode.setLowEnergy, index, [1])
         }
+        await endStaleLinks(index)
         try await setTiming(index)
         return try await scan(index)
     }
@@ -214,6 +215,38 @@ extension BlueZRadio {
             }
         }
         management.close()
+    }
+
+    // MARK: Links that nobody uses
+
+    /// Ends a link whose socket is closed, and returns when it is down.
+    ///
+    /// The kernel would do so by itself 2 s later (HCI_DISCONN_TIMEOUT). Until then the device does
+    /// not advertise; and that late Disconnect can fall between another connection's Create
+    /// Connection and its completion, which Linux 6.1 then no longer recognises: it cancels after
+    /// 4 s, and keeps the link of a socket that is closed (hci_le_create_conn_sync awaits the event
+    /// for `sent_cmd`, which the Disconnect has replaced).
+    func hangUp(_ device: DeviceAddress, on adapter: AdapterID) async {
+        // Refused where the device has hung up already: that is what is wanted.
+        _ = try? await command(
+            ManagementProtocol.Opcode.disconnect, adapter.index, ManagementProtocol.bytes(of: device))
+    }
+
+    /// Once for each adapter: ends links to listed devices that an earlier process left behind. Such
+    /// a device does not advertise, and would never be read again.
+    private func endStaleLinks(_ index: UInt16) async {
+        guard inventory[index]?.hasEndedStaleLinks == false else { return }
+        inventory[index]?.hasEndedStaleLinks = true
+        guard let answer = try? await command(ManagementProtocol.Opcode.getConnections, index) else { return }
+        var devices: [DeviceAddress] = []
+        var reader = ManagementReader(answer.span)
+        for _ in 0..<(reader.number16() ?? 0) {
+            guard let address = reader.address(), let type = reader.byte() else { break }
+            // 1 LE public, 2 LE random; 0 is BR/EDR.
+            guard type == 1 || type == 2, receiver.filter.addresses.contains(address) else { continue }
+            devices.append(DeviceAddress(address, type == 1 ? .public : .random))
+        }
+        for device in devices { await hangUp(device, on: AdapterID(index: index)) }
     }
 
     // MARK: Time

@@ -13,6 +13,8 @@ public enum ManagementProtocol {
         public static let readInformation: UInt16 = 0x0004
         public static let setPowered: UInt16 = 0x0005
         public static let setLowEnergy: UInt16 = 0x000D
+        public static let disconnect: UInt16 = 0x0014
+        public static let getConnections: UInt16 = 0x0015
         public static let addDevice: UInt16 = 0x0033
         public static let removeDevice: UInt16 = 0x0034
         public static let setDefaultConfiguration: UInt16 = 0x004C
@@ -37,6 +39,7 @@ public enum ManagementProtocol {
     public enum Status {
         public static let success: UInt8 = 0x00
         public static let unknownCommand: UInt8 = 0x01
+        public static let notConnected: UInt8 = 0x02
         public static let failed: UInt8 = 0x03
         public static let noResources: UInt8 = 0x07
         public static let busy: UInt8 = 0x0A

@@ -29,6 +29,15 @@ extension SQLiteRecordStore {
         }
     }
 
+    /// How each destination fares, in the order of their names. Costs the same whatever waits.
+    public func destinationStates() async throws -> [(name: String, state: DestinationState)] {
+        try await read { db in
+            try Row.fetchAll(db, sql: "SELECT name, state FROM destination ORDER BY name").map { row in
+                (row["name"], DestinationState(rawValue: row["state"]) ?? .up)
+            }
+        }
+    }
+
     /// Records for a destination that are in no batch yet, frozen or not; none for a destination
     /// that is not configured.
     private static func waiting(

@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import FoundationEssentials
 import GRDB
 
@@ -85,6 +86,9 @@ public final class SQLiteRecordStore: Sendable {
     private static func connect(path: String) throws -> DatabaseQueue {
         var configuration = GRDB.Configuration()
         configuration.label = "ingestd.queue"
+        // GRDB's own choice would raise the priority of threads, which an unprivileged service may
+        // not.
+        configuration.qos = .default
         // A reading command may hold a lock for a moment while it opens the file.
         configuration.busyMode = .timeout(5)
         let database = try DatabaseQueue(path: path, configuration: configuration)

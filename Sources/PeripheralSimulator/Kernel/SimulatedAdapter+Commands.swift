@@ -28,6 +28,12 @@ extension SimulatedAdapter {
             return (Status.success, Wire.bytes(addMonitor(patterns)))
         case Opcode.removeMonitor:
             return removeMonitor(parameters)
+        case Opcode.getConnections:
+            return (Status.success, Wire.bytes(UInt16(links.count)) + links.flatMap(ManagementProtocol.bytes))
+        case Opcode.disconnect:
+            guard let place = links.firstIndex(where: { ManagementProtocol.bytes(of: $0) == parameters })
+            else { return (Status.notConnected, []) }
+            return (Status.success, ManagementProtocol.bytes(of: links.remove(at: place)))
         case Opcode.addDevice, Opcode.removeDevice:
             return changeDevice(parameters, isAdded: opcode == Opcode.addDevice)
         default:

@@ -13,14 +13,17 @@ public struct SimulatedAdapter: Sendable {
     public internal(set) var monitors: [UInt16: [AdvertisementPattern]] = [:]
     /// Devices on the kernel's list with action 0, to be reported.
     public internal(set) var reported: Set<DeviceAddress> = []
+    /// Links that another process left behind.
+    public internal(set) var links: [DeviceAddress]
     /// Parameters of the last Set Default Configuration.
     public internal(set) var defaultConfiguration: [UInt8]?
     private var lastHandle: UInt16 = 0
 
     public init(
         index: UInt16, address: BluetoothAddress, isPowered: Bool = true, isLowEnergy: Bool = true,
-        matchesPatterns: Bool = false
+        matchesPatterns: Bool = false, links: [DeviceAddress] = []
     ) {
+        self.links = links
         self.index = index
         self.address = address
         self.isPowered = isPowered

@@ -73,8 +73,7 @@ struct Supervisor: Service {
     private func status() async -> String {
         let adapters = await passive.listeningAdapters
         let radio = adapters == 0 ? "waiting for a Bluetooth adapter" : "listening on \(adapters) adapter(s)"
-        guard let counts = try? await store.counts() else { return radio }
-        let destinations = counts.destinations.map { "\($0.name) \($0.state.rawValue), \($0.pending) queued" }
-        return ([radio] + destinations).joined(separator: "; ")
+        guard let states = try? await store.destinationStates() else { return radio }
+        return ([radio] + states.map { "\($0.name) \($0.state.rawValue)" }).joined(separator: "; ")
     }
 }

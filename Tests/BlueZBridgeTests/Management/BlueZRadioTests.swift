@@ -12,7 +12,7 @@ struct BlueZRadioTests {
     /// All that `run` ever asks of a kernel; no discovery, no connection.
     private static let harmless: Set<UInt16> = [
         Opcode.readIndexList, Opcode.readInformation, Opcode.readMonitorFeatures,
-        Opcode.addPatternsMonitor, Opcode.removeMonitor,
+        Opcode.addPatternsMonitor, Opcode.removeMonitor, Opcode.getConnections,
     ]
 
     @Test func listensByAMonitorAloneAndTakesItBack() async throws {
@@ -25,6 +25,19 @@ struct BlueZRadioTests {
         #expect(await bench.kernel.adapter(0)?.monitors.isEmpty == true)
         let asked = await bench.kernel.received.map(\.opcode)
         #expect(Set(asked) == Self.harmless)
+    }
+
+    @Test func linksThatAnEarlierProcessLeftToListedDevicesAreEndedAndNoOthers() async throws {
+        let listed = DeviceAddress(RadioBench.pinned, .random)
+        let stranger = DeviceAddress(BluetoothAddress(value: 0xC000_0000_0077), .random)
+        let bench = try RadioBench(adapters: [
+            SimulatedAdapter(index: 0, address: RadioBench.address, links: [stranger, listed])
+        ])
+        let listening = bench.listen(for: AdvertisementFilter(addresses: [RadioBench.pinned]))
+        await bench.listening()
+        #expect(await bench.kernel.adapter(0)?.links == [stranger])
+        listening.cancel()
+        try await listening.value
     }
 
     @Test func advertsOfStrangersNeverReachTheStream() async throws {
