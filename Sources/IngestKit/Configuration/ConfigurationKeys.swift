@@ -35,7 +35,8 @@ public enum ConfigurationKeys {
                 "Holds the queue."),
             KeyDescription(
                 "trust_clock", "boolean", default: "`false`",
-                "Takes the system clock as good without proof. For boxes whose clock is known to be right."),
+                "Takes the system clock as good without proof. For boxes whose clock is known to be right.",
+                hasEffect: false),
         ])
 
     static let bluetooth = KeySection(
@@ -105,7 +106,7 @@ public enum ConfigurationKeys {
         [
             KeyDescription(
                 "level", "`trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`",
-                default: "`info`", "The least severe messages that are logged."),
+                default: "`info`", "The least severe messages that are logged.", hasEffect: false),
             KeyDescription(
                 "subsystems", "mapping of subsystem to level", default: "none",
                 "Levels that differ, by subsystem: `bluetooth`, `passive`, `profiles`, `records`, `queue`, "
