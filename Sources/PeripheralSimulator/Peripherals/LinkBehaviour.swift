@@ -1,7 +1,9 @@
+public import IngestKit
+
 /// How a simulated peripheral behaves on one link; the default is a healthy one.
 public struct LinkBehaviour: Sendable {
-    /// Refuses the connection.
-    public var refusesConnection = false
+    /// Why no connection is made: as if the kernel had said so.
+    public var connectionError: LinkError?
     /// Hangs up right after this many PDUs, counted both ways; 0 is right after the connection. A
     /// PDU of the gateway that is counted last gets no answer.
     public var dropAfter: Int?

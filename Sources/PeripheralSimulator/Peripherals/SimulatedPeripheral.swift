@@ -182,12 +182,9 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     /// Why a connection cannot be made now; nil when it can.
     func obstacle() -> LinkError? {
         guard isAwake, link == nil else { return .notReachable }
-        if behaviours.first?.refusesConnection == true {
-            behaviours.removeFirst()
-            // ECONNREFUSED
-            return .refused(errno: 111)
-        }
-        return nil
+        guard let error = behaviours.first?.connectionError else { return nil }
+        behaviours.removeFirst()
+        return error
     }
 
     func accept(_ channel: PacketChannel) {

@@ -2,7 +2,7 @@ import BlueZBridge
 import IngestKit
 import Synchronization
 
-/// A clock that stands until it is moved.
+/// A clock that stands until it is moved, but for a tick with every look at it where that is wanted.
 final class DrivenClock: GatewayClock {
     private struct State {
         var nanoseconds: UInt64 = 1_000_000_000_000
@@ -13,9 +13,19 @@ final class DrivenClock: GatewayClock {
     }
 
     private let state = Mutex(State())
+    private let tick: UInt64
+
+    /// - Parameter tick: in nanoseconds.
+    init(tick: UInt64 = 0) {
+        self.tick = tick
+    }
 
     var now: MonotonicInstant {
-        MonotonicInstant(nanoseconds: state.withLock { $0.nanoseconds })
+        let nanoseconds = state.withLock { state in
+            state.nanoseconds += tick
+            return state.nanoseconds
+        }
+        return MonotonicInstant(nanoseconds: nanoseconds)
     }
 
     /// 2026-11-20T09:15:00Z at the start.

@@ -1,0 +1,58 @@
+import BlueZBridge
+import IngestKit
+import PeripheralSimulator
+import Testing
+
+/// How adapters are chosen, set up and told apart.
+@Suite(.timeLimit(.minutes(1)))
+struct AdapterTests {
+    typealias Opcode = ManagementProtocol.Opcode
+
+    private static let otherAddress = BluetoothAddress(value: 0x0000_5E00_5311)
+
+    @Test func scanTimingIsSetOnceForEveryScan() async throws {
+        let bench = try RadioBench(timing: ScanTiming(interval: 0x0160, window: 0x0230))
+        let listening = bench.listen()
+        await bench.listening()
+        await bench.kernel.setPowered(false, 0)
+        await bench.states { $0.first?.isListening == false }
+        await bench.kernel.setPowered(true, 0)
+        await bench.listening()
+        listening.cancel()
+        try await listening.value
+        let settings = await bench.kernel.received.filter { $0.opcode == Opcode.setDefaultConfiguration }
+        // Type, length and value: the interval of three scans, and their window.
+        let parameters: [UInt8] = [
+            0x0D, 0x00, 2, 0x60, 0x01, 0x13, 0x00, 2, 0x60, 0x01, 0x15, 0x00, 2, 0x60, 0x01,
+            0x0E, 0x00, 2, 0x30, 0x02, 0x14, 0x00, 2, 0x30, 0x02, 0x16, 0x00, 2, 0x30, 0x02,
+        ]
+        #expect(settings.map(\.parameters) == [parameters])
+        #expect(settings.map(\.index) == [0])
+    }
+
+    @Test func scanTimingIsLeftAloneWhereNoneIsConfigured() async throws {
+        let bench = try RadioBench()
+        let listening = bench.listen()
+        await bench.listening()
+        listening.cancel()
+        try await listening.value
+        #expect(await !bench.kernel.received.contains { $0.opcode == Opcode.setDefaultConfiguration })
+    }
+
+    @Test(arguments: [AdapterSelection.index(1), .address(otherAddress)])
+    func onlyTheAdapterThatWasChosenIsUsed(selection: AdapterSelection) async throws {
+        let bench = try RadioBench(
+            adapters: [
+                SimulatedAdapter(index: 0, address: RadioBench.address, isPowered: false),
+                SimulatedAdapter(index: 1, address: Self.otherAddress, isPowered: false),
+            ], selection: selection, isBluetoothdRunning: false)
+        let listening = bench.listen()
+        let states = await bench.states { $0.contains { $0.isListening } }
+        #expect(states.map(\.address) == [Self.otherAddress])
+        listening.cancel()
+        try await listening.value
+        #expect(await bench.kernel.adapter(0)?.isPowered == false)
+        let asked = await bench.kernel.received.filter { $0.index == 0 }
+        #expect(Set(asked.map(\.opcode)) == [Opcode.readInformation])
+    }
+}
