@@ -28,6 +28,7 @@ public actor BlueZRadio: Radio {
     let receiver: AdvertReceiver
     private let connector: any LinkConnector
     var inventory: [UInt16: Adapter] = [:]
+    private var lastGeneration: UInt64 = 0
     private let statesContinuation: AsyncStream<[AdapterState]>.Continuation
     /// Adapters that wait to be brought into shape; each stands in it at most once.
     private let work: AsyncStream<UInt16>
@@ -166,15 +167,22 @@ public actor BlueZRadio: Radio {
     }
 
     private func appeared(_ index: UInt16) {
-        inventory[index] = Adapter(index: index, now: clock.now)
+        // The kernel may list an adapter and tell of it as well.
+        if let known = inventory[index] { cancelTimers(of: known) }
+        lastGeneration += 1
+        inventory[index] = Adapter(index: index, generation: lastGeneration, now: clock.now)
         wantSettled(index)
     }
 
     private func disappeared(_ index: UInt16) {
         guard let adapter = inventory.removeValue(forKey: index) else { return }
+        cancelTimers(of: adapter)
+        publish()
+    }
+
+    private func cancelTimers(of adapter: Adapter) {
         if let retry = adapter.retry { loop.cancel(retry) }
         if let silence = adapter.silence { loop.cancel(silence) }
-        publish()
     }
 
     // MARK: State

@@ -45,6 +45,8 @@ struct Adapter {
     }
 
     let index: UInt16
+    /// Tells it from others that had the index before it.
+    let generation: UInt64
     /// Nil until the kernel has told.
     var address: BluetoothAddress?
     var isSelected = true
@@ -69,8 +71,9 @@ struct Adapter {
     /// Whether the scan is to be restarted the next time the adapter is worked on.
     var restartsScan = false
 
-    init(index: UInt16, now: MonotonicInstant) {
+    init(index: UInt16, generation: UInt64, now: MonotonicInstant) {
         self.index = index
+        self.generation = generation
         lastAdvert = now
     }
 

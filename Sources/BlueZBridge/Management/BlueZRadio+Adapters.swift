@@ -10,12 +10,15 @@ extension BlueZRadio {
     private static let silence = Duration.seconds(90)
     private static let longSilence = Duration.seconds(3_600)
 
-    /// Works on one adapter until nothing has changed meanwhile.
+    /// Works on one adapter until nothing has changed meanwhile, or it is gone. Another one that has
+    /// come under its index is worked on by itself.
     func settle(_ index: UInt16) async throws {
-        guard inventory[index]?.isSettling == false else { return }
+        guard let adapter = inventory[index], !adapter.isSettling else { return }
         inventory[index]?.isSettling = true
-        defer { inventory[index]?.isSettling = false }
-        while inventory[index]?.needsSettling == true {
+        defer {
+            if isPresent(adapter) { inventory[index]?.isSettling = false }
+        }
+        while isPresent(adapter), inventory[index]?.needsSettling == true {
             inventory[index]?.needsSettling = false
             if let retry = inventory[index]?.retry {
                 loop.cancel(retry)
@@ -23,6 +26,7 @@ extension BlueZRadio {
             }
             do {
                 let problem = try await bringUp(index)
+                guard isPresent(adapter) else { return }
                 setProblem(problem, of: index)
                 if problem == nil {
                     inventory[index]?.attempt = 0
@@ -32,6 +36,8 @@ extension BlueZRadio {
                 throw ManagementError.ended
             } catch .status(ManagementProtocol.Status.permissionDenied, _) {
                 throw ManagementError.noPermission
+            } catch  where !isPresent(adapter) {
+                return
             } catch .status(ManagementProtocol.Status.invalidIndex, _) {
                 // Unplugged meanwhile; the event for it is on its way.
                 setProblem("unplugged", of: index)
@@ -40,6 +46,11 @@ extension BlueZRadio {
                 retryLater(index)
             }
         }
+    }
+
+    /// Whether this adapter, and not another one, has its index now.
+    private func isPresent(_ adapter: Adapter) -> Bool {
+        inventory[adapter.index]?.generation == adapter.generation
     }
 
     /// One pass over everything that must hold for an adapter to listen.
@@ -52,7 +63,9 @@ extension BlueZRadio {
         guard isSelected else { return "not selected" }
 
         if settings & ManagementProtocol.Setting.powered == 0 {
-            guard await !self.settings.isBluetoothdRunning() else {
+            let isBluetoothdRunning = await self.settings.isBluetoothdRunning()
+            guard isPresent(adapter) else { return "unplugged" }
+            guard !isBluetoothdRunning else {
                 // bluetoothd owns the switch. It may also be on its way out: look again.
                 retryLater(index)
                 return "powered off"
@@ -291,11 +304,18 @@ extension BlueZRadio {
 
     // MARK: Commands
 
+    /// - Throws: "invalid index" also when the adapter has gone meanwhile, so that an answer for it
+    ///   is never taken for one of its successor.
     @discardableResult
     private func command(
         _ opcode: UInt16, _ index: UInt16, _ parameters: [UInt8] = []
     ) async throws(ManagementError) -> [UInt8] {
-        try await management.send(opcode, index: index, parameters, isolation: self)
+        let generation = inventory[index]?.generation
+        let answer = try await management.send(opcode, index: index, parameters, isolation: self)
+        guard inventory[index]?.generation == generation else {
+            throw .status(ManagementProtocol.Status.invalidIndex, opcode: opcode)
+        }
+        return answer
     }
 
     private static func words(for error: ManagementError) -> String {

@@ -55,4 +55,37 @@ struct AdapterTests {
         let asked = await bench.kernel.received.filter { $0.index == 0 }
         #expect(Set(asked.map(\.opcode)) == [Opcode.readInformation])
     }
+
+    /// The first adapter's last command is still under way when another one is there under its
+    /// index; its failure must not touch the other's.
+    @Test func adapterPluggedInAgainDuringACommandIsSetUpByItself() async throws {
+        let bench = try RadioBench()
+        await bench.kernel.answer(Opcode.addPatternsMonitor, with: [.none])
+        await bench.kernel.answer(
+            Opcode.readMonitorFeatures, with: [.late(.zero), .late(.seconds(1))])
+        let listening = bench.listen()
+        _ = await bench.command(Opcode.addPatternsMonitor)
+        await bench.kernel.unplug(0)
+        await bench.kernel.plugIn(SimulatedAdapter(index: 0, address: RadioBench.address))
+        _ = await bench.command(Opcode.readMonitorFeatures)
+        // The kernel's answer for the first adapter, and an event of the second.
+        let opcode = Opcode.addPatternsMonitor
+        await bench.kernel.sendRaw(
+            ManagementProtocol.packet(
+                ManagementProtocol.Event.commandStatus, index: 0,
+                [UInt8(truncatingIfNeeded: opcode), UInt8(opcode >> 8)]
+                    + [ManagementProtocol.Status.invalidIndex]))
+        await bench.kernel.setPowered(true, 0)
+        for _ in 0..<8 { await bench.loop.turned() }
+        let asked = await bench.kernel.received.map(\.opcode)
+        // Once for each adapter: the second is still at its first pass.
+        #expect(asked.count { $0 == Opcode.readInformation } == 2)
+        await bench.clock.advance(by: .seconds(1), bench.loop)
+        await bench.listening()
+        for _ in 0..<8 { await bench.loop.turned() }
+        #expect(await bench.kernel.adapter(0)?.monitors.count == 1)
+        listening.cancel()
+        try await listening.value
+        #expect(await bench.kernel.adapter(0)?.monitors.isEmpty == true)
+    }
 }
