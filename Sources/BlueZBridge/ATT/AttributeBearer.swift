@@ -32,6 +32,8 @@ final class AttributeBearer {
     private let loop: RadioLoop
     private let clock: any GatewayClock
     private var state = State.open
+    /// When the link ended, as far as this side could see; nil while it is up.
+    private(set) var ended: MonotonicInstant?
     private var request: (opcode: UInt8, waiting: Waiting<[UInt8]>)?
     private var valueReader: Waiting<Value?>?
     private var values: [Value] = []
@@ -62,6 +64,7 @@ final class AttributeBearer {
     private func end(_ reason: LinkEnd) {
         guard case .open = state else { return }
         state = .ended(reason)
+        ended = clock.now
         channel.close()
         if let (_, waiting) = request {
             request = nil

@@ -135,13 +135,16 @@ extension AttributeLink {
         var next = found.valueHandle
         while next < last {
             let (descriptors, end) = try await descriptors(from: next + 1, to: last)
-            if let match = descriptors.first(where: {
+            // What comes after the next declaration belongs to another characteristic.
+            let own = descriptors.prefix { $0.type != AttributeProtocol.Attribute.characteristic }
+            if let match = own.first(where: {
                 $0.type == AttributeProtocol.Attribute.clientConfiguration
             }) {
                 layout.services[service.description]??.characteristics[characteristic.description]?
                     .configurationHandle = match.handle
                 return match.handle
             }
+            guard own.count == descriptors.count else { break }
             guard let end, end > next else { break }
             next = end
         }

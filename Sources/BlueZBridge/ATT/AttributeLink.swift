@@ -39,6 +39,7 @@ public actor AttributeLink: PeripheralLink {
     }
 
     public var pduCount: Int { bearer.pduCount }
+    public var ended: MonotonicInstant? { bearer.ended }
 
     public func close() async {
         bearer.close()

@@ -70,9 +70,13 @@ public final class HTTPTransport: Sendable {
             var kept = ByteBuffer()
             // The body is read to its end within the bound, so that the connection can be used
             // again; a longer one is given up with its connection.
-            for try await var part in response.body {
-                if kept.readableBytes + part.readableBytes > Self.replyLimit { break }
-                kept.writeBuffer(&part)
+            do {
+                for try await var part in response.body {
+                    if kept.readableBytes + part.readableBytes > Self.replyLimit { break }
+                    kept.writeBuffer(&part)
+                }
+            } catch {
+                // The status is the answer: words that break off do not undo it.
             }
             return .success(
                 Answer(

@@ -8,6 +8,8 @@ public struct EventOutbox: Sendable {
 
     /// At most this many entries are written between two marks.
     private static let batch = 100
+    /// How long a full disk is left alone.
+    private static let pauseAfterFullDisk = Duration.seconds(30)
 
     public init(store: SQLiteRecordStore, sink: any EventSink) {
         self.store = store
@@ -24,6 +26,10 @@ public struct EventOutbox: Sendable {
                 try await drain()
             } catch is CancellationError {
                 return
+            } catch let error as StoreError where error.kind == .full {
+                // What was written and not marked is repeated under its numbers.
+                guard (try? await store.clock.sleep(for: Self.pauseAfterFullDisk)) != nil else { return }
+                continue
             }
             await store.outboxWakeUp.wait()
         }

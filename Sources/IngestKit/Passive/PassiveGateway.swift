@@ -65,7 +65,7 @@ public actor PassiveGateway {
             }
             group.addTask { await self.keepDeadlines() }
             for await request in requests {
-                group.addTask { await self.perform(request) }
+                group.addTask { try await self.perform(request) }
             }
             // The stream ends with the task's cancellation or the radio.
             group.cancelAll()
@@ -149,8 +149,14 @@ public actor PassiveGateway {
 
     // MARK: Reads
 
-    private func perform(_ request: Request) async {
+    /// - Throws: `StoreError` when the queue is not to be trusted any more.
+    private func perform(_ request: Request) async throws {
         let outcome = await read(request)
+        if case .storeUnusable(let error) = outcome {
+            // The group waits for the loop over the requests, which nothing else would end.
+            requestsContinuation.finish()
+            throw error
+        }
         if case .failed(let words) = outcome, !Task.isCancelled {
             ports.events.emit(
                 .readFailed(request.entry.reference, error: words, attempt: request.attempt))

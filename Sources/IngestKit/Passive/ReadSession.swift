@@ -19,6 +19,9 @@ actor ReadSession {
         case succeeded
         /// Nothing was committed; our words for why.
         case failed(String)
+        /// The queue's file is not to be trusted any more: nothing may be committed or confirmed
+        /// before the process has started anew.
+        case storeUnusable(StoreError)
     }
 
     /// How long the peripheral may take from the subscription to its first value.
@@ -27,6 +30,8 @@ actor ReadSession {
     private static let furtherValueTimeout = Duration.seconds(1)
     /// Values taken on one link: more than any cuff stores. What comes after them comes on the next.
     private static let mostValues = 1_000
+    /// A link is ended after this time, whatever comes over it.
+    private static let longestLink = Duration.seconds(180)
     /// A record is released for delivery this long after its commit at most.
     private static let longestFreeze = Duration.seconds(30)
     /// Battery and Database Hash are looked at once in this time, in seconds.
@@ -71,6 +76,13 @@ actor ReadSession {
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup(returning: Outcome.self) { group in
                 group.addTask { await self.freezeInTime() }
+                group.addTask {
+                    // Whatever the peripheral goes on sending, others wait for the adapter.
+                    guard (try? await self.environment.clock.sleep(for: Self.longestLink)) != nil else {
+                        return
+                    }
+                    await link.close()
+                }
                 let outcome = await readAndClose(link)
                 group.cancelAll()
                 return outcome
@@ -88,7 +100,7 @@ actor ReadSession {
         } catch {
             failure = error
         }
-        await settleConfirmation(after: failure)
+        await settleConfirmation(after: failure, on: link)
         memory.layout = await link.layout
         if case .noMeasurement = failure {
             // A subscription that went to a handle which has moved looks just so.
@@ -97,8 +109,11 @@ actor ReadSession {
         await link.close()
         await freeze()
         try? await environment.store.remember(memory, of: device)
+        if case .store(_, let fatal?) = failure { return .storeUnusable(fatal) }
         if let failure, committedCount == 0 { return .failed(failure.words) }
-        if case .store = failure { return .failed(failure?.words ?? "") }
+        if case .store(let words, let fatal) = failure {
+            return fatal.map(Outcome.storeUnusable) ?? .failed(words)
+        }
         return .succeeded
     }
 
@@ -149,7 +164,9 @@ actor ReadSession {
         } catch {
             decodeError = error.description
         }
-        let wall = environment.clock.wallNanoseconds
+        // The wall clock of the reception, which may lie behind: values queue during commits.
+        let age = environment.clock.now.since(value.received)
+        let wall = environment.clock.wallNanoseconds - Int64(age / .nanoseconds(1))
         let (record, isIdentified) = environment.factory.make(
             reading, raw: RawPayload(characteristic: value.characteristic, bytes: value.value),
             reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
@@ -163,12 +180,15 @@ actor ReadSession {
                 .undatedNotification
             }
         let submission = RecordSubmission(
-            record: record, repetition: repetition, received: value.received, decodeError: decodeError)
+            record: record, repetition: repetition, received: value.received, decodeError: decodeError,
+            destinations: entry.destinations)
         let outcome: CommitOutcome
         do {
             outcome = try await environment.store.commit(submission)
         } catch {
-            throw .store("\(error)")
+            if !Task.isCancelled { environment.events.emit(.storeError(error: "\(error)")) }
+            let storeError = error as? StoreError
+            throw .store("\(error)", fatal: storeError?.isFatal == true ? storeError : nil)
         }
         committedCount += 1
         let id: RecordID
@@ -200,11 +220,12 @@ actor ReadSession {
     }
 
     /// Decides, at the end of the link, whether the last confirmation reached the device.
-    private func settleConfirmation(after failure: SessionError?) async {
+    private func settleConfirmation(after failure: SessionError?, on link: any PeripheralLink) async {
         guard let (_, sent) = unproven else { return }
         switch failure {
-        case .link(.ended(.byPeripheral)):
-            guard environment.clock.now.since(sent) >= Self.shortestInterval else { return }
+        case .link(.ended(.byPeripheral)), .link(.ended(.byGateway)):
+            let end = await link.ended ?? environment.clock.now
+            guard end.since(sent) >= Self.shortestInterval else { return }
             await confirmationArrived()
         case nil:
             await confirmationArrived()
@@ -227,7 +248,7 @@ actor ReadSession {
             let isDue = memory.lastDailyCheck.map { now - $0 >= Self.dailyCheck || now < $0 } ?? true
             if isDue {
                 if let level = try await value(
-                    BatteryLevel.characteristic, in: Self.batteryService, over: link)
+                    BatteryLevel.characteristic, in: BatteryLevel.service, over: link)
                 {
                     memory.battery = try? BatteryLevel.percent(level)
                 }
@@ -250,21 +271,18 @@ actor ReadSession {
         }
     }
 
-    private static let deviceInformationService: BluetoothUUID = 0x180A
-    private static let batteryService: BluetoothUUID = 0x180F
-
     private func readDeviceInformation(over link: any PeripheralLink) async throws(LinkError) {
-        memory.manufacturer = try await text(0x2A29, over: link)
-        memory.model = try await text(0x2A24, over: link)
-        memory.serial = try await text(0x2A25, over: link)
-        memory.firmware = try await text(0x2A26, over: link)
+        memory.manufacturer = try await text(DeviceInformation.manufacturerName, over: link)
+        memory.model = try await text(DeviceInformation.modelNumber, over: link)
+        memory.serial = try await text(DeviceInformation.serialNumber, over: link)
+        memory.firmware = try await text(DeviceInformation.firmwareRevision, over: link)
         memory.hasDeviceInformation = true
     }
 
     private func text(
         _ characteristic: BluetoothUUID, over link: any PeripheralLink
     ) async throws(LinkError) -> String? {
-        try await value(characteristic, in: Self.deviceInformationService, over: link)
+        try await value(characteristic, in: DeviceInformation.service, over: link)
             .flatMap(DeviceInformation.text)
     }
 
@@ -304,8 +322,11 @@ actor ReadSession {
                 } catch {
                     return
                 }
-                // The session may have frozen it meanwhile.
-                if let first = unfrozen.first, first.committed == oldest.committed { await freeze() }
+                // The session may have released it meanwhile.
+                guard let first = unfrozen.first, first.committed == oldest.committed else { continue }
+                await freeze()
+                // Where that failed, the end of the link is the next occasion.
+                if unfrozen.first?.committed == oldest.committed { return }
             }
         }
     }
@@ -318,12 +339,13 @@ actor ReadSession {
             record.device = block
             return record
         }
-        unfrozen = []
         do {
             try await environment.store.freeze(records)
+            let released = Set(records.map(\.id))
+            unfrozen.removeAll { released.contains($0.record.id) }
         } catch {
-            // They are safe in the queue, and released as they are at the next start; when the
-            // gateway is stopping that is all there is to say.
+            // They are safe in the queue, and released with the next that is, or at the next start;
+            // when the gateway is stopping that is all there is to say.
             guard !Task.isCancelled else { return }
             environment.events.emit(.storeError(error: "\(error)"))
         }
@@ -335,14 +357,15 @@ enum SessionError: Error, Equatable {
     case link(LinkError)
     /// The peripheral took the subscription and sent nothing.
     case noMeasurement
-    /// The queue did not take the record: nothing was confirmed.
-    case store(String)
+    /// The queue did not take the record: nothing was confirmed. `fatal` where the queue is of no
+    /// further use.
+    case store(String, fatal: StoreError?)
 
     var words: String {
         switch self {
         case .link(let error): error.words
         case .noMeasurement: "the peripheral sent no measurement within 30 s"
-        case .store(let words): "the reading could not be committed and was not confirmed: \(words)"
+        case .store(let words, _): "the reading could not be committed and was not confirmed: \(words)"
         }
     }
 }

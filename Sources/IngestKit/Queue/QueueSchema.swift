@@ -46,6 +46,8 @@ enum QueueSchema {
             characteristic TEXT NOT NULL,
             payload BLOB NOT NULL,
             body TEXT NOT NULL,
+            -- Names of destinations, a line each; NULL is all.
+            destinations TEXT,
             frozen INTEGER NOT NULL DEFAULT 0,
             -- The place in the order of delivery, given when the record is frozen; NULL for what
             -- is not delivered.

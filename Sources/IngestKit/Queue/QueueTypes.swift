@@ -5,9 +5,14 @@ public struct RecordHeader: Sendable, Hashable {
     public let peripheralID: Int
     public let address: BluetoothAddress
     public let alias: String?
+    /// Nil is all.
+    public let destinations: Set<String>?
 
-    public init(id: RecordID, kind: RecordKind, peripheralID: Int, address: BluetoothAddress, alias: String?)
-    {
+    public init(
+        id: RecordID, kind: RecordKind, peripheralID: Int, address: BluetoothAddress, alias: String?,
+        destinations: Set<String>? = nil
+    ) {
+        self.destinations = destinations
         self.id = id
         self.kind = kind
         self.peripheralID = peripheralID
@@ -48,6 +53,7 @@ public struct DestinationRouting: Sendable {
     }
 
     func accepts(_ record: RecordHeader) -> Bool {
+        if let destinations = record.destinations, !destinations.contains(name) { return false }
         if let kinds, !kinds.contains(record.kind) { return false }
         if let peripherals {
             let byAlias = record.alias.map { peripherals.contains(.alias($0)) } ?? false

@@ -33,8 +33,15 @@ public struct RecordSubmission: Sendable {
     public let received: MonotonicInstant
     /// Our words for why the payload could not be decoded, for records of kind `undecoded`.
     public let decodeError: String?
+    /// The destinations that the record is for, by the allow-list as it was read under; nil is all.
+    /// Later changes to the list do not send it elsewhere.
+    public let destinations: [String]?
 
-    public init(record: Record, repetition: Repetition, received: MonotonicInstant, decodeError: String?) {
+    public init(
+        record: Record, repetition: Repetition, received: MonotonicInstant, decodeError: String?,
+        destinations: [String]? = nil
+    ) {
+        self.destinations = destinations
         self.record = record
         self.repetition = repetition
         self.received = received

@@ -5,8 +5,6 @@ import GRDB
 extension SQLiteRecordStore {
     /// At most this many records are looked at in one transaction.
     private static let scanLimit = 5000
-    /// Passing over fewer records than this is not worth a write.
-    private static let skipThreshold = 100
     /// Of a server's words, this many characters are kept.
     private static let replyLimit = 2000
 
@@ -188,7 +186,7 @@ extension SQLiteRecordStore {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT id, kind, peripheral_id, address, alias, position, available_ns
+                SELECT id, kind, peripheral_id, address, alias, destinations, position, available_ns
                 FROM record WHERE position > ? ORDER BY position LIMIT ?
                 """,
             arguments: [start, Self.scanLimit])
@@ -205,7 +203,9 @@ extension SQLiteRecordStore {
         let sawEverything = chosen.count < request.settings.maxRecords && scanned < Self.scanLimit
 
         if chosen.isEmpty {
-            if scanned >= Self.skipThreshold { try Self.move(request.destination, to: end, db) }
+            // What is not for it is passed for good: a later change of the routing must not send
+            // old records elsewhere.
+            if scanned > 0 { try Self.move(request.destination, to: end, db) }
             return sawEverything ? .nothing : .more
         }
         let due = firstAvailable + request.settings.maxWait
@@ -236,6 +236,9 @@ extension SQLiteRecordStore {
         else { return nil }
         return RecordHeader(
             id: RecordID(text: row["id"]), kind: kind, peripheralID: row["peripheral_id"],
-            address: address, alias: row["alias"])
+            address: address, alias: row["alias"],
+            destinations: (row["destinations"] as String?).map { names in
+                Set(names.split(separator: "\n").map(String.init))
+            })
     }
 }

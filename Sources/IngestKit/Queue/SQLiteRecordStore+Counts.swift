@@ -48,7 +48,7 @@ extension SQLiteRecordStore {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT id, kind, peripheral_id, address, alias FROM record
+                SELECT id, kind, peripheral_id, address, alias, destinations FROM record
                 WHERE (position > ? OR frozen = 0) AND kind <> ?
                 """,
             arguments: [position, RecordKind.undecoded.rawValue])

@@ -4,6 +4,9 @@ import GRDB
 extension SQLiteRecordStore: RecordStore {
     /// How long after an indication without a date equal bytes are taken for a repetition.
     private static let repetitionWindow = Duration.seconds(600)
+    /// A record is released 30 s after its commit at most; one that is not after 10 min, in
+    /// nanoseconds, was forgotten.
+    private static let longestUnreleased: Int64 = 600 * 1_000_000_000
 
     public func commit(_ submission: RecordSubmission) async throws -> CommitOutcome {
         let wall = clock.wallNanoseconds
@@ -30,6 +33,7 @@ extension SQLiteRecordStore: RecordStore {
 
     public func freeze(_ records: [Record]) async throws {
         let now = clock.now
+        let wall = clock.wallNanoseconds
         try await write { db in
             for record in records {
                 // A record that is frozen already may be on its way: it stays as it is.
@@ -45,6 +49,11 @@ extension SQLiteRecordStore: RecordStore {
                     arguments: [body, checksum, row["seq"] as Int64])
                 try Self.freeze(sequence: row["seq"], availableAt: now, db)
             }
+            // Those whose own release failed are released as they are: no link takes so long.
+            let stuck = try Int64.fetchAll(
+                db, sql: "SELECT seq FROM record WHERE frozen = 0 AND committed_ns < ? ORDER BY seq",
+                arguments: [wall - Self.longestUnreleased])
+            for sequence in stuck { try Self.freeze(sequence: sequence, availableAt: now, db) }
         }
         announceRecords()
     }
@@ -106,13 +115,14 @@ extension SQLiteRecordStore: RecordStore {
         try db.execute(
             sql: """
                 INSERT INTO record (id, kind, peripheral_id, address, alias, characteristic, payload,
-                    body, committed_ns, checksum)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    body, destinations, committed_ns, checksum)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 record.id.text, record.kind.rawValue, record.device.peripheralID,
                 record.device.address.description, record.device.alias,
-                record.raw.characteristicText, payload, body, wallNanoseconds,
+                record.raw.characteristicText, payload, body,
+                submission.destinations?.joined(separator: "\n"), wallNanoseconds,
                 checksum(id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body),
             ])
         if case .undatedIndication = submission.repetition {

@@ -25,6 +25,9 @@ public struct StoreError: Error, Sendable, Equatable {
         case other(code: Int32)
     }
 
+    /// Whether the file is not to be trusted before the process has started anew.
+    public var isFatal: Bool { kind == .ioError || kind == .corrupt }
+
     public let kind: Kind
     /// The database file.
     public let path: String

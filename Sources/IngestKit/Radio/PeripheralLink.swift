@@ -4,6 +4,8 @@ public protocol PeripheralLink: Sendable {
     var device: DeviceAddress { get }
     /// The peripheral's attributes as known now, to be remembered for the next link.
     var layout: AttributeLayout { get async }
+    /// When the link ended; nil while it is up.
+    var ended: MonotonicInstant? { get async }
     /// How many ATT PDUs went over the link so far, both ways.
     var pduCount: Int { get async }
 

@@ -30,26 +30,21 @@ extension Configuration {
             interval: Bluetooth.scanUnits(interval), window: Bluetooth.scanUnits(window))
     }
 
-    /// What the queue has to know of the destinations.
+    /// What the queue has to know of the destinations. Which of them a record is for by the
+    /// allow-list is stored with the record.
     var routings: [DestinationRouting] {
-        let entries = peripherals
-        return destinations.map { destination in
+        destinations.map { destination in
             DestinationRouting(
                 name: destination.name, kinds: destination.kinds.map(Set.init),
-                admits: { header in
-                    guard let entry = Self.entry(of: header, in: entries) else {
-                        // No longer listed: only a destination that takes everything takes it.
-                        return destination.peripherals == nil
-                    }
-                    return destination.accepts(entry)
+                peripherals: destination.peripherals.map { selectors in
+                    Set(
+                        selectors.map { selector in
+                            switch selector {
+                            case .model(let id): .model(id)
+                            case .alias(let alias): .alias(alias)
+                            }
+                        })
                 })
         }
-    }
-
-    private static func entry(
-        of header: RecordHeader, in entries: [AllowedPeripheral]
-    ) -> AllowedPeripheral? {
-        entries.first { $0.address == header.address }
-            ?? entries.first { $0.address == nil && $0.model.id == header.peripheralID }
     }
 }

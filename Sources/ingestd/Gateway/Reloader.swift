@@ -39,9 +39,6 @@ struct Reloader: Service {
         if old.bluetooth != new.bluetooth { sections.append("bluetooth") }
         if old.queue != new.queue { sections.append("queue") }
         if old.destinations != new.destinations { sections.append("destinations") }
-        if old.peripherals.map(\.destinations) != new.peripherals.map(\.destinations) {
-            sections.append("peripherals[].destinations")
-        }
         guard sections.isEmpty else {
             throw CommandFailure(
                 .configuration, "changes to \(sections.joined(separator: ", ")) need a restart of the service"

@@ -13,10 +13,6 @@ enum ServiceManager {
         notify("STATUS=\(status)")
     }
 
-    static func reloading(status: String) {
-        notify("STATUS=\(status)")
-    }
-
     static func stopping() {
         notify("STOPPING=1")
     }
