@@ -1,7 +1,8 @@
 import BlueZBridge
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestKit
 
 /// Reads that cannot be made, or not kept.
 @Suite(.timeLimit(.minutes(1)))
@@ -67,6 +68,18 @@ struct FailedReadTests {
             #expect(bench.count(of: "read-failed") == 1)
             #expect(try await bench.outbox() == ["read"])
             #expect(await bench.radio.report().confirmed == 1)
+        }
+    }
+
+    @Test func queueThatIsNotToBeTrustedEndsTheGatewayAndNothingIsConfirmed() async throws {
+        let failure = StoreError(.ioError, path: "queue.db")
+        await #expect(throws: failure) {
+            try await GatewayBench.run(failingCommits: 1, failure: failure) { bench in
+                await bench.readUntilDropped()
+                await bench.told("store-error")
+                #expect(await bench.radio.report().confirmed == 0)
+                #expect(bench.count(of: "read-failed") == 0)
+            }
         }
     }
 

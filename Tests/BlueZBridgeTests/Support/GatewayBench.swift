@@ -53,7 +53,8 @@ struct GatewayBench {
     private let directory: URL
 
     private init(
-        kind: Kind, readings: [SimulatedReading], readingsPerWakeUp: Int, failingCommits: Int, tick: UInt64
+        kind: Kind, readings: [SimulatedReading], readingsPerWakeUp: Int, failingCommits: Int,
+        failure: any Error, tick: UInt64
     ) async throws {
         clock = DrivenClock(tick: tick)
         loop = try RadioLoop(clock: clock)
@@ -74,7 +75,8 @@ struct GatewayBench {
         store = try await SQLiteRecordStore.open(
             path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
             destinations: [])
-        noted = NotedStore(store: store, clock: clock, failingCommits: failingCommits)
+        noted = NotedStore(
+            store: store, clock: clock, failingCommits: failingCommits, failure: failure)
         let profile = isCuff ? "blood-pressure" : "thermometer"
         let model = PeripheralModel(
             id: 1, name: profile, type: profile, manufacturer: nil, model: nil, profile: profile,
@@ -93,16 +95,17 @@ struct GatewayBench {
     /// Runs the gateway for as long as `body` takes, from when its adapter listens.
     /// - Parameters:
     ///   - readings: one of the kind when nil.
-    ///   - failingCommits: how many commits the store refuses at first.
+    ///   - failingCommits: how many commits the store refuses at first, with `failure`.
     ///   - tick: nanoseconds by which the clock moves with each look.
     static func run(
         _ kind: Kind = .undatedThermometer, readings: [SimulatedReading]? = nil,
-        readingsPerWakeUp: Int = 1, failingCommits: Int = 0, tick: UInt64 = 0,
+        readingsPerWakeUp: Int = 1, failingCommits: Int = 0,
+        failure: any Error = NotedStore.NoRoom(), tick: UInt64 = 0,
         _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let bench = try await GatewayBench(
             kind: kind, readings: readings ?? [kind.reading], readingsPerWakeUp: readingsPerWakeUp,
-            failingCommits: failingCommits, tick: tick)
+            failingCommits: failingCommits, failure: failure, tick: tick)
         let running = Task { try await bench.gateway.run() }
         let result: Result<Void, any Error>
         do {
@@ -198,8 +201,12 @@ final class NotedStore: RecordStore {
     private let store: SQLiteRecordStore
     private let clock: DrivenClock
     private let failingCommits: Mutex<Int>
+    private let failure: any Error
 
-    init(store: SQLiteRecordStore, clock: DrivenClock, failingCommits: Int) {
+    init(
+        store: SQLiteRecordStore, clock: DrivenClock, failingCommits: Int, failure: any Error = NoRoom()
+    ) {
+        self.failure = failure
         self.store = store
         self.clock = clock
         self.failingCommits = Mutex(failingCommits)
@@ -211,7 +218,7 @@ final class NotedStore: RecordStore {
             count -= 1
             return true
         }
-        if fails { throw NoRoom() }
+        if fails { throw failure }
         return try await store.commit(submission)
     }
 

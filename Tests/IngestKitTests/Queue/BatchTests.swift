@@ -98,6 +98,58 @@ import Testing
         }
     }
 
+    @Test func aRecordGoesWhereItWasMeantForWhateverTheConfigurationSaysLater() async throws {
+        let both = [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")]
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let record = try record("a")
+            do {
+                let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: both)
+                _ = try await store.commit(
+                    RecordSubmission(
+                        record: record, repetition: .identified, received: clock.now, decodeError: nil,
+                        destinations: ["clinic"]))
+                try await store.freeze([record])
+                try await store.close()
+            }
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: both)
+            let settings = BatchSettings(maxWait: .zero)
+            #expect(try await store.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing)
+            #expect(try await store.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == ["a"])
+            try await store.close()
+        }
+    }
+
+    @Test func aRecordThatWasNotForADestinationStaysSoWhenItsConditionsChange() async throws {
+        try await withTemporaryDirectory { directory in
+            let settings = BatchSettings(maxWait: .zero)
+            var store = try await SQLiteRecordStore.open(
+                in: directory, clock: DrivenClock(),
+                destinations: [DestinationRouting(name: "cuffs", kinds: [.bloodPressure])])
+            try await store.fill(["temperature"])
+            #expect(try await store.nextBatch(for: "cuffs", settings: settings, gateway: "box") == .nothing)
+            try await store.close()
+            store = try await SQLiteRecordStore.open(
+                in: directory, clock: DrivenClock(), destinations: [DestinationRouting(name: "cuffs")])
+            #expect(try await store.nextBatch(for: "cuffs", settings: settings, gateway: "box") == .nothing)
+            try await store.close()
+        }
+    }
+
+    @Test func aRecordWhoseReleaseWasForgottenIsReleasedWithALaterOne() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await store.add(try record("forgotten"))
+            clock.advance(by: .seconds(601))
+            try await store.fill(["later"])
+            let next = try await store.nextBatch(
+                for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
+            #expect(next.ids == ["later", "forgotten"])
+            try await store.close()
+        }
+    }
+
     @Test func manyRecordsForOthersArePassedOverOnce() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(
