@@ -27,6 +27,8 @@ extension BlueZRadio {
             do {
                 let problem = try await bringUp(index)
                 guard isPresent(adapter) else { return }
+                // What was found has changed meanwhile: it is looked at again before it is told.
+                if problem == nil, inventory[index]?.needsSettling == true { continue }
                 setProblem(problem, of: index)
                 if problem == nil {
                     inventory[index]?.attempt = 0

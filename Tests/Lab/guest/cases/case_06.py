@@ -2,7 +2,7 @@
 
 from labkit.commands import run as command
 from labkit.payloads import THERMOMETER, temperature
-from labkit.waiting import expect_equal, hold_for
+from labkit.waiting import expect, expect_equal, hold_for
 
 TITLE = "reading goes on after bluetoothd's restart, and after the adapter was off and on"
 WATCH_S = 3
@@ -17,6 +17,8 @@ def run(lab):
     read(lab, thermometer, 2)
 
     lost, ready = (len(lab.journal.events(name)) for name in ("adapter-lost", "adapter-ready"))
+    expect(lost > 0, "no adapter-lost when bluetoothd took the adapter down")
+    expect_equal(ready - lost, 1, "adapter-ready for the start and after each adapter-lost")
     command("bluetoothctl", "power", "off")
     lab.journal.wait("adapter-lost", count=lost + 1)
     hold_for("adapter off: it is bluetoothd's to switch on", WATCH_S,
