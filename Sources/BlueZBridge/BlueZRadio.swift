@@ -154,7 +154,10 @@ public actor BlueZRadio: Radio {
             if settings & wanted != wanted { setProblem("powered off", of: index) }
             wantSettled(index)
         case ManagementProtocol.Event.monitorRemoved:
-            guard let handle, inventory[index]?.monitor.handle == handle else { return }
+            // Handle 0: somebody removed them all, as bluetoothd does when it starts.
+            guard let handle, let own = inventory[index]?.monitor.handle, handle == own || handle == 0 else {
+                return
+            }
             inventory[index]?.monitor = .none
             wantSettled(index)
         case ManagementProtocol.Event.deviceRemoved:

@@ -113,7 +113,16 @@ public final class SimulatedKernel: @unchecked Sendable {
         await loop.perform { _ = self.inventory[index]?.addMonitor(patterns) }
     }
 
-    /// Somebody else removes a monitor, or bluetoothd all of them when it starts.
+    /// Somebody removes all monitors at once, as bluetoothd does when it starts: one event, with
+    /// handle 0.
+    public func removeMonitors(_ index: UInt16) async {
+        await loop.perform {
+            self.inventory[index]?.monitors.removeAll()
+            self.send(ManagementProtocol.Event.monitorRemoved, index, Wire.bytes(UInt16(0)))
+        }
+    }
+
+    /// Somebody else removes a monitor.
     public func removeMonitor(_ handle: UInt16, _ index: UInt16) async {
         await loop.perform {
             guard self.inventory[index]?.monitors.removeValue(forKey: handle) != nil else { return }

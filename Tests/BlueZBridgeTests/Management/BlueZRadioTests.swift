@@ -74,13 +74,18 @@ struct BlueZRadioTests {
         #expect(await adverts.next()?.device.address == RadioBench.pinned)
     }
 
-    @Test func monitorThatSomebodyRemovedIsAddedAgain() async throws {
+    @Test(arguments: [false, true])
+    func monitorThatSomebodyRemovedIsAddedAgain(byItself: Bool) async throws {
         let bench = try RadioBench()
         let listening = bench.listen()
         await bench.listening()
         _ = await bench.command(Opcode.addPatternsMonitor)
         let handle = try #require(await bench.kernel.adapter(0)?.monitors.keys.first)
-        await bench.kernel.removeMonitor(handle, 0)
+        if byItself {
+            await bench.kernel.removeMonitor(handle, 0)
+        } else {
+            await bench.kernel.removeMonitors(0)
+        }
         _ = await bench.command(Opcode.addPatternsMonitor)
         #expect(await bench.kernel.adapter(0)?.monitors.count == 1)
         listening.cancel()
