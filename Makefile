@@ -28,8 +28,10 @@ lab: packages
 lint:
 	tools/lint
 
-# What a box runs: the Swift runtime inside, no debug information.
-release: packages
+# What a box runs: the Swift runtime inside, no debug information. FlyingFox links the runtime's networking, which in its
+# static form needs libcurl.
+release:
+	tools/install-packages libcurl4-openssl-dev
 	swift build --configuration release --static-swift-stdlib --product ingestd
 	strip --strip-unneeded --output=ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
 
