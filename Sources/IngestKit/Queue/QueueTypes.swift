@@ -39,17 +39,11 @@ public struct DestinationRouting: Sendable {
     public let kinds: Set<RecordKind>?
     /// Nil is all peripherals.
     public let peripherals: Set<Peripheral>?
-    /// What the allow-list says of the device's destinations.
-    public let admits: @Sendable (RecordHeader) -> Bool
 
-    public init(
-        name: String, kinds: Set<RecordKind>? = nil, peripherals: Set<Peripheral>? = nil,
-        admits: @escaping @Sendable (RecordHeader) -> Bool = { _ in true }
-    ) {
+    public init(name: String, kinds: Set<RecordKind>? = nil, peripherals: Set<Peripheral>? = nil) {
         self.name = name
         self.kinds = kinds
         self.peripherals = peripherals
-        self.admits = admits
     }
 
     func accepts(_ record: RecordHeader) -> Bool {
@@ -59,7 +53,7 @@ public struct DestinationRouting: Sendable {
             let byAlias = record.alias.map { peripherals.contains(.alias($0)) } ?? false
             if !byAlias && !peripherals.contains(.model(record.peripheralID)) { return false }
         }
-        return admits(record)
+        return true
     }
 }
 
