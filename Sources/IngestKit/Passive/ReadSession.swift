@@ -125,8 +125,8 @@ actor ReadSession {
                 // Opcode and handle come on top of the payload.
                 try await link.ensureMTU(profile.longestPayload + 3)
             }
-            for characteristic in profile.measurements {
-                try await link.subscribe(to: characteristic, in: profile.service)
+            for source in profile.sources {
+                try await link.subscribe(to: source.characteristic, in: source.service)
             }
         } catch {
             throw .link(error)
@@ -143,7 +143,7 @@ actor ReadSession {
         do {
             while let value = try await link.nextValue(within: timeout) {
                 await confirmationArrived()
-                if profile.measurements.contains(value.characteristic) { return value }
+                if profile.measures(value.characteristic) { return value }
                 // Not what was subscribed to: some peripherals indicate more than they were asked.
                 try await link.confirm(value)
             }

@@ -1,7 +1,7 @@
 extension Profile {
     /// Blood Pressure Service 1.1.1.
     static let bloodPressure = Profile(
-        name: "blood-pressure", service: 0x1810, measurements: [BloodPressure.measurement],
+        name: "blood-pressure", sources: [Source(BloodPressure.measurement, in: 0x1810)],
         longestPayload: 19, decoders: [BloodPressure.measurement: BloodPressure.decodeMeasurement])
 }
 

@@ -1,7 +1,53 @@
-/// How one kind of peripheral is read: its service, what to subscribe to, and what the payloads
-/// mean.
+/// How one kind of peripheral is read: what sends its measurements, in which order the link goes, and
+/// what the payloads mean.
 public struct Profile: Sendable {
     typealias Decoder = @Sendable (inout ByteCursor) throws(DecodeError) -> Reading
+    /// Cuts a payload that holds several records into one for each.
+    typealias Splitter = @Sendable ([UInt8]) throws(DecodeError) -> [[UInt8]]
+
+    /// Says what the packets so far are, the newest last: never empty.
+    typealias Assembler = @Sendable ([[UInt8]]) throws(DecodeError) -> Assembly
+
+    /// Whether packets make up one value.
+    public enum Assembly: Sendable, Equatable {
+        /// They are a whole value.
+        case complete(Reading)
+        /// They belong together, and more is to come.
+        case incomplete
+        /// The newest does not belong to those before it.
+        case unrelated
+    }
+
+    /// A characteristic that sends measurements by itself, in its service.
+    public struct Source: Sendable, Hashable {
+        public let service: BluetoothUUID
+        public let characteristic: BluetoothUUID
+        /// Whether peripherals of the profile may lack it. One source at least must be there.
+        public let isOptional: Bool
+
+        public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID, isOptional: Bool = false) {
+            self.service = service
+            self.characteristic = characteristic
+            self.isOptional = isOptional
+        }
+    }
+
+    /// The order of things on the link.
+    public enum Procedure: Sendable, Hashable {
+        /// The peripheral sends what it has once it is subscribed to.
+        case measurements
+        /// The peripheral keeps records and reports them when asked (Record Access Control Point).
+        case storedRecords(RecordAccess)
+        /// The peripheral sends a value each second or so for as long as it is worn; its sources, in
+        /// a stream, and those that are single measurements all the same.
+        case stream(singles: Set<BluetoothUUID>)
+        /// Generic Health Sensor: live observations are switched on at a control point.
+        case observations
+        /// LifeScan's own protocol.
+        case oneTouchVerio
+        /// Read from adverts, never connected to.
+        case broadcast
+    }
 
     /// An attribute value is never longer (Core Specification Vol 3 Part F 3.2.9).
     public static let maximumPayload = 512
@@ -11,13 +57,49 @@ public struct Profile: Sendable {
 
     /// As catalogue models name it: `blood-pressure`.
     public let name: String
-    public let service: BluetoothUUID
-    /// The characteristics to subscribe to, in this order.
-    public let measurements: [BluetoothUUID]
+    /// What to subscribe to, in this order. Empty for broadcasts.
+    public let sources: [Source]
+    public let procedure: Procedure
     /// The longest payload that the profile defines, in bytes; one above `payloadOfDefaultMTU`
     /// needs an MTU exchange.
     public let longestPayload: Int
+    /// The decoders of its characteristics: of the sources, and of those that are only read.
     let decoders: [BluetoothUUID: Decoder]
+    /// For sources that put several records into one payload.
+    let splitters: [BluetoothUUID: Splitter]
+    /// For sources that may spread one value over several packets.
+    let assemblers: [BluetoothUUID: Assembler]
+
+    init(
+        name: String, sources: [Source], procedure: Procedure = .measurements, longestPayload: Int,
+        decoders: [BluetoothUUID: Decoder], splitters: [BluetoothUUID: Splitter] = [:],
+        assemblers: [BluetoothUUID: Assembler] = [:]
+    ) {
+        self.name = name
+        self.sources = sources
+        self.procedure = procedure
+        self.longestPayload = longestPayload
+        self.decoders = decoders
+        self.splitters = splitters
+        self.assemblers = assemblers
+    }
+
+    /// Whether values of this characteristic are measurements of the profile.
+    public func measures(_ characteristic: BluetoothUUID) -> Bool {
+        sources.contains { $0.characteristic == characteristic }
+    }
+
+    /// The payloads of single records that a value consists of, in order; the value itself where the
+    /// profile puts one into each.
+    public func records(
+        in bytes: [UInt8], of characteristic: BluetoothUUID
+    ) throws(DecodeError) -> [[UInt8]] {
+        guard let splitter = splitters[characteristic] else { return [bytes] }
+        guard bytes.count <= Self.maximumPayload else {
+            throw .tooLong(count: bytes.count, limit: Self.maximumPayload)
+        }
+        return try splitter(bytes)
+    }
 
     /// What a payload of one of this profile's characteristics says. Bytes after the last field
     /// are accepted: later versions of a profile append fields.
@@ -28,6 +110,20 @@ public struct Profile: Sendable {
             throw .unknownCharacteristic(characteristic)
         }
         return try Self.run(decoder, bytes)
+    }
+
+    /// Whether these packets of one characteristic, the newest last, make up a value.
+    public func assemble(
+        _ packets: [[UInt8]], of characteristic: BluetoothUUID
+    ) throws(DecodeError) -> Assembly {
+        guard let newest = packets.last else { return .incomplete }
+        guard let assembler = assemblers[characteristic] else {
+            return packets.count == 1 ? .complete(try decode(newest, of: characteristic)) : .unrelated
+        }
+        for packet in packets where packet.count > Self.maximumPayload {
+            throw .tooLong(count: packet.count, limit: Self.maximumPayload)
+        }
+        return try assembler(packets)
     }
 
     static func run(_ decoder: Decoder, _ bytes: [UInt8]) throws(DecodeError) -> Reading {

@@ -1,7 +1,7 @@
 extension Profile {
     /// Health Thermometer Service 1.0.
     static let thermometer = Profile(
-        name: "thermometer", service: 0x1809, measurements: [Thermometer.measurement],
+        name: "thermometer", sources: [Source(Thermometer.measurement, in: 0x1809)],
         longestPayload: 13, decoders: [Thermometer.measurement: Thermometer.decode])
 }
 

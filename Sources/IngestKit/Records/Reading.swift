@@ -5,7 +5,8 @@ public struct Reading: Sendable, Equatable {
     /// The base time as sent, without the device's offset; nil when there is none or its date is
     /// unknown.
     public var deviceTime: DeviceTime?
-    /// The device's own offset from its base time, in minutes (glucose: Time Offset).
+    /// The device's own offset from its base time, in minutes (glucose: Time Offset; continuous
+    /// glucose: minutes since the session's start, whose time is another characteristic's).
     public var timeOffsetMinutes: Int?
     public var sequence: Int?
     public var user: Int?
@@ -37,6 +38,8 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     case pulseOximetry = "pulse-oximetry"
     case heartRate = "heart-rate"
     case continuousGlucose = "continuous-glucose"
+    /// A Generic Health Sensor's observation that none of the kinds above stands for.
+    case healthObservation = "health-observation"
     case battery
     case racp
     case bthome

@@ -76,7 +76,7 @@ import Testing
 
     @Test func profilesAreFoundByName() {
         #expect(Profiles.named("blood-pressure")?.service == 0x1810)
-        #expect(Profiles.named("thermometer")?.measurements == [0x2A1C])
+        #expect(Profiles.named("thermometer")?.sources.map(\.characteristic) == [0x2A1C])
         #expect(Profiles.named("glucose-meter") == nil)
     }
 }

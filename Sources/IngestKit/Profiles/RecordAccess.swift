@@ -1,0 +1,22 @@
+/// How a profile's peripherals report their stored records: the Record Access Control Point (GATT
+/// Specification Supplement 3.190) of one service.
+public struct RecordAccess: Sendable, Hashable {
+    /// By what records can be asked for from one on.
+    public enum Filter: Sendable, Hashable {
+        /// Filter type 1 of the Glucose and Health Sensor services: a number that counts up.
+        case sequenceNumber
+        /// Filter type 1 of the Continuous Glucose Monitoring service: minutes since the session's
+        /// start.
+        case timeOffset
+        /// All records or none.
+        case none
+    }
+
+    public static let controlPoint: BluetoothUUID = 0x2A52
+
+    public let service: BluetoothUUID
+    public let filter: Filter
+    /// Whether peripherals of the profile may lack the control point; they send what they have as
+    /// soon as they are subscribed to.
+    public let isOptional: Bool
+}
