@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func profilesAreFoundByName() {
-        #expect(Profiles.named("blood-pressure")?.service == 0x1810)
+        #expect(Profiles.named("blood-pressure")?.sources.map(\.service) == [0x1810])
         #expect(Profiles.named("thermometer")?.sources.map(\.characteristic) == [0x2A1C])
         #expect(Profiles.named("glucose-meter") == nil)
     }
