@@ -8,7 +8,7 @@ import IngestKit
 final class AttributeBearer {
     /// Values that may wait unread: a burst of stored records outruns the commits for a while.
     /// Beyond it the link is ended, so that none is lost silently.
-    static let longestQueue = 1_024
+    static let longestQueue = 4_096
 
     /// A value as it came, before its handle is looked up.
     struct Value: Sendable {
@@ -84,11 +84,11 @@ final class AttributeBearer {
     // MARK: Our requests
 
     /// Sends a request and returns its answer, without looking into it.
-    /// - Precondition: no other request is under way.
+    /// - Throws: `busy` when another request is under way: ATT allows one at a time (3.3.2).
     func transact(
         _ pdu: [UInt8], isolation: isolated (any Actor)
     ) async throws(LinkError) -> [UInt8] {
-        precondition(request == nil, "ATT allows one request at a time (Vol 3 Part F 3.3.2)")
+        guard request == nil else { throw .busy }
         try send(pdu)
         let opcode = pdu[0]
         let result = await withCheckedContinuation(isolation: isolation) { continuation in
@@ -123,7 +123,8 @@ final class AttributeBearer {
         try send([AttributeProtocol.Opcode.confirmation])
     }
 
-    private func send(_ pdu: [UInt8]) throws(LinkError) {
+    /// Sends a PDU that has no answer.
+    func send(_ pdu: [UInt8]) throws(LinkError) {
         if case .ended(let reason) = state { throw .ended(reason) }
         do {
             try channel.send(pdu)

@@ -83,6 +83,15 @@ public actor AttributeLink: PeripheralLink {
         }
     }
 
+    public func writeWithoutResponse(
+        _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) {
+        let found = try await find(characteristic, in: service)
+        try bearer.send(
+            [AttributeProtocol.Opcode.writeCommand] + AttributeProtocol.littleEndian(found.valueHandle)
+                + value)
+    }
+
     public func subscribe(
         to characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) {

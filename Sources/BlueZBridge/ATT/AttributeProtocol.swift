@@ -23,6 +23,7 @@ enum AttributeProtocol {
         static let readBlobRequest: UInt8 = 0x0C
         static let readByGroupTypeRequest: UInt8 = 0x10
         static let writeRequest: UInt8 = 0x12
+        static let writeCommand: UInt8 = 0x52
         static let notification: UInt8 = 0x1B
         static let indication: UInt8 = 0x1D
         static let confirmation: UInt8 = 0x1E

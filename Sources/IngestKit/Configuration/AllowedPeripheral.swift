@@ -1,11 +1,19 @@
 /// One entry of the allow-list: a model of the catalogue, and what the operator said of it.
 public struct AllowedPeripheral: Sendable, Hashable {
     /// Which stored readings are wanted.
-    public enum History: Sendable, Hashable {
+    public enum History: Sendable, Hashable, CustomStringConvertible {
         case all
         case none
         /// Not older than this.
         case within(Duration)
+
+        public var description: String {
+            switch self {
+            case .all: "all"
+            case .none: "none"
+            case .within(let duration): "\(duration.components.seconds)s"
+            }
+        }
     }
 
     public enum Pairing: String, Sendable, Hashable, CaseIterable {

@@ -15,6 +15,7 @@ extension Event {
         case .readFailed: .readFailed
         case .duplicateIgnored: .duplicateIgnored
         case .decodeError: .decodeError
+        case .historySkipped: .historySkipped
         case .submitted: .submitted
         case .failed: .failed
         case .retrying: .retrying
@@ -30,7 +31,7 @@ extension Event {
         switch self {
         case .discovered, .connected, .disconnected: .debug
         case .started, .stopping, .configReloaded, .read, .duplicateIgnored, .submitted: .info
-        case .adapterReady, .retrying, .destinationUp: .notice
+        case .adapterReady, .historySkipped, .retrying, .destinationUp: .notice
         case .adapterLost, .readFailed, .decodeError, .destinationDown: .warning
         case .configRejected, .failed, .authRejected, .destinationMisconfigured: .error
         case .storeError: .critical
@@ -52,6 +53,7 @@ extension Event {
         if let status = values.httpStatus { fields.append((.httpStatus, String(status))) }
         if let attempt = values.attempt { fields.append((.attempt, String(attempt))) }
         if let error = values.error { fields.append((.error, error)) }
+        if let count = values.count { fields.append((.count, String(count))) }
         if let sequence { fields.append((.sequence, String(sequence))) }
         return JournalEntry(
             name: name.rawValue, messageID: name.messageID, priority: priority, message: message,
@@ -87,6 +89,8 @@ extension Event {
             "Ignored a \(kind.rawValue) from \(peripheral.words) that was read before"
         case .decodeError(_, let peripheral, let error):
             "Kept a payload from \(peripheral.words) that could not be decoded: \(error)"
+        case .historySkipped(let peripheral, let count):
+            "Left \(count) stored reading\(count == 1 ? "" : "s") in \(peripheral.words), as its history says"
         case .submitted(_, let kind, let peripheral, let destination, _, _):
             "Submitted a \(kind.rawValue) from \(peripheral.words) to \(destination)"
         case .failed(_, let kind, let peripheral, let destination, _, _, let error):
@@ -115,6 +119,7 @@ extension Event {
         var httpStatus: Int?
         var attempt: Int?
         var error: String?
+        var count: Int?
     }
 
     private var details: Details {
@@ -132,6 +137,8 @@ extension Event {
             Details(peripheral: peripheral, attempt: attempt, error: error)
         case .decodeError(let record, let peripheral, let error):
             Details(recordID: record, kind: .undecoded, peripheral: peripheral, error: error)
+        case .historySkipped(let peripheral, let count):
+            Details(peripheral: peripheral, count: count)
         case .submitted(let record, let kind, let peripheral, let destination, let status, let attempt):
             Details(
                 recordID: record, kind: kind, peripheral: peripheral, destination: destination,

@@ -27,6 +27,7 @@ public enum Event: Sendable, Equatable {
     case read(recordID: RecordID, kind: RecordKind, PeripheralReference)
     case readFailed(PeripheralReference, error: String, attempt: Int)
     case duplicateIgnored(recordID: RecordID, kind: RecordKind, PeripheralReference)
+    case historySkipped(PeripheralReference, count: Int)
     case decodeError(recordID: RecordID, PeripheralReference, error: String)
     case submitted(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int,
@@ -53,6 +54,8 @@ public enum EventField: String, Sendable, CaseIterable {
     case httpStatus = "INGEST_HTTP_STATUS"
     case attempt = "INGEST_ATTEMPT"
     case error = "INGEST_ERROR"
+    /// How many, where an event stands for several of its kind.
+    case count = "INGEST_COUNT"
     /// Only in events about records and destinations: a number without gaps.
     case sequence = "INGEST_SEQ"
 }

@@ -21,6 +21,11 @@ public struct AllowList: Sendable, Equatable {
         self.models = models
     }
 
+    /// All of them.
+    public var entries: [AllowedPeripheral] {
+        pinned.sorted { $0.key.description < $1.key.description }.map(\.value) + models
+    }
+
     /// What the radio has to report for this list.
     public var filter: AdvertisementFilter {
         AdvertisementFilter(addresses: Set(pinned.keys), models: models.flatMap(\.model.recognised))

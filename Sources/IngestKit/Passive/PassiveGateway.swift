@@ -51,6 +51,7 @@ public actor PassiveGateway {
     /// Reads until the task is cancelled; reads under way are ended then.
     /// - Throws: what the radio cannot live with.
     public func run() async throws {
+        await acquaint()
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
                 // The group waits for the loop over the requests, which nothing else would end.
@@ -75,6 +76,7 @@ public actor PassiveGateway {
     /// Replaces the allow-list and the times of a running gateway; reads under way go on.
     public func apply(_ list: AllowList, timing: PassiveTiming) async {
         allowList = list
+        await acquaint()
         scheduler.timing = timing
         scheduler.allow(list, at: ports.clock.now)
         rearm()
@@ -83,6 +85,15 @@ public actor PassiveGateway {
 
     /// How many adapters listen now.
     public var listeningAdapters: Int { listening.count }
+
+    /// Devices and users that are new on the list are known from now on.
+    private func acquaint() async {
+        do {
+            _ = try await ports.store.acquaintances(of: allowList.entries)
+        } catch {
+            ports.events.emit(.storeError(error: "\(error)"))
+        }
+    }
 
     // MARK: Inputs
 
@@ -167,6 +178,17 @@ public actor PassiveGateway {
                 request.device, outcome: succeeded ? .succeeded : .failed, at: ports.clock.now))
     }
 
+    /// Since when the gateway has known the device and its users. Asked for at each read, because a
+    /// clock that could not tell may have been set meanwhile.
+    private func acquaintance(of entry: AllowedPeripheral) async -> Acquaintance {
+        do {
+            return try await ports.store.acquaintances(of: [entry]).first ?? Acquaintance()
+        } catch {
+            // What is stored in the device then belongs to nobody.
+            return Acquaintance()
+        }
+    }
+
     private func read(_ request: Request) async -> ReadSession.Outcome {
         guard let profile = Profiles.named(request.entry.model.profile) else {
             return .failed("this version cannot read the profile \(request.entry.model.profile)")
@@ -178,8 +200,10 @@ public actor PassiveGateway {
             return .failed("the queue could not be read: \(error)")
         }
         let session = ReadSession(
-            environment: environment, entry: request.entry, device: request.device,
-            adapter: request.adapter, profile: profile, memory: memory)
+            environment: environment,
+            target: ReadSession.Target(
+                entry: request.entry, device: request.device, profile: profile, memory: memory,
+                acquaintance: await acquaintance(of: request.entry), timing: scheduler.timing))
         scheduler.connecting(request.adapter, true, at: ports.clock.now)
         let link: any PeripheralLink
         do {

@@ -8,11 +8,18 @@ public struct PassiveTiming: Sendable, Hashable {
     public var firstBackOff: Duration
     /// Where the back-off stops doubling.
     public var longestBackOff: Duration
+    /// Between the records of a streaming profile.
+    public var streamInterval: Duration
+    /// How long a streaming profile holds its link.
+    public var streamMaximum: Duration
 
     public init(
         quietPeriod: Duration = .seconds(10), cooldown: Duration = .seconds(5),
-        firstBackOff: Duration = .seconds(2), longestBackOff: Duration = .seconds(300)
+        firstBackOff: Duration = .seconds(2), longestBackOff: Duration = .seconds(300),
+        streamInterval: Duration = .seconds(60), streamMaximum: Duration = .seconds(600)
     ) {
+        self.streamInterval = streamInterval
+        self.streamMaximum = streamMaximum
         self.quietPeriod = quietPeriod
         self.cooldown = cooldown
         self.firstBackOff = firstBackOff

@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 1
+    static let version = 2
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -30,6 +30,7 @@ enum QueueSchema {
             try db.execute(sql: version1)
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         }
+        if found < 2 { try db.execute(sql: version2) }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
@@ -119,5 +120,37 @@ enum QueueSchema {
             value INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         INSERT INTO counter (name, value) VALUES ('event', 0), ('position', 0);
+        """
+
+    private static let version2 = """
+        -- The device's own number of the reading.
+        ALTER TABLE record ADD COLUMN device_sequence INTEGER;
+        CREATE INDEX record_device_sequence ON record (address, device_sequence)
+            WHERE device_sequence IS NOT NULL;
+        -- Payloads that nothing in them dates, by which a stored reading is known again.
+        ALTER TABLE record ADD COLUMN undated_payload BLOB;
+        CREATE INDEX record_undated_payload ON record (address, undated_payload)
+            WHERE undated_payload IS NOT NULL;
+
+        -- Packets of values whose others have not come.
+        CREATE TABLE pending_packet (
+            address TEXT NOT NULL,
+            characteristic TEXT NOT NULL,
+            ordinal INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            boot_id TEXT NOT NULL,
+            received_ns INTEGER NOT NULL,
+            PRIMARY KEY (address, characteristic, ordinal)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Since when devices and their users are known.
+        CREATE TABLE acquaintance (
+            -- An address or # and a model's number; then for users | and the slot, if any.
+            key TEXT PRIMARY KEY,
+            -- Empty for devices.
+            subject TEXT NOT NULL,
+            -- Wall time in seconds since 1970.
+            since_s INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
         """
 }

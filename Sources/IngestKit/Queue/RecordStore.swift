@@ -1,8 +1,9 @@
 /// The port to the queue, as reading sees it.
 public protocol RecordStore: Sendable {
-    /// Commits a record, synced to disk, with its event. Returns only after the commit; throws
-    /// when nothing was committed, and then nothing may be confirmed.
-    func commit(_ submission: RecordSubmission) async throws -> CommitOutcome
+    /// Commits records and what goes with them, synced to disk, with their events. Returns only
+    /// after the commit; throws when nothing was committed, and then nothing may be confirmed.
+    /// - Returns: what became of each record, in their order.
+    func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome]
     /// The indication of this record was confirmed to the device: an equal one that comes later is
     /// a new reading.
     func markConfirmed(_ id: RecordID) async throws
@@ -12,6 +13,73 @@ public protocol RecordStore: Sendable {
     func recall(_ device: DeviceAddress) async throws -> DeviceMemory?
     /// Remembers what this link learned.
     func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws
+    /// The committed packets of values that are not whole yet.
+    func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets]
+    /// The newest record of a kind with this number of the device.
+    func record(
+        numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
+    ) async throws -> StoredPayload?
+    /// Since when each entry's device and users are known; those that are new are known from now on.
+    /// A slot that comes to another subject starts anew.
+    func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance]
+}
+
+extension RecordStore {
+    /// Commits one record.
+    func commit(_ submission: RecordSubmission) async throws -> CommitOutcome {
+        let outcomes = try await commit(QueueTransaction(submissions: [submission]))
+        return outcomes.first ?? .committed(submission.record.id)
+    }
+}
+
+/// What goes into the queue at once, or not at all.
+public struct QueueTransaction: Sendable {
+    public var submissions: [RecordSubmission]
+    /// What is remembered of the device from then on.
+    public var memory: (device: DeviceAddress, memory: DeviceMemory)?
+    /// Takes the place of what was pending of the same device and characteristic; without packets
+    /// nothing is pending any more.
+    public var pending: PendingPackets?
+
+    public init(
+        submissions: [RecordSubmission] = [], memory: (device: DeviceAddress, memory: DeviceMemory)? = nil,
+        pending: PendingPackets? = nil
+    ) {
+        self.submissions = submissions
+        self.memory = memory
+        self.pending = pending
+    }
+}
+
+/// Packets of one value whose others have not come yet.
+public struct PendingPackets: Sendable, Equatable {
+    public var device: BluetoothAddress
+    public var characteristic: BluetoothUUID
+    /// In the order of their arrival.
+    public var packets: [[UInt8]]
+    /// When the newest came; nil when that was before the box was started.
+    public var received: MonotonicInstant?
+
+    public init(
+        device: BluetoothAddress, characteristic: BluetoothUUID, packets: [[UInt8]],
+        received: MonotonicInstant?
+    ) {
+        self.device = device
+        self.characteristic = characteristic
+        self.packets = packets
+        self.received = received
+    }
+}
+
+/// A record that is in the queue, by its payload.
+public struct StoredPayload: Sendable, Equatable {
+    public var id: RecordID
+    public var bytes: [UInt8]
+
+    public init(id: RecordID, bytes: [UInt8]) {
+        self.id = id
+        self.bytes = bytes
+    }
 }
 
 /// A record on its way into the queue, and what decides whether it is one at all.
@@ -26,6 +94,10 @@ public struct RecordSubmission: Sendable {
         case undatedIndication(isFirstOnLink: Bool)
         /// A notification without a date: always new.
         case undatedNotification
+        /// Reported from the device's memory, which is read again after a link that broke: that it is
+        /// known already is expected, and told in no event. Where the payload does not name its
+        /// moment, equal bytes of the same device are the same reading.
+        case stored(isIdentified: Bool)
     }
 
     public let record: Record
@@ -69,12 +141,19 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     public var battery: Int?
     /// Wall time of the last look at battery and Database Hash, in seconds since 1970.
     public var lastDailyCheck: Int64?
+    /// How far the device's stored records were read; nil while they never were to their end.
+    public var storedRecords: StoredRecordsMemory?
+    /// Weights and body compositions whose counterpart has not come.
+    public var unpaired: [Relations.Member]?
 
     public init(
         layout: AttributeLayout = .unknown, manufacturer: String? = nil, model: String? = nil,
         serial: String? = nil, firmware: String? = nil, hasDeviceInformation: Bool = false,
-        battery: Int? = nil, lastDailyCheck: Int64? = nil
+        battery: Int? = nil, lastDailyCheck: Int64? = nil, storedRecords: StoredRecordsMemory? = nil,
+        unpaired: [Relations.Member]? = nil
     ) {
+        self.storedRecords = storedRecords
+        self.unpaired = unpaired
         self.layout = layout
         self.manufacturer = manufacturer
         self.model = model

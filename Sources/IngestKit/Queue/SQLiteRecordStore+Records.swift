@@ -8,21 +8,19 @@ extension SQLiteRecordStore: RecordStore {
     /// nanoseconds, was forgotten.
     private static let longestUnreleased: Int64 = 600 * 1_000_000_000
 
-    public func commit(_ submission: RecordSubmission) async throws -> CommitOutcome {
+    public func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
         let wall = clock.wallNanoseconds
         let bootID = bootID
-        let outcome = try await write { db in
-            if let known = try Self.repeated(submission, bootID: bootID, db) {
-                let record = submission.record
-                try Self.append(
-                    .duplicateIgnored(recordID: known, kind: record.kind, record.device.reference), db)
-                return CommitOutcome.duplicate(known)
+        let outcomes = try await write { db in
+            let outcomes = try transaction.submissions.map { submission in
+                try Self.commit(submission, wallNanoseconds: wall, bootID: bootID, db)
             }
-            try Self.insert(submission, wallNanoseconds: wall, bootID: bootID, db)
-            return .committed(submission.record.id)
+            if let (device, memory) = transaction.memory { try Self.remember(memory, of: device, db) }
+            if let pending = transaction.pending { try Self.replace(pending, bootID: bootID, db) }
+            return outcomes
         }
         outboxWakeUp.raise()
-        return outcome
+        return outcomes
     }
 
     public func markConfirmed(_ id: RecordID) async throws {
@@ -69,21 +67,55 @@ extension SQLiteRecordStore: RecordStore {
     }
 
     public func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        let text = String(decoding: try encoder.encode(memory), as: UTF8.self)
-        try await write { db in
-            // A memory that has not changed costs no write.
-            try db.execute(
+        try await write { db in try Self.remember(memory, of: device, db) }
+    }
+
+    public func record(
+        numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
+    ) async throws -> StoredPayload? {
+        try await read { db in
+            let row = try Row.fetchOne(
+                db,
                 sql: """
-                    INSERT INTO device (address, address_type, memory) VALUES (?, ?, ?)
-                    ON CONFLICT DO UPDATE SET memory = excluded.memory WHERE memory <> excluded.memory
+                    SELECT id, payload FROM record WHERE address = ? AND device_sequence = ? AND kind = ?
+                    ORDER BY seq DESC LIMIT 1
                     """,
-                arguments: [device.address.description, device.type.rawValue, text])
+                arguments: [device.description, sequence, kind.rawValue])
+            return row.map {
+                StoredPayload(id: RecordID(text: $0["id"]), bytes: Array($0["payload"] as Data))
+            }
         }
     }
 
     // MARK: - Within a transaction
+
+    private static func commit(
+        _ submission: RecordSubmission, wallNanoseconds: Int64, bootID: String, _ db: Database
+    ) throws -> CommitOutcome {
+        if let known = try repeated(submission, bootID: bootID, db) {
+            if case .stored = submission.repetition { return .duplicate(known) }
+            let record = submission.record
+            try append(.duplicateIgnored(recordID: known, kind: record.kind, record.device.reference), db)
+            return .duplicate(known)
+        }
+        try insert(submission, wallNanoseconds: wallNanoseconds, bootID: bootID, db)
+        return .committed(submission.record.id)
+    }
+
+    private static func remember(
+        _ memory: DeviceMemory, of device: DeviceAddress, _ db: Database
+    ) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let text = String(decoding: try encoder.encode(memory), as: UTF8.self)
+        // A memory that has not changed costs no write.
+        try db.execute(
+            sql: """
+                INSERT INTO device (address, address_type, memory) VALUES (?, ?, ?)
+                ON CONFLICT DO UPDATE SET memory = excluded.memory WHERE memory <> excluded.memory
+                """,
+            arguments: [device.address.description, device.type.rawValue, text])
+    }
 
     /// The record that this submission repeats, if it repeats one.
     private static func repeated(
@@ -93,7 +125,18 @@ extension SQLiteRecordStore: RecordStore {
         let known = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM record WHERE id = ?)", arguments: [record.id.text])
         if known == true { return record.id }
-
+        if submission.repetition == .stored(isIdentified: false) {
+            let id = try String.fetchOne(
+                db,
+                sql: """
+                    SELECT id FROM record WHERE address = ? AND undated_payload = ? AND characteristic = ?
+                    """,
+                arguments: [
+                    record.device.address.description, Data(record.raw.bytes),
+                    record.raw.characteristicText,
+                ])
+            return id.map(RecordID.init(text:))
+        }
         guard submission.repetition == .undatedIndication(isFirstOnLink: true) else { return nil }
         let row = try Row.fetchOne(
             db, sql: "SELECT * FROM unconfirmed WHERE address = ?",
@@ -115,8 +158,8 @@ extension SQLiteRecordStore: RecordStore {
         try db.execute(
             sql: """
                 INSERT INTO record (id, kind, peripheral_id, address, alias, characteristic, payload,
-                    body, destinations, committed_ns, checksum)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    body, destinations, committed_ns, checksum, device_sequence, undated_payload)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 record.id.text, record.kind.rawValue, record.device.peripheralID,
@@ -124,6 +167,7 @@ extension SQLiteRecordStore: RecordStore {
                 record.raw.characteristicText, payload, body,
                 submission.destinations?.joined(separator: "\n"), wallNanoseconds,
                 checksum(id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body),
+                record.sequence, submission.repetition == .stored(isIdentified: false) ? payload : nil,
             ])
         if case .undatedIndication = submission.repetition {
             try db.execute(

@@ -17,6 +17,10 @@ public protocol PeripheralLink: Sendable {
     func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError)
+    /// Writes a characteristic's value without an answer (Vol 3 Part G 4.9.1).
+    func writeWithoutResponse(
+        _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError)
     /// Turns on the characteristic's indications, or its notifications where it has no
     /// indications.
     func subscribe(to characteristic: BluetoothUUID, in service: BluetoothUUID) async throws(LinkError)
@@ -56,7 +60,8 @@ public struct ReceivedValue: Sendable, Equatable {
 /// Why a link could not be made or used. Three families: the kernel refused, the link broke, the
 /// peripheral answered what we cannot use.
 public enum LinkError: Error, Sendable, Equatable {
-    /// The fixed channel to this device has another owner (EBUSY): bluetoothd reads it.
+    /// The fixed channel to this device has another owner (EBUSY): bluetoothd reads it. Or another
+    /// request is under way on this link.
     case busy
     /// The adapter is gone or off.
     case adapterUnavailable

@@ -27,6 +27,9 @@ public struct Record: Sendable, Equatable {
     public var user: Int?
     /// Nil is unassigned.
     public var subject: String?
+    /// The record that this one belongs to: a glucose context to its glucose, a body composition to
+    /// its weight.
+    public var related: RecordID?
     public var device: DeviceBlock
     public var gateway: String
     public var raw: RawPayload
@@ -35,9 +38,10 @@ public struct Record: Sendable, Equatable {
 
     public init(
         id: RecordID, kind: RecordKind, stage: Stage, time: RecordTime, measurements: [Measurement],
-        flags: [String], sequence: Int?, user: Int?, subject: String?, device: DeviceBlock,
-        gateway: String, raw: RawPayload, isSimulated: Bool
+        flags: [String], sequence: Int?, user: Int?, subject: String?, related: RecordID? = nil,
+        device: DeviceBlock, gateway: String, raw: RawPayload, isSimulated: Bool
     ) {
+        self.related = related
         self.id = id
         self.kind = kind
         self.stage = stage

@@ -1,5 +1,5 @@
-/// Makes records of what live links bring: identity, time and subject (docs/records.md). Pure; the
-/// clocks are the caller's.
+/// Makes records of what devices send: identity, time and subject (docs/records.md). Pure; the clocks
+/// are the caller's.
 public struct RecordFactory: Sendable {
     /// When a payload came.
     public struct Reception: Sendable, Equatable {
@@ -26,45 +26,129 @@ public struct RecordFactory: Sendable {
         self.isSimulated = isSimulated
     }
 
-    /// A live record of one payload.
+    /// How a reading came, and what is known around it.
+    public struct Circumstances: Sendable, Equatable {
+        /// How it came.
+        public enum Way: Sendable, Equatable {
+            /// By itself, when it was measured or soon after.
+            case live
+            /// Reported from the device's memory.
+            /// - Parameter isFirstTransfer: whether that memory was never read to its end before.
+            case stored(isFirstTransfer: Bool)
+        }
+
+        public var way: Way
+        /// How far the device's clock is ahead of ours, where it was read on this link.
+        public var clockOffsetSeconds: Int?
+        /// The wall time that the payload counts from and does not hold.
+        public var base: DeviceTime?
+        /// Since when device and users are known. Nil: always.
+        public var acquaintance: Acquaintance?
+
+        public init(
+            way: Way = .live, clockOffsetSeconds: Int? = nil, base: DeviceTime? = nil,
+            acquaintance: Acquaintance? = nil
+        ) {
+            self.way = way
+            self.clockOffsetSeconds = clockOffsetSeconds
+            self.base = base
+            self.acquaintance = acquaintance
+        }
+    }
+
+    /// A record, and what decides whether it is kept.
+    public struct Product: Sendable {
+        public var record: Record
+        /// Whether the payload names its moment, so that the id alone decides whether two are the
+        /// same.
+        public var isIdentified: Bool
+        /// When it was measured by the device's clock, in seconds since 1970; nil where that is not
+        /// known or not believed.
+        public var measured: Int64?
+        /// Whether it is from before the gateway knew the device.
+        public var isHistorical: Bool { record.stage == .historical }
+    }
+
+    /// The record of one payload.
     /// - Parameter reading: what the payload says; nil for one that could not be decoded, which
     ///   becomes a record of kind `undecoded`.
     /// - Parameter device: with the device's identity address.
-    /// - Parameter clockOffsetSeconds: how far the device's clock is ahead of ours, where it was
-    ///   read on this link.
-    /// - Returns: The record, and whether its payload holds a full date, so that the id alone
-    ///   decides whether two are the same.
     public func make(
         _ reading: Reading?, raw: RawPayload, reception: Reception, entry: AllowedPeripheral,
-        device: DeviceBlock, clockOffsetSeconds: Int? = nil
-    ) -> (record: Record, isIdentified: Bool) {
+        device: DeviceBlock, circumstances: Circumstances = Circumstances()
+    ) -> Product {
         let deviceTime = reading?.localDeviceTime
-        let isIdentified = deviceTime != nil
-        let id = RecordIdentity.id(
-            address: device.address, raw: raw,
-            distinction: isIdentified
-                ? .dateInPayload : .reception(bootID: bootID, reception.instant))
-        let time = LiveTime(zone: zone, received: reception.wallSeconds)
-            .recordTime(device: deviceTime, clockOffsetSeconds: clockOffsetSeconds)
+        let decision = ReadingTime(zone: zone, received: reception.wallSeconds).decide(
+            device: deviceTime, way: circumstances.way == .live ? .live : .stored,
+            clockOffsetSeconds: circumstances.clockOffsetSeconds)
+        let acquaintance = circumstances.acquaintance ?? .always(entry)
+        let distinction: RecordIdentity.Distinction =
+            if let base = circumstances.base, reading != nil {
+                .base(base)
+            } else if deviceTime != nil {
+                .dateInPayload
+            } else {
+                .reception(bootID: bootID, reception.instant)
+            }
+        let isIdentified =
+            if case .reception = distinction { false } else { true }
         let record = Record(
-            id: id, kind: reading?.kind ?? .undecoded, stage: .live, time: time,
-            measurements: reading?.measurements ?? [], flags: reading?.flags ?? [],
+            id: RecordIdentity.id(address: device.address, raw: raw, distinction: distinction),
+            kind: reading?.kind ?? .undecoded,
+            stage: stage(measured: decision.measured, circumstances.way, acquaintance),
+            time: decision.time, measurements: reading?.measurements ?? [], flags: reading?.flags ?? [],
             sequence: reading?.sequence, user: reading?.user,
-            subject: reading.flatMap { subject(of: $0, entry: entry, device: device) },
+            subject: reading.flatMap {
+                subject(
+                    of: $0, measured: decision.measured, circumstances.way, acquaintance, entry: entry,
+                    device: device)
+            },
             device: device, gateway: gateway, raw: raw, isSimulated: isSimulated)
-        return (record, isIdentified)
+        return Product(record: record, isIdentified: isIdentified, measured: decision.measured)
+    }
+
+    /// What was measured before the gateway knew the device is historical. A stored reading that
+    /// nothing dates is so on the first transfer, and where the gateway's clock cannot tell.
+    private func stage(
+        measured: Int64?, _ way: Circumstances.Way, _ acquaintance: Acquaintance
+    ) -> Record.Stage {
+        switch (measured, acquaintance.device, way) {
+        case (let measured?, let known?, _): measured < known ? .historical : .live
+        case (_, _, .live): .live
+        case (nil, _, .stored(let isFirstTransfer)): isFirstTransfer ? .historical : .live
+        case (_, nil, .stored): .historical
+        }
     }
 
     /// Whom a reading belongs to; nil is nobody. An entry without an address stands for any device
-    /// of its model, and so for no person.
+    /// of its model, and so for no person. What was measured before this person had the device is
+    /// not theirs, and neither is a stored reading whose time is not known.
     private func subject(
-        of reading: Reading, entry: AllowedPeripheral, device: DeviceBlock
+        of reading: Reading, measured: Int64?, _ way: Circumstances.Way, _ acquaintance: Acquaintance,
+        entry: AllowedPeripheral, device: DeviceBlock
     ) -> String? {
-        guard entry.address == device.address, !reading.flags.contains(Reading.unknownUserFlag) else {
-            return nil
+        guard entry.address == device.address, !reading.flags.contains(Reading.unknownUserFlag),
+            let assignment = entry.assignment(of: reading)
+        else { return nil }
+        guard let measured else { return way == .live ? assignment.subject : nil }
+        guard let since = entry.subjectSince.flatMap(midnight) ?? acquaintance.subjects[assignment.slot]
+        else { return nil }
+        return measured >= since ? assignment.subject : nil
+    }
+
+    /// When a day begins in the gateway's zone, in seconds since 1970.
+    private func midnight(_ date: String) -> Int64? {
+        let parts = date.split(separator: "-").compactMap { Int($0) }
+        guard parts.count == 3 else { return nil }
+        let time = DeviceTime(
+            year: parts[0], month: parts[1], day: parts[2], hours: 0, minutes: 0, seconds: 0)
+        guard time.isPossible else { return nil }
+        let wall = time.wallSeconds
+        return switch zone.offset(atWall: wall) {
+        case .only(let offset), .skipped(let offset): wall - Int64(offset)
+        // The later midnight leaves an hour to nobody rather than to the wrong person.
+        case .repeated(_, let second): wall - Int64(second)
         }
-        if let subject = entry.subject { return subject }
-        return reading.user.flatMap { entry.users[$0] }
     }
 }
 
@@ -79,10 +163,10 @@ extension RecordFactory.Reception {
 extension Reading {
     /// The device's wall clock with its own offset applied; nil when there is no full date, or the
     /// offset leads out of the calendar.
-    fileprivate var localDeviceTime: DeviceTime? {
+    var localDeviceTime: DeviceTime? {
         guard let deviceTime, deviceTime.isPossible else { return nil }
-        // The Time Offset field is a signed 16-bit number of minutes.
-        let offset = Int64(Int16(clamping: timeOffsetMinutes ?? 0)) * 60
-        return DeviceTime(wallSeconds: deviceTime.wallSeconds + offset)
+        // The widest offset is that of continuous glucose, an unsigned 16-bit number of minutes.
+        let minutes = Int64(min(max(timeOffsetMinutes ?? 0, -32_768), 65_535))
+        return DeviceTime(wallSeconds: deviceTime.wallSeconds + minutes * 60)
     }
 }

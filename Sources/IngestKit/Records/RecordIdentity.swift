@@ -6,6 +6,9 @@ enum RecordIdentity {
         case dateInPayload
         /// The moment of reception.
         case reception(bootID: String, MonotonicInstant)
+        /// A wall time that the payload counts from and does not hold: the session's start for
+        /// continuous glucose, the base time of its measurement for a glucose context.
+        case base(DeviceTime)
     }
 
     /// The text that is hashed: `ADDRESS|CHARACTERISTIC|HEX|X`, ASCII.
@@ -14,6 +17,7 @@ enum RecordIdentity {
             switch distinction {
             case .dateInPayload: ""
             case .reception(let bootID, let instant): "\(bootID):\(instant.nanoseconds)"
+            case .base(let time): time.description
             }
         return "\(address)|\(raw.characteristicText)|\(Hex.text(raw.bytes))|\(last)"
     }

@@ -20,6 +20,7 @@ extension Record {
         if let sequence { text.member("sequence", sequence) }
         if let user { text.member("user", user) }
         if let subject { text.member("subject", subject) }
+        if let related { text.member("related", related.text) }
         text.key("device")
         text.value(device)
         text.member("gateway", gateway)

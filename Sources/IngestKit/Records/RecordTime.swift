@@ -5,7 +5,7 @@ public struct RecordTime: Sendable, Equatable {
         case device
         /// The moment of reception, for live readings.
         case received
-        /// Nothing tells; the value is an upper bound.
+        /// Nothing tells: the value, the moment of reception, is an upper bound.
         case unknown
     }
 
@@ -31,8 +31,24 @@ public struct RecordTime: Sendable, Equatable {
     }
 }
 
-/// Decides the time of a live reading.
-struct LiveTime {
+/// Decides the time of a reading that has come.
+struct ReadingTime {
+    /// How the reading came.
+    enum Way {
+        /// Sent when it was measured, or soon after.
+        case live
+        /// Reported from the device's memory.
+        case stored
+    }
+
+    /// What was decided.
+    struct Decision: Equatable {
+        var time: RecordTime
+        /// When it was measured by the device's clock, in seconds since 1970; nil where that is not
+        /// known or not believed.
+        var measured: Int64?
+    }
+
     /// 2010-01-01T00:00:00Z: a clock that says less was never set.
     static let earliestBelieved: Int64 = 1_262_304_000
     /// How far ahead of ours a device's clock may be and still be believed.
@@ -44,29 +60,35 @@ struct LiveTime {
 
     /// - Parameter device: the device's wall clock with its own offset applied.
     /// - Parameter clockOffsetSeconds: how far the device's clock is ahead of ours, where it was
-    ///   read on the same link.
-    func recordTime(device: DeviceTime?, clockOffsetSeconds: Int?) -> RecordTime {
-        let measured = device.flatMap { believed($0, clockOffsetSeconds: clockOffsetSeconds) }
-        let offset = zone.offset(at: received)
-        return RecordTime(
-            value: measured ?? Self.text(received, offset: offset),
-            source: measured == nil ? .received : .device, device: device,
+    ///   read on the same link. What is stored may be from before the clock was last set, so its
+    ///   time is not corrected.
+    func decide(device: DeviceTime?, way: Way, clockOffsetSeconds: Int?) -> Decision {
+        let correction = way == .live ? Int64(clockOffsetSeconds ?? 0) : 0
+        let measured = device.flatMap { believed($0, correction: correction, way: way) }
+        let unmeasured: RecordTime.Source = way == .live ? .received : .unknown
+        let instant = measured?.instant ?? received
+        let time = RecordTime(
+            value: Self.text(instant, offset: measured?.offset ?? zone.offset(at: received)),
+            source: measured == nil ? unmeasured : .device, device: device,
             clockOffsetSeconds: clockOffsetSeconds, received: Self.text(received, offset: nil))
+        return Decision(time: time, measured: measured?.instant)
     }
 
-    private func believed(_ device: DeviceTime, clockOffsetSeconds: Int?) -> String? {
-        let correction = Int64(clockOffsetSeconds ?? 0)
+    private func believed(
+        _ device: DeviceTime, correction: Int64, way: Way
+    ) -> (instant: Int64, offset: Int)? {
         let (wall, overflow) = device.wallSeconds.subtractingReportingOverflow(correction)
         guard !overflow, DeviceTime(wallSeconds: wall) != nil else { return nil }
         let offset =
             switch zone.offset(atWall: wall) {
             case .only(let offset), .skipped(let offset): offset
             case .repeated(let first, let second):
-                // A live reading was taken shortly before it came.
-                isBelievable(wall - Int64(second)) ? second : first
+                // A live reading was taken shortly before it came; of a stored one nothing is known,
+                // and the earlier moment gives it to nobody rather than to the wrong person.
+                way == .live && isBelievable(wall - Int64(second)) ? second : first
             }
         let instant = wall - Int64(offset)
-        return isBelievable(instant) ? Self.text(instant, offset: offset) : nil
+        return isBelievable(instant) ? (instant, offset) : nil
     }
 
     private func isBelievable(_ instant: Int64) -> Bool {

@@ -9,7 +9,9 @@ extension Configuration {
     }
 
     var passiveTiming: PassiveTiming {
-        PassiveTiming(quietPeriod: passive.quietPeriod, cooldown: passive.cooldown)
+        PassiveTiming(
+            quietPeriod: passive.quietPeriod, cooldown: passive.cooldown,
+            streamInterval: passive.streamInterval, streamMaximum: passive.streamMaximum)
     }
 
     var adapterSelection: AdapterSelection {

@@ -212,14 +212,14 @@ final class NotedStore: RecordStore {
         self.failingCommits = Mutex(failingCommits)
     }
 
-    func commit(_ submission: RecordSubmission) async throws -> CommitOutcome {
+    func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
         let fails = failingCommits.withLock { count in
             guard count > 0 else { return false }
             count -= 1
             return true
         }
         if fails { throw failure }
-        return try await store.commit(submission)
+        return try await store.commit(transaction)
     }
 
     func markConfirmed(_ id: RecordID) async throws {
@@ -238,6 +238,20 @@ final class NotedStore: RecordStore {
 
     func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
         try await store.remember(memory, of: device)
+    }
+
+    func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {
+        try await store.pendingPackets(of: device)
+    }
+
+    func record(
+        numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
+    ) async throws -> StoredPayload? {
+        try await store.record(numbered: sequence, kind: kind, of: device)
+    }
+
+    func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
+        try await store.acquaintances(of: entries)
     }
 }
 

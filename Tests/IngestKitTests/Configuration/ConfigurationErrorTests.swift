@@ -186,7 +186,7 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
         (
             "type: junction, kinds: [weigth]",
             "3:39: destinations[0].kinds[0]: expected blood-pressure, glucose, glucose-context, body-temperature, weight, "
-                + "body-composition, pulse-oximetry, heart-rate, continuous-glucose, battery, bthome, mi-scale or mibeacon, "
+                + "body-composition, pulse-oximetry, heart-rate, continuous-glucose, health-observation, battery, bthome, mi-scale or mibeacon, "
                 + "found \"weigth\""
         ),
         (

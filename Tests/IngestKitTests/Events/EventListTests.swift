@@ -21,7 +21,8 @@ import Testing
         case .read: .readFailed(cuff, error: "reason", attempt: 2)
         case .readFailed: .duplicateIgnored(recordID: id, kind: .bloodPressure, cuff)
         case .duplicateIgnored: .decodeError(recordID: id, cuff, error: "reason")
-        case .decodeError:
+        case .decodeError: .historySkipped(cuff, count: 37)
+        case .historySkipped:
             .submitted(
                 recordID: id, kind: .bloodPressure, cuff, destination: "clinic", httpStatus: 200, attempt: 1)
         case .submitted:

@@ -23,14 +23,15 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
             try await store.fill(["a"])
-            try await store.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+            try await store.write { try $0.execute(sql: "PRAGMA user_version = \(QueueSchema.version + 1)") }
             try await store.close()
             let before = try Data(contentsOf: URL(filePath: directory + "/queue.sqlite"))
 
             let error = await #expect(throws: StoreError.self) {
                 try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
             }
-            #expect(error?.kind == .newerVersion(found: 2, supported: 1))
+            #expect(
+                error?.kind == .newerVersion(found: QueueSchema.version + 1, supported: QueueSchema.version))
             #expect(
                 error?.description.contains(directory + "/queue.sqlite: written by a later ingestd") == true)
             #expect(try Data(contentsOf: URL(filePath: directory + "/queue.sqlite")) == before)

@@ -37,15 +37,18 @@ import Testing
     /// A record of a cuff's reading that came at `received`, in seconds since 1970.
     private func make(
         _ reading: Reading?, at received: Int64, zone: TimeZoneRules = .utc, clockOffset: Int? = nil,
-        entry: AllowedPeripheral = entry()
+        way: RecordFactory.Circumstances.Way = .live, base: DeviceTime? = nil,
+        acquaintance: Acquaintance? = nil, entry: AllowedPeripheral = entry()
     ) -> (record: Record, isIdentified: Bool) {
-        Self.factory(zone: zone).make(
+        let product = Self.factory(zone: zone).make(
             reading, raw: RawPayload(characteristic: 0x2A35, bytes: Self.dated),
             reception: .init(
                 instant: MonotonicInstant(nanoseconds: 734_512_000_000),
                 wallNanoseconds: received * 1_000_000_000 + 999_999_999),
             entry: entry, device: DeviceBlock(peripheralID: 1001, address: Self.cuff, alias: "kitchen cuff"),
-            clockOffsetSeconds: clockOffset)
+            circumstances: RecordFactory.Circumstances(
+                way: way, clockOffsetSeconds: clockOffset, base: base, acquaintance: acquaintance))
+        return (product.record, product.isIdentified)
     }
 
     private func reading(at time: DeviceTime?, offset: Int? = nil) -> Reading {

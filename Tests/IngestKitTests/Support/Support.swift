@@ -91,7 +91,7 @@ extension SQLiteRecordStore {
     /// Commits and freezes records with these ids.
     func fill(_ ids: some Sequence<String>) async throws {
         for id in ids {
-            let record = try record(id)
+            let record = try IngestKitTests.record(id)
             try await add(record)
             try await freeze([record])
         }

@@ -1,0 +1,70 @@
+/// Finds which weight and which body composition are of one weighing, in whatever order they come.
+public struct Relations: Sendable {
+    /// A record that waits for its counterpart.
+    public struct Member: Sendable, Hashable, Codable {
+        public var id: String
+        public var isWeight: Bool
+        /// The device's wall time, written out; nil where the payload has none.
+        public var time: String?
+        public var user: Int?
+        /// When it came, in seconds since 1970.
+        public var received: Int64
+
+        public init(id: String, isWeight: Bool, time: String?, user: Int?, received: Int64) {
+            self.id = id
+            self.isWeight = isWeight
+            self.time = time
+            self.user = user
+            self.received = received
+        }
+    }
+
+    /// One weighing.
+    public struct Pair: Sendable, Hashable {
+        public var weight: RecordID
+        public var bodyComposition: RecordID
+    }
+
+    /// Members that are kept; the oldest give way.
+    public static let mostWaiting = 16
+    /// Records without a time belong together when they come within this time of each other, in
+    /// seconds: longer than a scale takes for both, shorter than the way of a second person onto it.
+    static let longestPause: Int64 = 120
+
+    /// Those that have no counterpart yet, the oldest first.
+    public private(set) var waiting: [Member]
+
+    public init(waiting: [Member] = []) {
+        self.waiting = waiting
+    }
+
+    /// Takes a record in.
+    /// - Parameter received: in seconds since 1970.
+    /// - Returns: the weighing that it completes.
+    public mutating func add(_ record: Record, id: RecordID, received: Int64) -> Pair? {
+        guard record.kind == .weight || record.kind == .bodyComposition else { return nil }
+        guard !waiting.contains(where: { $0.id == id.text }) else { return nil }
+        let member = Member(
+            id: id.text, isWeight: record.kind == .weight, time: record.time.device?.description,
+            user: record.user, received: received)
+        guard let index = waiting.lastIndex(where: { $0.isCounterpart(of: member) }) else {
+            waiting.append(member)
+            if waiting.count > Self.mostWaiting { waiting.removeFirst() }
+            return nil
+        }
+        let other = waiting.remove(at: index)
+        let (weight, composition) = member.isWeight ? (member, other) : (other, member)
+        return Pair(weight: RecordID(text: weight.id), bodyComposition: RecordID(text: composition.id))
+    }
+}
+
+extension Relations.Member {
+    /// Whether both are of one weighing: of equal times where both have one, else close to each
+    /// other; and never of two users.
+    fileprivate func isCounterpart(of other: Self) -> Bool {
+        guard isWeight != other.isWeight else { return false }
+        if let user, let theirs = other.user, user != theirs { return false }
+        if let time, let theirs = other.time { return time == theirs }
+        return abs(received - other.received) <= Relations.longestPause
+    }
+}

@@ -1,0 +1,183 @@
+/// From values to committed records.
+extension ReadSession {
+    typealias Way = RecordFactory.Circumstances.Way
+
+    /// A record that is about to be committed.
+    private struct Draft {
+        var record: Record
+        var submission: RecordSubmission
+        /// What names the record in the device's memory: sequence number or time offset.
+        var number: Int?
+    }
+
+    /// Takes over packets that an earlier link left behind.
+    func recallPackets() async throws(SessionError) {
+        guard !profile.assemblers.isEmpty else { return }
+        do {
+            joining.recall(try await environment.store.pendingPackets(of: device.address))
+        } catch {
+            throw storeFailure(error)
+        }
+    }
+
+    /// Commits what these values say, in one transaction.
+    /// - Parameters:
+    ///   - transfer: the transfer that they are part of, which learns their numbers.
+    ///   - concluding: whether it ended with them: what it remembers goes into the same transaction,
+    ///     and so do contexts whose glucose did not come.
+    /// - Returns: the id of the last record, new or known; nil when they make up none.
+    @discardableResult
+    func commit(
+        _ values: [ReceivedValue], way: Way, transfer: StoredTransfer? = nil, concluding: Bool = false
+    ) async throws(SessionError) -> (id: RecordID?, transfer: StoredTransfer?) {
+        var transfer = transfer
+        var drafts: [Draft] = []
+        for value in values {
+            if value.isIndication { indicationCount += 1 }
+            for part in joining.parts(of: value, at: environment.clock.now) {
+                drafts += self.drafts(of: part, way: way, transfer: &transfer)
+            }
+        }
+        if concluding {
+            for part in try await unrelatedContexts() {
+                drafts += self.drafts(of: part, way: way, transfer: &transfer)
+            }
+        }
+        var transaction = QueueTransaction(submissions: drafts.map(\.submission))
+        transaction.pending = joining.takeChanges()
+        if concluding, let transfer {
+            memory.storedRecords = transfer.memory(
+                session: joining.session?.description, history: entry.history.description)
+            transaction.memory = (device, memory)
+        }
+        let outcomes: [CommitOutcome]
+        do {
+            outcomes = try await environment.store.commit(transaction)
+        } catch {
+            throw storeFailure(error)
+        }
+        var last: RecordID?
+        for (draft, outcome) in zip(drafts, outcomes) {
+            committedCount += 1
+            switch outcome {
+            case .committed(let id):
+                last = id
+                unfrozen.append((draft.record, environment.clock.now))
+                firstUnfrozenContinuation.yield()
+            case .duplicate(let id):
+                last = id
+            }
+            if let last {
+                if let number = draft.number { transfer?.took(number: number, id: last) }
+                relate(draft.record, id: last)
+            }
+        }
+        return (last, transfer)
+    }
+
+    private func storeFailure(_ error: any Error) -> SessionError {
+        if !Task.isCancelled { environment.events.emit(.storeError(error: "\(error)")) }
+        let storeError = error as? StoreError
+        return .store("\(error)", fatal: storeError?.isFatal == true ? storeError : nil)
+    }
+
+    // MARK: Records
+
+    /// The records of one part, as they would be committed.
+    private func drafts(
+        of part: ValueJoining.Part, way: Way, transfer: inout StoredTransfer?
+    ) -> [Draft] {
+        let value = part.value
+        // The wall clock of the reception, which may lie behind: values queue during commits.
+        let age = environment.clock.now.since(value.received)
+        let wall = environment.clock.wallNanoseconds - Int64(age / .nanoseconds(1))
+        var product = environment.factory.make(
+            part.reading, raw: RawPayload(characteristic: value.characteristic, bytes: part.bytes),
+            reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
+            entry: entry, device: deviceBlock,
+            circumstances: RecordFactory.Circumstances(
+                way: way, base: part.base, acquaintance: acquaintance))
+        product.record.related = part.related
+        let number = part.number
+        let isWanted: Bool
+        if let leader = part.leader {
+            // A context goes where its glucose goes.
+            isWanted = !leader.isSkipped
+        } else {
+            isWanted = self.isWanted(product, way: way, receivedSeconds: wall / 1_000_000_000)
+            joining.learn(part, id: product.record.id, isSkipped: !isWanted)
+        }
+        guard isWanted else {
+            skippedCount += 1
+            if let number { transfer?.took(number: number, id: product.record.id) }
+            return joining.followers(of: part).flatMap { drafts(of: $0, way: way, transfer: &transfer) }
+        }
+        let draft = Draft(
+            record: product.record,
+            submission: RecordSubmission(
+                record: product.record,
+                repetition: repetition(
+                    of: part, isIdentified: product.isIdentified, way: way),
+                received: value.received, decodeError: part.failure, destinations: entry.destinations),
+            number: number)
+        let followers = joining.followers(of: part)
+        return [draft] + followers.flatMap { drafts(of: $0, way: way, transfer: &transfer) }
+    }
+
+    /// What the same bytes, coming again, mean.
+    private func repetition(
+        of part: ValueJoining.Part, isIdentified: Bool, way: Way
+    ) -> RecordSubmission.Repetition {
+        if case .stored = way {
+            // Minutes since a session's start that is not known name nothing.
+            let isNamed = isIdentified || part.reading?.kind != .continuousGlucose
+            return isNamed ? .stored(isIdentified: isIdentified) : .undatedNotification
+        }
+        if isIdentified { return .identified }
+        guard part.value.isIndication else { return .undatedNotification }
+        return .undatedIndication(isFirstOnLink: indicationCount == 1)
+    }
+
+    /// Whether the entry's history takes a reading. It bounds what was measured before the gateway
+    /// knew the device; later readings are taken whatever their age.
+    private func isWanted(_ product: RecordFactory.Product, way: Way, receivedSeconds: Int64) -> Bool {
+        guard case .stored = way, product.isHistorical else { return true }
+        switch entry.history {
+        case .all: return true
+        case .none: return false
+        case .within(let duration):
+            guard let measured = product.measured else { return true }
+            return measured >= receivedSeconds - duration.components.seconds
+        }
+    }
+
+    // MARK: Relations
+
+    /// A glucose context whose glucose did not come on this link: it may have come on an earlier one.
+    private func unrelatedContexts() async throws(SessionError) -> [ValueJoining.Part] {
+        var parts: [ValueJoining.Part] = []
+        for part in joining.takeLoneContexts() {
+            guard let sequence = part.reading?.sequence else { continue }
+            do {
+                let glucose = try await environment.store.record(
+                    numbered: sequence, kind: .glucose, of: device.address)
+                parts.append(joining.context(part, of: glucose))
+            } catch {
+                throw storeFailure(error)
+            }
+        }
+        return parts
+    }
+
+    /// Notes which weight a body composition belongs to. The one that is not released yet names the
+    /// other: the body composition where both can.
+    private func relate(_ record: Record, id: RecordID) {
+        let received = environment.clock.wallNanoseconds / 1_000_000_000
+        guard let pair = relations.add(record, id: id, received: received) else { return }
+        for (holder, named) in [(pair.bodyComposition, pair.weight), (pair.weight, pair.bodyComposition)] {
+            guard let index = unfrozen.firstIndex(where: { $0.record.id == holder }) else { continue }
+            unfrozen[index].record.related = named
+            return
+        }
+    }
+}

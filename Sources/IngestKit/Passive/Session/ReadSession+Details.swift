@@ -1,0 +1,67 @@
+/// What comes after the reading.
+extension ReadSession {
+    /// Battery and Database Hash are looked at once in this time, in seconds.
+    private static let dailyCheck: Int64 = 86_400
+
+    /// Device information once, battery and Database Hash once a day. A link that ends here is no
+    /// failure: the values that came before its end still wait, and are taken by the caller.
+    func readDetails(over link: any PeripheralLink) async throws(SessionError) {
+        let now = environment.clock.wallNanoseconds / 1_000_000_000
+        do throws(LinkError) {
+            if !memory.hasDeviceInformation {
+                try await readDeviceInformation(over: link)
+            }
+            // A check in the future was made by a clock that has been set since.
+            let isDue = memory.lastDailyCheck.map { now - $0 >= Self.dailyCheck || now < $0 } ?? true
+            guard isDue else { return }
+            if let level = try await value(
+                BatteryLevel.characteristic, in: BatteryLevel.service, over: link)
+            {
+                memory.battery = try? BatteryLevel.percent(level)
+            }
+            let hash = memory.layout.databaseHash
+            try await link.checkDatabaseHash()
+            await confirmationArrived()
+            memory.lastDailyCheck = now
+            // Another set of attributes is another firmware.
+            if let hash, await link.layout.databaseHash != hash {
+                try await readDeviceInformation(over: link)
+            }
+        } catch {
+            return
+        }
+    }
+
+    private func readDeviceInformation(over link: any PeripheralLink) async throws(LinkError) {
+        memory.manufacturer = try await text(DeviceInformation.manufacturerName, over: link)
+        memory.model = try await text(DeviceInformation.modelNumber, over: link)
+        memory.serial = try await text(DeviceInformation.serialNumber, over: link)
+        memory.firmware = try await text(DeviceInformation.firmwareRevision, over: link)
+        memory.hasDeviceInformation = true
+    }
+
+    private func text(
+        _ characteristic: BluetoothUUID, over link: any PeripheralLink
+    ) async throws(LinkError) -> String? {
+        try await value(characteristic, in: DeviceInformation.service, over: link)
+            .flatMap(DeviceInformation.text)
+    }
+
+    /// A characteristic's value, nil where the peripheral has none or does not let us read it.
+    func value(
+        _ characteristic: BluetoothUUID, in service: BluetoothUUID, over link: any PeripheralLink
+    ) async throws(LinkError) -> [UInt8]? {
+        do {
+            let value = try await link.read(characteristic, in: service)
+            await confirmationArrived()
+            return value
+        } catch {
+            switch error {
+            case .missing, .attribute, .notEncrypted, .malformed:
+                await confirmationArrived()
+                return nil
+            default: throw error
+            }
+        }
+    }
+}

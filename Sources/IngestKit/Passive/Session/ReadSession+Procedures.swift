@@ -1,0 +1,245 @@
+/// The orders of things on a link, one for each kind of profile.
+extension ReadSession {
+    /// Records that go into one transaction while a memory streams in.
+    private static let largestGroup = 100
+    /// Streams bring a value a second or so; one that has paused for so long has ended.
+    private static let longestStreamPause = Duration.seconds(10)
+
+    // MARK: Measurements that come by themselves
+
+    func readMeasurements(over link: any PeripheralLink) async throws(SessionError) {
+        try await subscribe(over: link)
+        guard let first = try await nextValue(over: link, within: Self.firstValueTimeout) else {
+            throw .noMeasurement
+        }
+        try await take(first, over: link)
+        try await readDetails(over: link)
+        try await takeFurther(over: link)
+    }
+
+    /// Takes the values that come until none has come for a moment.
+    func takeFurther(over link: any PeripheralLink) async throws(SessionError) {
+        while committedCount < Self.mostValues,
+            let value = try await nextValue(over: link, within: Self.furtherValueTimeout)
+        {
+            try await take(value, over: link)
+        }
+    }
+
+    /// Subscribes to what the peripheral has of the profile's sources.
+    private func subscribe(over link: any PeripheralLink) async throws(SessionError) {
+        do throws(LinkError) {
+            if profile.longestPayload > Profile.payloadOfDefaultMTU {
+                // Opcode and handle come on top of the payload.
+                try await link.ensureMTU(profile.longestPayload + 3)
+            }
+            var isSubscribed = false
+            for source in profile.sources {
+                if source.isOptional, try await !link.has(source.characteristic, in: source.service) {
+                    continue
+                }
+                try await link.subscribe(to: source.characteristic, in: source.service)
+                isSubscribed = true
+            }
+            guard isSubscribed else {
+                throw LinkError.missing(profile.sources.first?.characteristic ?? 0)
+            }
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    // MARK: Stored records
+
+    func readStoredRecords(
+        _ access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        guard try await hasControlPoint(access, over: link) else {
+            return try await readMeasurements(over: link)
+        }
+        try await subscribe(over: link)
+        try await readSession(of: access, over: link)
+        try await transfer(access, over: link)
+        hasSucceeded = true
+        try await readDetails(over: link)
+        try await takeFurther(over: link)
+        try await commit([], way: .live, concluding: true)
+    }
+
+    private func hasControlPoint(
+        _ access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) -> Bool {
+        do throws(LinkError) {
+            if try await link.has(RecordAccess.controlPoint, in: access.service) { return true }
+            guard access.isOptional else { throw LinkError.missing(RecordAccess.controlPoint) }
+            return false
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// Time offsets count from the session's start. Without one, they name no moment.
+    private func readSession(
+        of access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        guard access.filter == .timeOffset else { return }
+        do {
+            let start = try await value(
+                ContinuousGlucose.sessionStartTime, in: access.service, over: link)
+            joining.session = start.flatMap { try? ContinuousGlucose.sessionStart($0) }
+        } catch {
+            throw .link(error)
+        }
+        // The numbers of another session say nothing of this one.
+        if memory.storedRecords?.session != joining.session?.description {
+            memory.storedRecords?.mark = nil
+        }
+    }
+
+    /// Has the peripheral report what is new, and commits it in groups as it streams in.
+    private func transfer(
+        _ access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        let way = Way.stored(isFirstTransfer: memory.storedRecords == nil)
+        if memory.storedRecords?.history != entry.history.description {
+            // What an earlier history left in the device may be wanted now.
+            memory.storedRecords?.mark = nil
+        }
+        let accepted = Set(profile.sources.map(\.characteristic)).union([RecordAccess.controlPoint])
+        var transfer = StoredTransfer(filter: access.filter, memory: memory.storedRecords)
+        var group: [ReceivedValue] = []
+        do throws(SessionError) {
+            try await subscribeToControlPoint(of: access, over: link)
+            try await ask(transfer.request, access, over: link)
+            while true {
+                // What is there already shares a transaction.
+                let patience = group.isEmpty ? Self.firstValueTimeout : .zero
+                let value = try await nextValue(over: link, within: patience, of: accepted)
+                if let value, value.characteristic == RecordAccess.controlPoint {
+                    transfer = try await commit(group, way: way, transfer: transfer).transfer ?? transfer
+                    group = []
+                    let step = transfer.answered(value.value)
+                    if step == .finished {
+                        reporting = nil
+                        try await commit([], way: way, transfer: transfer, concluding: true)
+                    }
+                    try await confirm(value, of: nil, over: link)
+                    switch step {
+                    case .finished: return tellSkipped()
+                    case .failed(let words): throw .noReport("the peripheral: \(words)")
+                    case .ask(let request):
+                        skippedCount = 0
+                        try await ask(request, access, over: link)
+                    case .wait: break
+                    }
+                } else if let value {
+                    group.append(value)
+                    guard value.isIndication || group.count >= Self.largestGroup else { continue }
+                    let (id, next) = try await commit(group, way: way, transfer: transfer)
+                    transfer = next ?? transfer
+                    group = []
+                    try await confirm(value, of: id, over: link)
+                } else {
+                    guard !group.isEmpty else {
+                        throw .noReport("the peripheral stopped in the middle of reporting its records")
+                    }
+                    transfer = try await commit(group, way: way, transfer: transfer).transfer ?? transfer
+                    group = []
+                }
+            }
+        } catch {
+            reporting = nil
+            // What came is kept; the mark stays where it was.
+            if case .store = error { throw error }
+            if !isStopping, !group.isEmpty { try await commit(group, way: way, transfer: transfer) }
+            throw error
+        }
+    }
+
+    private func subscribeToControlPoint(
+        of access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        do {
+            try await link.subscribe(to: RecordAccess.controlPoint, in: access.service)
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    private func ask(
+        _ request: [UInt8], _ access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        guard !isStopping else { throw .link(.ended(.byGateway)) }
+        do {
+            try await link.write(request, to: RecordAccess.controlPoint, in: access.service)
+        } catch {
+            throw .link(error)
+        }
+        reporting = access.service
+    }
+
+    private func tellSkipped() {
+        guard skippedCount > 0 else { return }
+        environment.events.emit(.historySkipped(entry.reference, count: skippedCount))
+    }
+
+    // MARK: Streams
+
+    /// Makes a record of each interval, for as long as the timing allows.
+    /// - Parameter singles: characteristics among the sources whose every value is a record.
+    func readStream(
+        singles: Set<BluetoothUUID>, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        // Single measurements are what such peripherals store.
+        let access = RecordAccess(
+            service: profile.sources.first?.service ?? 0, filter: .none, isOptional: true)
+        let hasMemory = singles.isEmpty ? false : try await hasControlPoint(access, over: link)
+        try await subscribe(over: link)
+        if hasMemory {
+            try await transfer(access, over: link)
+            hasSucceeded = true
+        }
+        let end = environment.clock.now + timing.streamMaximum
+        var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)
+        var hasDetails = false
+        do throws(SessionError) {
+            while environment.clock.now < end {
+                let left = end.since(environment.clock.now)
+                let patience = min(hasSucceeded ? Self.longestStreamPause : Self.firstValueTimeout, left)
+                guard let value = try await nextValue(over: link, within: patience) else {
+                    if hasSucceeded || environment.clock.now >= end { break }
+                    throw SessionError.noMeasurement
+                }
+                if singles.contains(value.characteristic) {
+                    try await take(value, over: link)
+                } else {
+                    for taken in sampler.offer(value, isUsable: isUsable(value), at: value.received) {
+                        try await commit([taken], way: .live)
+                        hasSucceeded = true
+                    }
+                    // What is not taken is done with.
+                    try await confirm(value, of: nil, over: link)
+                }
+                if hasSucceeded, !hasDetails {
+                    hasDetails = true
+                    try await readDetails(over: link)
+                }
+            }
+        } catch {
+            if case .store = error { throw error }
+            for left in sampler.flush() { try await commit([left], way: .live) }
+            throw error
+        }
+        for left in sampler.flush() {
+            try await commit([left], way: .live)
+            hasSucceeded = true
+        }
+    }
+
+    /// Whether a value of a stream holds a number that was measured on a body.
+    private func isUsable(_ value: ReceivedValue) -> Bool {
+        guard let reading = try? profile.decode(value.value, of: value.characteristic) else { return false }
+        guard !reading.flags.contains(HeartRate.noContactFlag) else { return false }
+        return reading.measurements.contains { if case .exact = $0.value { true } else { false } }
+    }
+}

@@ -1,0 +1,266 @@
+/// One reading of one peripheral: from the connection to its end (docs/architecture.md, "On the
+/// link"). The procedures of the profiles are in files of their own.
+///
+/// What the reading needs comes first; device information and battery come after it, because many
+/// devices hang up when they have sent their measurement. A value is confirmed to the device only
+/// when its record is committed.
+actor ReadSession {
+    /// What every session of the gateway shares.
+    struct Environment: Sendable {
+        let store: any RecordStore
+        let events: EventLog
+        let clock: any GatewayClock
+        let factory: RecordFactory
+    }
+
+    /// Who is read, and what is known of it.
+    struct Target: Sendable {
+        let entry: AllowedPeripheral
+        let device: DeviceAddress
+        let profile: Profile
+        let memory: DeviceMemory
+        let acquaintance: Acquaintance
+        let timing: PassiveTiming
+    }
+
+    /// How the session ended.
+    enum Outcome: Sendable, Equatable {
+        /// What the peripheral had was committed, or was there already.
+        case succeeded
+        /// It ended before its first commit, or before the end of a transfer; our words for why.
+        case failed(String)
+        /// The queue's file is not to be trusted any more: nothing may be committed or confirmed
+        /// before the process has started anew.
+        case storeUnusable(StoreError)
+    }
+
+    /// How long the peripheral may take from the subscription to its first value.
+    static let firstValueTimeout = Duration.seconds(30)
+    /// How long further values are awaited after the last.
+    static let furtherValueTimeout = Duration.seconds(1)
+    /// Values taken on one link, where nothing tells which is the last: more than any cuff stores.
+    /// What comes after them comes on the next.
+    static let mostValues = 1_000
+    /// The shortest connection interval of LE, 7.5 ms (Core Specification Vol 6 Part B 4.5.1): what
+    /// ends sooner after a confirmation was handed over cannot be an answer to it.
+    private static let shortestInterval = Duration.microseconds(7_500)
+    /// How long a report of stored records may take to be ended when the gateway stops.
+    private static let abortTimeout = Duration.seconds(1)
+
+    let environment: Environment
+    let entry: AllowedPeripheral
+    let device: DeviceAddress
+    let profile: Profile
+    let timing: PassiveTiming
+    let acquaintance: Acquaintance
+
+    var memory: DeviceMemory
+    /// Committed on this link and not yet released.
+    var unfrozen: [(record: Record, committed: MonotonicInstant)] = []
+    let firstUnfrozen: AsyncStream<Void>
+    let firstUnfrozenContinuation: AsyncStream<Void>.Continuation
+    /// Records that this link brought, new and known.
+    var committedCount = 0
+    /// Whether the procedure has reached what counts as a reading.
+    var hasSucceeded = false
+    var indicationCount = 0
+    /// Joins values that belong together.
+    var joining: ValueJoining
+    var relations: Relations
+    /// Stored readings that the entry's history leaves in the device.
+    var skippedCount = 0
+    /// The service whose control point reports records now.
+    var reporting: BluetoothUUID?
+    private(set) var isStopping = false
+    /// A confirmation that was handed to the kernel, while nothing shows yet that it arrived.
+    var unproven: (id: RecordID, sent: MonotonicInstant)?
+
+    init(environment: Environment, target: Target) {
+        self.environment = environment
+        entry = target.entry
+        device = target.device
+        profile = target.profile
+        memory = target.memory
+        timing = target.timing
+        acquaintance = target.acquaintance
+        joining = ValueJoining(profile: target.profile, device: target.device.address)
+        relations = Relations(waiting: target.memory.unpaired ?? [])
+        (firstUnfrozen, firstUnfrozenContinuation) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// A link is ended after this time, whatever comes over it.
+    private var longestLink: Duration {
+        switch profile.procedure {
+        case .storedRecords, .oneTouchVerio: .seconds(900)
+        case .stream: timing.streamMaximum + .seconds(180)
+        case .measurements, .observations, .broadcast: .seconds(180)
+        }
+    }
+
+    /// Reads over a link that `connected` has just opened, and closes it. Cancelling the task ends
+    /// the link.
+    func run(over link: any PeripheralLink) async -> Outcome {
+        await withTaskCancellationHandler {
+            await withDiscardingTaskGroup(returning: Outcome.self) { group in
+                group.addTask { await self.freezeInTime() }
+                group.addTask {
+                    // Whatever the peripheral goes on sending, others wait for the adapter.
+                    guard (try? await self.environment.clock.sleep(for: self.longestLink)) != nil else {
+                        return
+                    }
+                    await link.close()
+                }
+                let outcome = await readAndClose(link)
+                group.cancelAll()
+                return outcome
+            }
+        } onCancel: {
+            Task { await self.stop(link) }
+        }
+    }
+
+    /// Ends the link at once, but for a report of stored records, which is aborted first: a device
+    /// that is left in the middle of one may refuse the next.
+    private func stop(_ link: any PeripheralLink) async {
+        isStopping = true
+        if let service = reporting {
+            let clock = environment.clock
+            let timeout = Task {
+                try? await clock.sleep(for: Self.abortTimeout)
+                await link.close()
+            }
+            try? await link.write(StoredTransfer.abort, to: RecordAccess.controlPoint, in: service)
+            timeout.cancel()
+        }
+        await link.close()
+    }
+
+    private func readAndClose(_ link: any PeripheralLink) async -> Outcome {
+        var failure: SessionError?
+        do throws(SessionError) {
+            try await recallPackets()
+            try await read(over: link)
+        } catch {
+            failure = error
+        }
+        await settleConfirmation(after: failure, on: link)
+        memory.layout = await link.layout
+        if case .noMeasurement = failure {
+            // A subscription that went to a handle which has moved looks just so.
+            memory.layout = .unknown
+        }
+        memory.unpaired = relations.waiting.isEmpty ? nil : relations.waiting
+        await link.close()
+        await freeze()
+        try? await environment.store.remember(memory, of: device)
+        switch failure {
+        case .store(_, let fatal?): return .storeUnusable(fatal)
+        case .store: return .failed(failure?.words ?? "")
+        case let failure? where !hasSucceeded: return .failed(failure.words)
+        default: return .succeeded
+        }
+    }
+
+    private func read(over link: any PeripheralLink) async throws(SessionError) {
+        switch profile.procedure {
+        case .measurements: try await readMeasurements(over: link)
+        case .storedRecords(let access): try await readStoredRecords(access, over: link)
+        case .stream(let singles): try await readStream(singles: singles, over: link)
+        case .observations: try await readMeasurements(over: link)
+        case .oneTouchVerio, .broadcast: throw .notReadable
+        }
+    }
+
+    // MARK: Values
+
+    /// The next value of one of these characteristics; of the profile's sources when nil.
+    func nextValue(
+        over link: any PeripheralLink, within timeout: Duration, of characteristics: Set<BluetoothUUID>? = nil
+    ) async throws(SessionError) -> ReceivedValue? {
+        do throws(LinkError) {
+            while let value = try await link.nextValue(within: timeout) {
+                // What was under way when the gateway is stopping stays in the device.
+                if isStopping { throw LinkError.ended(.byGateway) }
+                await confirmationArrived()
+                if characteristics?.contains(value.characteristic) ?? profile.measures(value.characteristic) {
+                    return value
+                }
+                // Not what was subscribed to: some peripherals indicate more than they were asked.
+                try await link.confirm(value)
+            }
+            return nil
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// Commits what a value says, then confirms it.
+    func take(_ value: ReceivedValue, over link: any PeripheralLink) async throws(SessionError) {
+        let id = try await commit([value], way: .live).id
+        hasSucceeded = true
+        try await confirm(value, of: id, over: link)
+    }
+
+    /// Confirms an indication whose record is committed.
+    func confirm(
+        _ value: ReceivedValue, of id: RecordID?, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        guard value.isIndication else { return }
+        do {
+            try await link.confirm(value)
+        } catch {
+            throw .link(error)
+        }
+        if let id { unproven = (id, environment.clock.now) }
+    }
+
+    // MARK: Confirmations
+
+    /// Something came after the confirmation was sent, and LE delivers in order: the device has it.
+    func confirmationArrived() async {
+        guard let (id, _) = unproven else { return }
+        unproven = nil
+        // If this fails the record stays marked: an equal one within minutes counts as this one.
+        try? await environment.store.markConfirmed(id)
+    }
+
+    /// Decides, at the end of the link, whether the last confirmation reached the device.
+    private func settleConfirmation(after failure: SessionError?, on link: any PeripheralLink) async {
+        guard let (_, sent) = unproven else { return }
+        switch failure {
+        case .link(.ended(.byPeripheral)), .link(.ended(.byGateway)):
+            let end = await link.ended ?? environment.clock.now
+            guard end.since(sent) >= Self.shortestInterval else { return }
+            await confirmationArrived()
+        case nil:
+            await confirmationArrived()
+        default:
+            break
+        }
+    }
+}
+
+/// Why a session ended before its time.
+enum SessionError: Error, Equatable {
+    case link(LinkError)
+    /// The peripheral took the subscription and sent nothing.
+    case noMeasurement
+    /// The peripheral did not report its stored records; our words for why.
+    case noReport(String)
+    /// The profile is not one that is read over a link.
+    case notReadable
+    /// The queue did not take the record: nothing was confirmed. `fatal` where the queue is of no
+    /// further use.
+    case store(String, fatal: StoreError?)
+
+    var words: String {
+        switch self {
+        case .link(let error): error.words
+        case .noMeasurement: "the peripheral sent no measurement within 30 s"
+        case .noReport(let words): words
+        case .notReadable: "this version cannot read the model's profile"
+        case .store(let words, _): "the reading could not be committed and was not confirmed: \(words)"
+        }
+    }
+}

@@ -1,0 +1,229 @@
+/// Brings together what a peripheral sends apart: packets of one value, a glucose and its context, a
+/// time offset and its session. Pure.
+struct ValueJoining {
+    /// What becomes one record.
+    struct Part {
+        /// The value that it came with, the last one if there were several.
+        var value: ReceivedValue
+        var bytes: [UInt8]
+        /// Nil when the bytes could not be decoded.
+        var reading: Reading?
+        /// Our words for why not.
+        var failure: String?
+        /// The wall time that the payload counts from and does not hold.
+        var base: DeviceTime?
+        var related: RecordID?
+        /// For a context: its glucose.
+        var leader: Leader?
+
+        /// What names the record in the device's memory.
+        var number: Int? {
+            switch reading?.kind {
+            case .glucose: reading?.sequence
+            case .continuousGlucose: reading?.timeOffsetMinutes
+            default: nil
+            }
+        }
+    }
+
+    /// A glucose that contexts belong to.
+    struct Leader {
+        var id: RecordID
+        var reading: Reading
+        var isSkipped: Bool
+    }
+
+    /// Packets that came longer apart do not belong together: scales and sensors send the parts of a
+    /// value one after the other, on the next link at the latest.
+    static let longestPause = Duration.seconds(600)
+    /// Packets of one value; a peripheral that sends more is not understood.
+    static let mostPackets = 64
+    /// Contexts that wait for their glucose; the oldest give way.
+    static let mostContexts = 1_000
+
+    /// The wall time of the session's start, for continuous glucose.
+    var session: DeviceTime?
+
+    private let profile: Profile
+    private let device: BluetoothAddress
+    private var pending: [BluetoothUUID: PendingPackets] = [:]
+    private var changed: BluetoothUUID?
+    /// By sequence number.
+    private var leaders: [Int: Leader] = [:]
+    private var contexts: [Part] = []
+
+    init(profile: Profile, device: BluetoothAddress) {
+        self.profile = profile
+        self.device = device
+    }
+
+    // MARK: Packets
+
+    /// Takes over what an earlier link left behind.
+    mutating func recall(_ packets: [PendingPackets]) {
+        for item in packets { pending[item.characteristic] = item }
+    }
+
+    /// What is to be written down of pending packets, since the last call.
+    mutating func takeChanges() -> PendingPackets? {
+        guard let characteristic = changed else { return nil }
+        changed = nil
+        return pending[characteristic]
+            ?? PendingPackets(device: device, characteristic: characteristic, packets: [], received: nil)
+    }
+
+    /// What a value completes: nothing while more packets are to come, several when it holds several
+    /// records.
+    mutating func parts(of value: ReceivedValue, at now: MonotonicInstant) -> [Part] {
+        if profile.assemblers[value.characteristic] != nil {
+            return assemble(value, at: now)
+        }
+        do {
+            return try profile.records(in: value.value, of: value.characteristic)
+                .compactMap { decode($0, of: value) }
+        } catch {
+            return [Part(value: value, bytes: value.value, failure: error.description)]
+        }
+    }
+
+    private mutating func assemble(_ value: ReceivedValue, at now: MonotonicInstant) -> [Part] {
+        let characteristic = value.characteristic
+        var earlier = pending[characteristic]?.packets ?? []
+        var given: [Part] = []
+        if !earlier.isEmpty {
+            let received = pending[characteristic]?.received
+            let isLate = received.map { now.since($0) > Self.longestPause } ?? true
+            if isLate || earlier.count >= Self.mostPackets {
+                given.append(incomplete(earlier, with: value))
+                earlier = []
+            } else if earlier.last == value.value {
+                // Its confirmation was lost: it is there already.
+                return []
+            }
+        }
+        let packets = earlier + [value.value]
+        do {
+            switch try profile.assemble(packets, of: characteristic) {
+            case .complete(let reading):
+                keep([], of: value)
+                given.append(Part(value: value, bytes: Array(packets.joined()), reading: reading))
+            case .incomplete:
+                keep(packets, of: value)
+            case .unrelated:
+                if !earlier.isEmpty { given.append(incomplete(earlier, with: value)) }
+                keep([], of: value)
+                return given + assemble(value, at: now, alone: ())
+            }
+        } catch {
+            keep([], of: value)
+            given.append(
+                Part(value: value, bytes: Array(packets.joined()), failure: error.description))
+        }
+        return given
+    }
+
+    /// As `assemble`, with nothing before it.
+    private mutating func assemble(
+        _ value: ReceivedValue, at now: MonotonicInstant, alone: Void
+    ) -> [Part] {
+        do {
+            switch try profile.assemble([value.value], of: value.characteristic) {
+            case .complete(let reading):
+                return [Part(value: value, bytes: value.value, reading: reading)]
+            case .incomplete:
+                keep([value.value], of: value)
+                return []
+            case .unrelated:
+                return [incomplete([value.value], with: value)]
+            }
+        } catch {
+            return [Part(value: value, bytes: value.value, failure: error.description)]
+        }
+    }
+
+    private mutating func keep(_ packets: [[UInt8]], of value: ReceivedValue) {
+        let hadPackets = pending[value.characteristic] != nil
+        pending[value.characteristic] =
+            packets.isEmpty
+            ? nil
+            : PendingPackets(
+                device: device, characteristic: value.characteristic, packets: packets,
+                received: value.received)
+        if hadPackets || !packets.isEmpty { changed = value.characteristic }
+    }
+
+    private func incomplete(_ packets: [[UInt8]], with value: ReceivedValue) -> Part {
+        Part(
+            value: value, bytes: Array(packets.joined()),
+            failure: "a value in several packets was not completed")
+    }
+
+    // MARK: Glucose and context, session and offset
+
+    private mutating func decode(_ bytes: [UInt8], of value: ReceivedValue) -> Part? {
+        var part = Part(value: value, bytes: bytes)
+        do {
+            part.reading = try profile.decode(bytes, of: value.characteristic)
+        } catch {
+            part.failure = error.description
+        }
+        switch part.reading?.kind {
+        case .continuousGlucose:
+            part.reading?.deviceTime = session
+            part.base = session
+            return part
+        case .glucoseContext:
+            guard let sequence = part.reading?.sequence else { return part }
+            guard let leader = leaders[sequence] else {
+                contexts.append(part)
+                // The oldest is then taken as it is.
+                return contexts.count > Self.mostContexts ? contexts.removeFirst() : nil
+            }
+            return follow(part, leader)
+        default:
+            return part
+        }
+    }
+
+    /// Remembers a glucose for its contexts.
+    mutating func learn(_ part: Part, id: RecordID, isSkipped: Bool) {
+        guard let reading = part.reading, reading.kind == .glucose, let sequence = reading.sequence
+        else { return }
+        leaders[sequence] = Leader(id: id, reading: reading, isSkipped: isSkipped)
+    }
+
+    /// Contexts that came before this glucose.
+    mutating func followers(of part: Part) -> [Part] {
+        guard let reading = part.reading, reading.kind == .glucose, let sequence = reading.sequence,
+            let leader = leaders[sequence]
+        else { return [] }
+        let mine = contexts.filter { $0.reading?.sequence == sequence }
+        guard !mine.isEmpty else { return [] }
+        contexts.removeAll { $0.reading?.sequence == sequence }
+        return mine.map { follow($0, leader) }
+    }
+
+    /// Contexts for which no glucose came.
+    mutating func takeLoneContexts() -> [Part] {
+        defer { contexts = [] }
+        return contexts
+    }
+
+    /// A context of a glucose that was read on an earlier link, or of none.
+    func context(_ part: Part, of glucose: StoredPayload?) -> Part {
+        guard let glucose, let reading = try? Profiles.decode(characteristic: 0x2A18, bytes: glucose.bytes)
+        else { return part }
+        return follow(part, Leader(id: glucose.id, reading: reading, isSkipped: false))
+    }
+
+    /// A context is of its glucose's moment.
+    private func follow(_ part: Part, _ leader: Leader) -> Part {
+        var part = part
+        part.related = leader.id
+        part.leader = leader
+        part.base = leader.reading.deviceTime
+        part.reading?.deviceTime = leader.reading.deviceTime
+        part.reading?.timeOffsetMinutes = leader.reading.timeOffsetMinutes
+        return part
+    }
+}

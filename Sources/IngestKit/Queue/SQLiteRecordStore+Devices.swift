@@ -1,0 +1,91 @@
+import FoundationEssentials
+import GRDB
+
+/// What the queue keeps of devices beside their records.
+extension SQLiteRecordStore {
+    /// 2025-01-01T00:00:00Z: a wall clock that says less has not been set since the start.
+    static let earliestWall: Int64 = 1_735_689_600
+
+    // MARK: - Packets of values that are not whole
+
+    public func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {
+        let bootID = bootID
+        return try await read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT characteristic, payload, boot_id, received_ns FROM pending_packet
+                    WHERE address = ? ORDER BY characteristic, ordinal
+                    """,
+                arguments: [device.description])
+            var found: [PendingPackets] = []
+            for row in rows {
+                guard let characteristic = BluetoothUUID(row["characteristic"] as String) else { continue }
+                if found.last?.characteristic != characteristic {
+                    found.append(
+                        PendingPackets(
+                            device: device, characteristic: characteristic, packets: [], received: nil))
+                }
+                found[found.count - 1].packets.append(Array(row["payload"] as Data))
+                // The monotonic time of another boot says nothing.
+                let received = UInt64(clamping: row["received_ns"] as Int64)
+                found[found.count - 1].received =
+                    row["boot_id"] == bootID ? MonotonicInstant(nanoseconds: received) : nil
+            }
+            return found
+        }
+    }
+
+    static func replace(_ pending: PendingPackets, bootID: String, _ db: Database) throws {
+        try db.execute(
+            sql: "DELETE FROM pending_packet WHERE address = ? AND characteristic = ?",
+            arguments: [pending.device.description, pending.characteristic.description])
+        for (ordinal, packet) in pending.packets.enumerated() {
+            try db.execute(
+                sql: "INSERT INTO pending_packet VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    pending.device.description, pending.characteristic.description, ordinal, Data(packet),
+                    bootID, Int64(clamping: pending.received?.nanoseconds ?? 0),
+                ])
+        }
+    }
+
+    // MARK: - Since when devices and users are known
+
+    public func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
+        let wall = clock.wallNanoseconds / 1_000_000_000
+        return try await write { db in
+            try entries.map { entry in
+                let device = entry.acquaintanceKey
+                var acquaintance = Acquaintance(device: try Self.since(device, "", wall: wall, db))
+                for (slot, subject) in entry.assignments {
+                    acquaintance.subjects[slot] = try Self.since(
+                        "\(device)|\(slot.map(String.init) ?? "")", subject, wall: wall, db)
+                }
+                return acquaintance
+            }
+        }
+    }
+
+    /// Since when `key` has had this subject: from now on, if it has not. Nil while the clock cannot
+    /// tell.
+    private static func since(
+        _ key: String, _ subject: String, wall: Int64, _ db: Database
+    ) throws -> Int64? {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT subject, since_s FROM acquaintance WHERE key = ?", arguments: [key])
+        if let row, row["subject"] == subject { return row["since_s"] }
+        guard wall >= earliestWall else {
+            // What held before must not hold again when the clock is set.
+            try db.execute(sql: "DELETE FROM acquaintance WHERE key = ?", arguments: [key])
+            return nil
+        }
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO acquaintance VALUES (?, ?, ?)", arguments: [key, subject, wall])
+        return wall
+    }
+}
+
+extension AllowedPeripheral {
+    fileprivate var acquaintanceKey: String { address?.description ?? "#\(model.id)" }
+}
