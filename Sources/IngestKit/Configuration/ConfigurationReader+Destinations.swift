@@ -70,7 +70,7 @@ extension ConfigurationReader {
     }
 
     /// What destinations are sent: everything that was measured.
-    private static let deliveredKinds = RecordKind.allCases.filter { $0 != .undecoded && $0 != .racp }
+    private static let deliveredKinds = RecordKind.allCases.filter(\.isDelivered)
 
     private func readBatch(_ reader: NodeReader?, default usual: Destination.Batch) -> Destination.Batch {
         let entries = reader?.mapping(ConfigurationKeys.batch)

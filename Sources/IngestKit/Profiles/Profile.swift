@@ -138,7 +138,7 @@ public struct Profile: Sendable {
 /// All profiles, and all characteristics that can be decoded.
 public enum Profiles {
     /// In the order of their names.
-    public static let all: [Profile] = [.bloodPressure, .thermometer]
+    public static let all: [Profile] = [.bloodPressure, .glucose, .thermometer]
 
     /// What this version can read.
     public static var names: Set<String> { Set(all.map(\.name)) }
@@ -164,7 +164,10 @@ public enum Profiles {
     }
 
     private static let decoders: [BluetoothUUID: Profile.Decoder] = {
-        var decoders: [BluetoothUUID: Profile.Decoder] = [BatteryLevel.characteristic: BatteryLevel.decode]
+        var decoders: [BluetoothUUID: Profile.Decoder] = [
+            BatteryLevel.characteristic: BatteryLevel.decode,
+            RecordAccess.controlPoint: RecordAccessControlPoint.decode,
+        ]
         for profile in all {
             // Profiles that share a characteristic share its decoder.
             decoders.merge(profile.decoders) { first, _ in first }

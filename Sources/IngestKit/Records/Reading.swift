@@ -41,12 +41,24 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// A Generic Health Sensor's observation that none of the kinds above stands for.
     case healthObservation = "health-observation"
     case battery
+    /// What a device can do, or is: the feature, type and location characteristics.
+    case feature
+    /// A message of the Record Access Control Point.
     case racp
     case bthome
     case miScale = "mi-scale"
     case mibeacon
     /// A payload that could not be decoded, kept raw.
     case undecoded
+
+    /// Whether destinations are sent records of it. The others are answers of `decode` alone, or
+    /// kept here.
+    public var isDelivered: Bool {
+        switch self {
+        case .feature, .racp, .undecoded: false
+        default: true
+        }
+    }
 }
 
 /// One measured quantity.

@@ -25,6 +25,13 @@ import Testing
                 #"{"ok":true,"kind":"body-temperature","measurements":[{"type":"body-temperature","value":null,"absent":"not-at-this-resolution","unit":"Cel"}]}"#
             ),
             (
+                // time offset, kg/L, context follows; 7; 2026-11-20 09:14:57; -5 min; 105e-5; 0x11
+                "2A18", "130700ea070b14090e39fbff69b011",
+                #"{"ok":true,"kind":"glucose","measurements":[{"type":"glucose","value":105,"unit":"mg/dL"}],"#
+                    + #""device_time":"2026-11-20T09:14:57","time_offset_minutes":-5,"sequence":7,"#
+                    + #""flags":["type-capillary-whole-blood","location-finger","context-follows"]}"#
+            ),
+            (
                 "2A19", "5a\r",
                 #"{"ok":true,"kind":"battery","measurements":[{"type":"battery","value":90,"unit":"%"}]}"#
             ),
@@ -52,6 +59,9 @@ import Testing
     }
 
     @Test func theKnownCharacteristicsAreListedInOrder() {
-        #expect(Profiles.characteristics.map(\.description) == ["2A19", "2A1C", "2A35"])
+        #expect(
+            Profiles.characteristics.map(\.description) == [
+                "2A18", "2A19", "2A1C", "2A34", "2A35", "2A51", "2A52",
+            ])
     }
 }

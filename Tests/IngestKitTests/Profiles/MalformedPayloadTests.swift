@@ -4,11 +4,11 @@ import Testing
 
 /// What no list of cases covers: any bytes at all give a reading or an error.
 @Suite struct MalformedPayloadTests {
-    private static let payloads: [(BluetoothUUID, [UInt8])] = [
-        (0x2A35, [0x1E, 0x8A, 0, 0x55, 0, 0x66, 0, 0xE8, 7, 6, 15, 17, 17, 27, 0x48, 0, 1, 4, 0]),
-        (0x2A1C, [0x07, 0x84, 0x26, 0, 0xFE, 0xEA, 7, 11, 20, 9, 14, 57, 3]),
-        (0x2A19, [90]),
-    ]
+    private static let payloads = ValidPayloads.all
+
+    @Test func everyCharacteristicHasAValidPayload() {
+        #expect(Set(Self.payloads.map(\.characteristic)) == Set(Profiles.characteristics))
+    }
 
     @Test func everyTruncationIsAnErrorThatSaysWhere() throws {
         for (characteristic, payload) in Self.payloads {
@@ -32,7 +32,7 @@ import Testing
         var readings = 0
         var errors = 0
         for _ in 0..<100_000 {
-            var (characteristic, bytes) = Self.payloads[Int(random.next() % 3)]
+            var (characteristic, bytes) = Self.payloads[Int(random.next() % UInt64(Self.payloads.count))]
             for _ in 0...random.next() % 4 {
                 switch random.next() % 3 {
                 case 0:

@@ -1,0 +1,174 @@
+extension Profile {
+    /// Glucose Service 1.0.1.
+    static let glucose = Profile(
+        name: "glucose",
+        sources: [
+            Source(Glucose.measurement, in: 0x1808),
+            Source(GlucoseContext.characteristic, in: 0x1808, isOptional: true),
+        ],
+        procedure: .storedRecords(
+            RecordAccess(service: 0x1808, filter: .sequenceNumber, isOptional: false)),
+        longestPayload: 17,
+        decoders: [
+            Glucose.measurement: Glucose.decodeMeasurement,
+            GlucoseContext.characteristic: GlucoseContext.decode,
+            Glucose.feature: Glucose.decodeFeature,
+        ])
+}
+
+/// Glucose Measurement and Glucose Feature (GATT Specification Supplement).
+enum Glucose {
+    static let measurement: BluetoothUUID = 0x2A18
+    static let feature: BluetoothUUID = 0x2A51
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let timeOffset = Flags(rawValue: 1 << 0)
+        static let concentration = Flags(rawValue: 1 << 1)
+        static let molesPerLitre = Flags(rawValue: 1 << 2)
+        static let sensorStatus = Flags(rawValue: 1 << 3)
+        static let contextFollows = Flags(rawValue: 1 << 4)
+    }
+
+    @Sendable
+    static func decodeMeasurement(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let flags = Flags(rawValue: try cursor.uint8("flags"))
+        var reading = Reading(kind: .glucose, sequence: Int(try cursor.uint16("sequence number")))
+        let baseTime = try cursor.dateTime("base time")
+        if flags.contains(.timeOffset) {
+            reading.applyTimeOffset(try cursor.uint16("time offset"))
+        }
+        if flags.contains(.concentration) {
+            let value = try cursor.sfloat("glucose concentration")
+            let sample = GlucoseSample(try cursor.uint8("type and sample location"))
+            reading.measurements.append(
+                Measurement(
+                    type: "glucose", code: sample.concentrationCode,
+                    // kg/L to mg/dL, or mol/L to mmol/L.
+                    value: value.movedByPowerOfTen(flags.contains(.molesPerLitre) ? 3 : 5),
+                    unit: flags.contains(.molesPerLitre) ? "mmol/L" : "mg/dL"))
+            reading.flags += sample.flags
+        }
+        if flags.contains(.sensorStatus) {
+            reading.flags += StatusBits.names(try cursor.uint16("sensor status annunciation"), statusNames)
+        }
+        if flags.contains(.contextFollows) { reading.flags.append("context-follows") }
+        reading.apply(baseTime)
+        return reading
+    }
+
+    private static let statusNames: [String?] = [
+        "device-battery-low", "sensor-malfunction", "sample-size-insufficient", "strip-insertion-error",
+        "strip-type-incorrect", "sensor-result-too-high", "sensor-result-too-low",
+        "sensor-temperature-too-high", "sensor-temperature-too-low", "sensor-read-interrupted",
+        "general-device-fault", "time-fault",
+    ]
+
+    @Sendable
+    static func decodeFeature(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        Reading(
+            kind: .feature,
+            flags: StatusBits.names(
+                try cursor.uint16("glucose feature"),
+                [
+                    "low-battery-detection", "sensor-malfunction-detection", "sensor-sample-size",
+                    "sensor-strip-insertion-error-detection", "sensor-strip-type-error-detection",
+                    "sensor-result-high-low-detection", "sensor-temperature-high-low-detection",
+                    "sensor-read-interrupt-detection", "general-device-fault", "time-fault",
+                    "multiple-bonds",
+                ]))
+    }
+}
+
+/// What was sampled, and where: a nibble each (Glucose Measurement and CGM Feature).
+struct GlucoseSample {
+    private let type: UInt8
+    private let location: UInt8
+
+    init(_ octet: UInt8) {
+        type = octet & 0x0F
+        location = octet >> 4
+    }
+
+    /// `type-…` and `location-…`; reserved numbers say nothing.
+    var flags: [String] { [typeFlag, locationFlag].compactMap(\.self) }
+
+    /// MDC_CONC_GLU_…, by the type; of glucose in general for a reserved one.
+    var concentrationCode: UInt32 {
+        switch type {
+        case 1: 160184  // MDC_CONC_GLU_CAPILLARY_WHOLEBLOOD
+        case 2: 160188  // MDC_CONC_GLU_CAPILLARY_PLASMA
+        case 3: 160192  // MDC_CONC_GLU_VENOUS_WHOLEBLOOD
+        case 4: 160196  // MDC_CONC_GLU_VENOUS_PLASMA
+        case 5: 160200  // MDC_CONC_GLU_ARTERIAL_WHOLEBLOOD
+        case 6: 160204  // MDC_CONC_GLU_ARTERIAL_PLASMA
+        case 7: 160364  // MDC_CONC_GLU_UNDETERMINED_WHOLEBLOOD
+        case 8: 160368  // MDC_CONC_GLU_UNDETERMINED_PLASMA
+        case 9: 160212  // MDC_CONC_GLU_ISF
+        case 10: 160208  // MDC_CONC_GLU_CONTROL
+        default: 160020  // MDC_CONC_GLU_GEN
+        }
+    }
+
+    private var typeFlag: String? {
+        switch type {
+        case 1: "type-capillary-whole-blood"
+        case 2: "type-capillary-plasma"
+        case 3: "type-venous-whole-blood"
+        case 4: "type-venous-plasma"
+        case 5: "type-arterial-whole-blood"
+        case 6: "type-arterial-plasma"
+        case 7: "type-undetermined-whole-blood"
+        case 8: "type-undetermined-plasma"
+        case 9: "type-interstitial-fluid"
+        case 10: "type-control-solution"
+        default: nil
+        }
+    }
+
+    private var locationFlag: String? {
+        switch location {
+        case 1: "location-finger"
+        case 2: "location-alternate-site-test"
+        case 3: "location-earlobe"
+        case 4: "location-control-solution"
+        // CGM Feature alone has this one.
+        case 5: "location-subcutaneous-tissue"
+        case 15: "location-not-available"
+        default: nil
+        }
+    }
+}
+
+extension Reading {
+    /// The device's clock was moved further from its base time than the offset can say, so that the
+    /// time of the reading is not known (Glucose Service 1.0.1, Time Offset).
+    static let timeOffsetOverrunFlag = "time-offset-overrun"
+    static let timeOffsetUnderrunFlag = "time-offset-underrun"
+
+    /// Takes over a Time Offset: signed minutes, or one of the two words beside its range.
+    fileprivate mutating func applyTimeOffset(_ raw: UInt16) {
+        switch raw {
+        case 0x7FFF: flags.append(Self.timeOffsetOverrunFlag)
+        case 0x8000: flags.append(Self.timeOffsetUnderrunFlag)
+        default: timeOffsetMinutes = Int(Int16(bitPattern: raw))
+        }
+    }
+}
+
+extension Measurement.Value {
+    /// The same digits in a unit that is 10^`power` times smaller; absent values stay absent.
+    /// - Precondition: the value is an SFLOAT, whose exponent leaves room.
+    func movedByPowerOfTen(_ power: Int) -> Measurement.Value {
+        guard case .exact(let number) = self else { return self }
+        return .exact(
+            ExactDecimal(
+                coefficient: number.coefficient, exponent: Int8(clamping: Int(number.exponent) + power)))
+    }
+
+    /// A whole number.
+    static func whole(_ number: some FixedWidthInteger & UnsignedInteger) -> Measurement.Value {
+        .exact(ExactDecimal(coefficient: Int64(clamping: number), exponent: 0))
+    }
+}
