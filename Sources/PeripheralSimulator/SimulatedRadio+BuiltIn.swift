@@ -62,6 +62,11 @@ extension DeviceAddress {
 }
 
 extension [UInt8] {
+    /// Flags (LE only, general discoverable) and a list of up to 13 services with assigned numbers.
+    static func advert(services: [UInt16]) -> [UInt8] {
+        [0x02, 0x01, 0x06, UInt8(clamping: 1 + 2 * services.count), 0x03] + services.flatMap(Wire.bytes)
+    }
+
     /// Flags (LE only, general discoverable) and a list of services: 1809.
     public static let thermometerAdvert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18]
     /// Flags and a list of services: 1810.

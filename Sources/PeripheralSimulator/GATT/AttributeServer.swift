@@ -12,6 +12,7 @@ struct AttributeServer: Sendable {
         static let read: UInt8 = 0x0A
         static let readBlob: UInt8 = 0x0C
         static let write: UInt8 = 0x12
+        static let writeCommand: UInt8 = 0x52
         static let notification: UInt8 = 0x1B
         static let indication: UInt8 = 0x1D
         static let confirmation: UInt8 = 0x1E
@@ -135,6 +136,29 @@ struct AttributeServer: Sendable {
     private func readBlob(_ pdu: [UInt8]) -> [UInt8] {
         guard let offset = Wire.number(pdu, at: 3) else { return error(pdu, Code.invalidPDU) }
         return read(pdu, offset: Int(offset))
+    }
+
+    /// The characteristic that a request or command writes, and the value, where the write is
+    /// permitted; nil for descriptors.
+    func valueWrite(_ pdu: [UInt8]) -> (characteristic: BluetoothUUID, value: [UInt8])? {
+        guard let handle = Wire.number(pdu, at: 1), let attribute = table.attribute(at: handle),
+            attribute.configures == nil, !attribute.requiresEncryption,
+            pdu[0] == Opcode.write && attribute.isWritable
+                || pdu[0] == Opcode.writeCommand && attribute.takesCommands
+        else { return nil }
+        return (attribute.type, Array(pdu.dropFirst(3)))
+    }
+
+    /// The answer to a write that is refused for a reason of the service's own.
+    func refusal(of write: [UInt8], _ code: UInt8) -> [UInt8] {
+        error(write, code)
+    }
+
+    /// Carries out a Write Command (3.4.5.3), which has no answer; one that is not permitted is
+    /// ignored.
+    mutating func take(command pdu: [UInt8]) {
+        guard valueWrite(pdu) != nil, let handle = Wire.number(pdu, at: 1) else { return }
+        table.write(Array(pdu.dropFirst(3)), at: handle)
     }
 
     private mutating func write(_ pdu: [UInt8]) -> [UInt8] {

@@ -12,6 +12,8 @@ public struct SimulatedService: Sendable {
             }
 
             public static let read = Properties(rawValue: 0x02)
+            /// Write Command, without an answer.
+            public static let writeWithoutResponse = Properties(rawValue: 0x04)
             public static let write = Properties(rawValue: 0x08)
             public static let notify = Properties(rawValue: 0x10)
             public static let indicate = Properties(rawValue: 0x20)
@@ -52,6 +54,8 @@ struct AttributeTable: Sendable {
         var value: [UInt8]
         var isReadable = true
         var isWritable = false
+        /// Whether it takes the Write Command.
+        var takesCommands = false
         var requiresEncryption = false
         /// The last handle of the service that this attribute declares.
         var groupEnd: UInt16?
@@ -91,6 +95,7 @@ struct AttributeTable: Sendable {
                         handle: value, type: characteristic.uuid, value: characteristic.value,
                         isReadable: characteristic.properties.contains(.read),
                         isWritable: characteristic.properties.contains(.write),
+                        takesCommands: characteristic.properties.contains(.writeWithoutResponse),
                         requiresEncryption: characteristic.requiresEncryption))
                 guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else { continue }
                 attributes.append(

@@ -12,6 +12,17 @@ enum Wire {
         return bytes(uuid.low) + bytes(uuid.high)
     }
 
+    /// An IEEE 11073 SFLOAT: the mantissa has 12 bits, the exponent 4.
+    static func shortFloat(_ mantissa: Int16, _ exponent: Int8) -> [UInt8] {
+        bytes(UInt16(bitPattern: mantissa) & 0x0FFF | UInt16(UInt8(bitPattern: exponent) & 0x0F) << 12)
+    }
+
+    /// Date Time: year, month, day, hours, minutes, seconds.
+    static func bytes(_ time: DeviceTime) -> [UInt8] {
+        bytes(UInt16(clamping: time.year))
+            + [time.month, time.day, time.hours, time.minutes, time.seconds].map { UInt8(clamping: $0) }
+    }
+
     /// The number at `position`; nil past the end.
     static func number(_ bytes: [UInt8], at position: Int) -> UInt16? {
         guard position >= 0, position + 2 <= bytes.count else { return nil }

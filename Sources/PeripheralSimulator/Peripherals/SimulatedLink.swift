@@ -2,9 +2,28 @@ internal import BlueZBridge
 internal import IngestKit
 
 /// The peripheral's side of one link. Belongs to the radio's loop.
-final class SimulatedLink {
+///
+/// Sendable is checked by hand: everything that changes is touched on the loop only.
+final class SimulatedLink: @unchecked Sendable {
     /// PDUs that a trace keeps.
     private static let longestTrace = 10_000
+    /// PDUs sent in one turn of the loop: the socket takes some hundred, and the gateway reads them
+    /// on the same thread.
+    private static let longestBurst = 16
+
+    private enum SensorState {
+        case ready
+        case sending
+        case waiting(RadioLoop.Timer)
+    }
+
+    private struct Outgoing {
+        let characteristic: BluetoothUUID
+        let value: [UInt8]
+        var isUnasked = false
+        /// Called at its confirmation, or once it is sent where nothing confirms it.
+        let confirmed: () -> Void
+    }
 
     private let channel: PacketChannel
     private let loop: RadioLoop
@@ -12,19 +31,26 @@ final class SimulatedLink {
     private var server: AttributeServer
     private(set) var trace = LinkTrace()
     private var pduCount = 0
-    /// Values of this link that wait to be sent, each with what is called at its confirmation.
-    private var waiting: [(characteristic: BluetoothUUID, value: [UInt8], confirmed: () -> Void)] = []
+    private let sensor: SensorBox?
+    private var sensorState = SensorState.ready
+    /// Values of this link that wait to be sent.
+    private var waiting: [Outgoing] = []
     private var unconfirmed: (() -> Void)?
+    /// Called when the sensor has done a step.
+    private let onStep: () -> Void
     private let onEnd: (SimulatedLink) -> Void
 
     init(
         channel: PacketChannel, loop: RadioLoop, behaviour: LinkBehaviour, server: AttributeServer,
+        sensor: SensorBox? = nil, onStep: @escaping () -> Void = {},
         onEnd: @escaping (SimulatedLink) -> Void
     ) {
         self.channel = channel
         self.loop = loop
         self.behaviour = behaviour
         self.server = server
+        self.sensor = sensor
+        self.onStep = onStep
         self.onEnd = onEnd
     }
 
@@ -44,12 +70,13 @@ final class SimulatedLink {
     private func ended() {
         guard !trace.hasEnded else { return }
         trace.hasEnded = true
+        if case .waiting(let timer) = sensorState { loop.cancel(timer) }
         onEnd(self)
     }
 
     /// Has a value sent as soon as it is subscribed to and the one before it is confirmed.
     func offer(_ characteristic: BluetoothUUID, _ value: [UInt8], confirmed: @escaping () -> Void) {
-        waiting.append((characteristic, value, confirmed))
+        waiting.append(Outgoing(characteristic: characteristic, value: value, confirmed: confirmed))
     }
 
     // MARK: PDUs
@@ -65,8 +92,12 @@ final class SimulatedLink {
             sendWaiting()
         case _ where behaviour.dropAfter == pduCount:
             hangUp()
+        case AttributeServer.Opcode.writeCommand:
+            _ = perform(pdu)
+            stepSensor()
+            sendWaiting()
         case _ where opcode % 2 == 0 && opcode & 0x40 == 0:
-            let proper = server.answer(pdu)
+            let proper = perform(pdu)
             let answers = behaviour.respond?(pdu, proper) ?? [proper]
             guard behaviour.answerDelay > .zero else { return answer(answers) }
             loop.after(behaviour.answerDelay) { [weak self] in self?.answer(answers) }
@@ -78,16 +109,35 @@ final class SimulatedLink {
 
     private func answer(_ pdus: [[UInt8]]) {
         for pdu in pdus { send(pdu) }
+        stepSensor()
         sendWaiting()
     }
 
+    /// Carries out a request or command and returns its answer, if it has one.
+    private func perform(_ pdu: [UInt8]) -> [UInt8] {
+        if let sensor, let write = server.valueWrite(pdu) {
+            endPause()
+            let code = sensor.sensor.written(
+                write.value, to: write.characteristic, subscriptions: subscriptions)
+            if let code { return server.refusal(of: pdu, code) }
+        }
+        guard pdu.first == AttributeServer.Opcode.writeCommand else { return server.answer(pdu) }
+        server.take(command: pdu)
+        return []
+    }
+
     private func sendWaiting() {
-        while unconfirmed == nil, let next = waiting.first,
-            let configuration = server.subscriptions[next.characteristic], configuration != 0,
-            let handle = server.table.valueHandle(of: next.characteristic)
+        var burst = 0
+        while !trace.hasEnded, unconfirmed == nil,
+            let place = waiting.firstIndex(where: { $0.isUnasked || isSubscribed(to: $0.characteristic) }),
+            let handle = server.table.valueHandle(of: waiting[place].characteristic)
         {
-            waiting.removeFirst()
-            let isIndication = configuration & 2 != 0
+            guard burst < Self.longestBurst else {
+                return loop.run { [weak self] in self?.sendWaiting() }
+            }
+            burst += 1
+            let next = waiting.remove(at: place)
+            let isIndication = (server.subscriptions[next.characteristic] ?? 0) & 2 != 0
             let opcode =
                 isIndication ? AttributeServer.Opcode.indication : AttributeServer.Opcode.notification
             if isIndication, !behaviour.hangsUpAfterSending { unconfirmed = next.confirmed }
@@ -96,6 +146,63 @@ final class SimulatedLink {
             if !isIndication { next.confirmed() }
             if behaviour.hangsUpAfterSending, waiting.isEmpty { return hangUp() }
         }
+    }
+
+    private func isSubscribed(to characteristic: BluetoothUUID) -> Bool {
+        (server.subscriptions[characteristic] ?? 0) != 0
+    }
+
+    private var subscriptions: Set<BluetoothUUID> {
+        Set(server.subscriptions.filter { $0.value != 0 }.keys)
+    }
+
+    // MARK: The sensor
+
+    /// Has the sensor's steps done until there is one that takes time, or none.
+    private func stepSensor() {
+        guard let sensor else { return }
+        while case .ready = sensorState, !trace.hasEnded, let step = sensor.sensor.next(subscriptions) {
+            switch step {
+            case .send(let characteristic, let value):
+                guard isSubscribed(to: characteristic) else { continue }
+                sensorState = .sending
+                waiting.append(
+                    Outgoing(characteristic: characteristic, value: value) { [weak self] in self?.stepDone() }
+                )
+            case .notifyUnasked(let characteristic, let value):
+                sensorState = .sending
+                waiting.append(
+                    Outgoing(characteristic: characteristic, value: value, isUnasked: true) { [weak self] in
+                        self?.stepDone()
+                    })
+            case .wait(let pause):
+                sensorState = .waiting(
+                    loop.after(pause) { [weak self] in
+                        self?.stepDone()
+                        self?.sendWaiting()
+                    })
+            case .hangUp:
+                hangUp()
+            }
+        }
+    }
+
+    private func stepDone() {
+        sensorState = .ready
+        stepSensor()
+        onStep()
+    }
+
+    private func endPause() {
+        guard case .waiting(let timer) = sensorState else { return }
+        loop.cancel(timer)
+        sensorState = .ready
+    }
+
+    /// The sensor has something new: it is asked again, unless it is doing something.
+    func sensorChanged() {
+        stepSensor()
+        sendWaiting()
     }
 
     private func send(_ pdu: [UInt8]) {

@@ -2,7 +2,8 @@ public import BlueZBridge
 public import IngestKit
 
 /// A peripheral that sleeps, wakes up with a reading, advertises until it is connected to, gives
-/// the reading as an indication and goes back to sleep.
+/// the reading as an indication and goes back to sleep; or one with a sensor, which decides what it
+/// gives on a link.
 ///
 /// Sendable is checked by hand: everything that changes is touched on the radio's loop only, where
 /// the public methods go.
@@ -13,23 +14,26 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         public var firstWakeUp: Duration
         /// From the end of one wake-up to the next one; nil: it wakes up when it is told to.
         public var pause: Duration?
-        /// How long it advertises when nobody connects.
-        public var patience: Duration
+        /// How long it advertises when nobody connects; nil: it never stops.
+        public var patience: Duration?
         /// Between two adverts.
         public var advertInterval: Duration
         /// How long it stays connected after its last reading was confirmed.
         public var linger: Duration
+        /// Whether it advertises again as soon as a link has ended.
+        public var staysAwake: Bool
 
         public init(
             firstWakeUp: Duration = .milliseconds(500), pause: Duration? = nil,
-            patience: Duration = .seconds(10), advertInterval: Duration = .milliseconds(100),
-            linger: Duration = .seconds(10)
+            patience: Duration? = .seconds(10), advertInterval: Duration = .milliseconds(100),
+            linger: Duration = .seconds(10), staysAwake: Bool = false
         ) {
             self.firstWakeUp = firstWakeUp
             self.pause = pause
             self.patience = patience
             self.advertInterval = advertInterval
             self.linger = linger
+            self.staysAwake = staysAwake
         }
     }
 
@@ -56,7 +60,9 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     private let time: @Sendable () -> DeviceTime
     private let readingsPerWakeUp: Int
 
-    private var services: [SimulatedService]
+    /// Its attributes, if not those of its sensor.
+    private var services: [SimulatedService]?
+    private let sensor: SensorBox?
     private var firstHandle: UInt16
     private let longestPDU: Int
     private var behaviours: [LinkBehaviour] = []
@@ -75,20 +81,46 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     private var transmit: (() -> Void)?
     private var onProgress: (() -> Void)?
 
+    /// A peripheral that gives what its sensor has.
+    /// - Parameters:
+    ///   - readings: given as well, one on each link, before what the sensor has.
+    public convenience init(
+        device: DeviceAddress, sensor: some SimulatedSensor, longestPDU: Int = 247,
+        readings: [SimulatedReading] = [], rhythm: Rhythm = Rhythm(), loop: RadioLoop,
+        time: @escaping @Sendable () -> DeviceTime
+    ) {
+        self.init(
+            device: device, advert: sensor.advert, services: nil, sensor: SensorBox(sensor),
+            firstHandle: 1, longestPDU: longestPDU, readings: readings, readingsPerWakeUp: 1,
+            rhythm: rhythm, loop: loop, time: time)
+    }
+
     /// - Parameters:
     ///   - firstHandle: where its attributes begin.
     ///   - longestPDU: the longest ATT PDU that it takes; with 23 it refuses to exchange MTUs.
     ///   - readings: what it gives, in this order.
     ///   - readingsPerWakeUp: how many of them on one link.
     ///   - time: its clock.
-    public init(
+    public convenience init(
         device: DeviceAddress, advert: [UInt8], services: [SimulatedService], firstHandle: UInt16 = 1,
         longestPDU: Int = 247, readings: [SimulatedReading], readingsPerWakeUp: Int = 1,
         rhythm: Rhythm = Rhythm(), loop: RadioLoop, time: @escaping @Sendable () -> DeviceTime
     ) {
+        self.init(
+            device: device, advert: advert, services: services, sensor: nil, firstHandle: firstHandle,
+            longestPDU: longestPDU, readings: readings, readingsPerWakeUp: readingsPerWakeUp,
+            rhythm: rhythm, loop: loop, time: time)
+    }
+
+    private init(
+        device: DeviceAddress, advert: [UInt8], services: [SimulatedService]?, sensor: SensorBox?,
+        firstHandle: UInt16, longestPDU: Int, readings: [SimulatedReading], readingsPerWakeUp: Int,
+        rhythm: Rhythm, loop: RadioLoop, time: @escaping @Sendable () -> DeviceTime
+    ) {
         self.device = device
         self.advert = advert
         self.services = services
+        self.sensor = sensor
         self.firstHandle = firstHandle
         self.longestPDU = longestPDU
         self.readings = readings
@@ -114,6 +146,29 @@ public final class SimulatedPeripheral: @unchecked Sendable {
             self.firstHandle = firstHandle
             if let services { self.services = services }
         }
+    }
+
+    /// Changes its sensor, which goes on at once if a link is open.
+    /// - Precondition: its sensor is of this type.
+    @discardableResult
+    public func change<Sensor: SimulatedSensor, Result: Sendable>(
+        _ type: Sensor.Type, _ body: @escaping @Sendable (inout Sensor) -> Result
+    ) async -> Result {
+        await loop.perform {
+            guard let box = self.sensor, var sensor = box.sensor as? Sensor else {
+                preconditionFailure("this peripheral has another sensor")
+            }
+            let result = body(&sensor)
+            box.sensor = sensor
+            self.link?.sensorChanged()
+            return result
+        }
+    }
+
+    /// Its sensor as it stands.
+    /// - Precondition: its sensor is of this type.
+    public func sensor<Sensor: SimulatedSensor>(_ type: Sensor.Type) async -> Sensor {
+        await change(type) { $0 }
     }
 
     /// Wakes it up now, unless it is awake.
@@ -158,9 +213,11 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         while payloads.count < min(readingsPerWakeUp, readings.count) {
             payloads.append(readings[payloads.count].payload(now))
         }
+        sensor?.sensor.wokeUp(at: now)
         continuation.yield(.wokeUp)
         advertise()
-        timers.append(loop.after(rhythm.patience) { [weak self] in self?.sleep() })
+        guard let patience = rhythm.patience else { return }
+        timers.append(loop.after(patience) { [weak self] in self?.sleep() })
     }
 
     private func advertise() {
@@ -173,7 +230,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         cancelTimers()
         isAwake = false
         continuation.yield(.asleep)
-        guard let pause = rhythm.pause, !readings.isEmpty else { return }
+        guard let pause = rhythm.pause, !readings.isEmpty || sensor?.sensor.hasMore == true else { return }
         timers.append(loop.after(pause) { [weak self] in self?.wakeNow() })
     }
 
@@ -191,10 +248,12 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         cancelTimers()
         accepted += 1
         let behaviour = behaviours.isEmpty ? LinkBehaviour() : behaviours.removeFirst()
-        let table = AttributeTable(services, first: firstHandle)
+        let table = AttributeTable(services ?? sensor?.sensor.services ?? [], first: firstHandle)
+        sensor?.sensor.linked()
         let link = SimulatedLink(
             channel: channel, loop: loop, behaviour: behaviour,
-            server: AttributeServer(table: table, longestPDU: longestPDU),
+            server: AttributeServer(table: table, longestPDU: longestPDU), sensor: sensor,
+            onStep: { [weak self] in self?.onProgress?() },
             onEnd: { [weak self] in self?.ended($0) })
         self.link = link
         for (reading, payload) in zip(readings, payloads) {
@@ -221,13 +280,15 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         pastTraces.append(link.trace)
         if pastTraces.count > Self.longestMemory { pastTraces.removeFirst() }
         continuation.yield(.linkEnded)
+        if rhythm.staysAwake, transmit != nil, isAwake { return advertise() }
         sleep()
     }
 
     /// What it has given so far.
     var report: SimulationReport.Peripheral {
-        SimulationReport.Peripheral(
-            address: device.address, readings: total, offered: given, confirmed: confirmed,
-            linksAccepted: accepted)
+        let tally = sensor?.sensor.tally ?? SensorTally()
+        return SimulationReport.Peripheral(
+            address: device.address, readings: total + tally.readings, offered: given + tally.offered,
+            confirmed: confirmed + tally.confirmed, linksAccepted: accepted)
     }
 }

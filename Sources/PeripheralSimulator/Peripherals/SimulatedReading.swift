@@ -25,7 +25,7 @@ public struct SimulatedReading: Sendable {
     ) -> SimulatedReading {
         let float = Wire.bytes(UInt32(bitPattern: mantissa)).prefix(3) + [UInt8(bitPattern: exponent)]
         return SimulatedReading(0x2A1C) { time in
-            [isDated ? 0x02 : 0x00] + float + (isDated ? bytes(of: time) : [])
+            [isDated ? 0x02 : 0x00] + float + (isDated ? Wire.bytes(time) : [])
         }
     }
 
@@ -36,14 +36,8 @@ public struct SimulatedReading: Sendable {
         systolic: UInt16, diastolic: UInt16, mean: UInt16, pulse: UInt16
     ) -> SimulatedReading {
         SimulatedReading(0x2A35) { time in
-            [0x06] + Wire.bytes(systolic) + Wire.bytes(diastolic) + Wire.bytes(mean) + bytes(of: time)
+            [0x06] + Wire.bytes(systolic) + Wire.bytes(diastolic) + Wire.bytes(mean) + Wire.bytes(time)
                 + Wire.bytes(pulse)
         }
-    }
-
-    /// Date Time: year, month, day, hours, minutes, seconds.
-    private static func bytes(of time: DeviceTime) -> [UInt8] {
-        Wire.bytes(UInt16(clamping: time.year))
-            + [time.month, time.day, time.hours, time.minutes, time.seconds].map { UInt8(clamping: $0) }
     }
 }

@@ -21,6 +21,14 @@ struct LinkBench {
             time: { DeviceTime(year: 2026, month: 11, day: 20, hours: 9, minutes: 14, seconds: 57) })
     }
 
+    /// - Parameter sensor: what the peripheral has.
+    init(sensor: some SimulatedSensor) throws {
+        loop = try RadioLoop(clock: clock)
+        peripheral = SimulatedPeripheral(
+            device: .simulated(9), sensor: sensor, loop: loop,
+            time: { DeviceTime(year: 2026, month: 11, day: 20, hours: 9, minutes: 14, seconds: 57) })
+    }
+
     /// Wakes the peripheral up and connects to it.
     func connect(
         remembering layout: AttributeLayout? = nil, _ behaviour: LinkBehaviour = LinkBehaviour()

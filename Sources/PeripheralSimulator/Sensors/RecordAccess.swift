@@ -1,0 +1,116 @@
+/// What a write to the Record Access Control Point (2A52) asks of stored records that are named by
+/// a number of 16 bits (GATT Specification Supplement, Record Access Control Point; Glucose Service
+/// 3.4, Continuous Glucose Monitoring Service 3.6).
+enum RecordAccess: Equatable {
+    case report(Selection)
+    case count(Selection)
+    case abort
+    /// Not to be carried out: the response code says why.
+    case refused(Response)
+
+    enum Opcode {
+        static let reportRecords: UInt8 = 0x01
+        static let deleteRecords: UInt8 = 0x02
+        static let abort: UInt8 = 0x03
+        static let reportCount: UInt8 = 0x04
+        static let countResponse: UInt8 = 0x05
+        static let response: UInt8 = 0x06
+    }
+
+    enum Response: UInt8 {
+        case success = 0x01
+        case opcodeNotSupported = 0x02
+        case invalidOperator = 0x03
+        case operatorNotSupported = 0x04
+        case invalidOperand = 0x05
+        case noRecordsFound = 0x06
+        case abortUnsuccessful = 0x07
+        case procedureNotCompleted = 0x08
+        case operandNotSupported = 0x09
+    }
+
+    enum Selection: Equatable {
+        case all
+        case numbers(ClosedRange<UInt16>)
+        case first
+        case last
+
+        /// The selected ones of `records`, which are in the order in which they were stored.
+        func of<Record>(_ records: [Record], number: (Record) -> UInt16) -> [Record] {
+            switch self {
+            case .all: records
+            case .numbers(let range): records.filter { range.contains(number($0)) }
+            case .first: Array(records.prefix(1))
+            case .last: Array(records.suffix(1))
+            }
+        }
+    }
+
+    /// The filter type for the record's number: the sequence number or the time offset.
+    private static let numberFilter: UInt8 = 0x01
+
+    init(_ request: [UInt8]) {
+        guard let opcode = request.first else {
+            self = .refused(.opcodeNotSupported)
+            return
+        }
+        let operation = request.count > 1 ? request[1] : 0
+        switch opcode {
+        case Opcode.reportRecords, Opcode.reportCount:
+            switch Self.selection(operation, operand: Array(request.dropFirst(2))) {
+            case .success(let selection):
+                self = opcode == Opcode.reportRecords ? .report(selection) : .count(selection)
+            case .failure(let refusal): self = .refused(refusal.response)
+            }
+        case Opcode.abort:
+            if operation != 0 {
+                self = .refused(.invalidOperator)
+            } else {
+                self = request.count > 2 ? .refused(.invalidOperand) : .abort
+            }
+        default: self = .refused(.opcodeNotSupported)
+        }
+    }
+
+    private struct Refusal: Error {
+        let response: Response
+    }
+
+    private static func selection(_ operation: UInt8, operand: [UInt8]) -> Result<Selection, Refusal> {
+        func numbers(_ count: Int, _ range: ([UInt16]) -> ClosedRange<UInt16>?) -> Result<Selection, Refusal>
+        {
+            guard let filter = operand.first else { return .failure(Refusal(response: .invalidOperand)) }
+            guard filter == numberFilter else {
+                return .failure(Refusal(response: .operandNotSupported))
+            }
+            let values = (0..<count).compactMap { Wire.number(operand, at: 1 + 2 * $0) }
+            guard operand.count == 1 + 2 * count, values.count == count, let range = range(values) else {
+                return .failure(Refusal(response: .invalidOperand))
+            }
+            return .success(.numbers(range))
+        }
+        func unfiltered(_ selection: Selection) -> Result<Selection, Refusal> {
+            operand.isEmpty ? .success(selection) : .failure(Refusal(response: .invalidOperand))
+        }
+        switch operation {
+        case 0: return .failure(Refusal(response: .invalidOperator))
+        case 1: return unfiltered(.all)
+        case 2: return numbers(1) { 0...$0[0] }
+        case 3: return numbers(1) { $0[0]...UInt16.max }
+        case 4: return numbers(2) { $0[0] <= $0[1] ? $0[0]...$0[1] : nil }
+        case 5: return unfiltered(.first)
+        case 6: return unfiltered(.last)
+        default: return .failure(Refusal(response: .operatorNotSupported))
+        }
+    }
+
+    /// The indication that ends a procedure.
+    static func answer(_ response: UInt8, to opcode: UInt8) -> [UInt8] {
+        [Opcode.response, 0, opcode, response]
+    }
+
+    /// The indication that tells how many records there are.
+    static func answer(count: Int) -> [UInt8] {
+        [Opcode.countResponse, 0] + Wire.bytes(UInt16(clamping: count))
+    }
+}

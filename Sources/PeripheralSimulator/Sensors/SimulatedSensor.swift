@@ -1,0 +1,91 @@
+public import IngestKit
+
+/// What a simulated peripheral does beyond answering for its attributes: stored records that a
+/// control point asks for, values that come by themselves, in the order and with the pauses of its
+/// script.
+///
+/// A state machine on values, without I/O and without a clock. The link carries its steps out, one
+/// after the other, and tells it of writes.
+public protocol SimulatedSensor: Sendable {
+    /// Its attributes, laid out anew for each link.
+    var services: [SimulatedService] { get }
+    var advert: [UInt8] { get }
+    var tally: SensorTally { get }
+    /// Whether a peripheral with a rhythm of its own wakes up again for it.
+    var hasMore: Bool { get }
+
+    /// The peripheral woke up.
+    /// - Parameter time: its clock.
+    mutating func wokeUp(at time: DeviceTime)
+
+    /// A link was made; what an earlier one left half done is forgotten.
+    mutating func linked()
+
+    /// A value was written to one of its characteristics. A pause that is under way ends.
+    /// - Parameter subscriptions: the characteristics whose values the central wants.
+    /// - Returns: the ATT error code with which the write is refused; nil when it is taken.
+    mutating func written(
+        _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
+    ) -> UInt8?
+
+    /// What comes next; nil while there is nothing to do. Asked after a write, after a subscription
+    /// and when the step before is done: sent, confirmed if it was an indication, or waited.
+    mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep?
+}
+
+extension SimulatedSensor {
+    public typealias Characteristic = SimulatedService.Characteristic
+
+    public var hasMore: Bool { tally.confirmed < tally.readings }
+
+    public mutating func wokeUp(at time: DeviceTime) {}
+
+    public mutating func linked() {}
+
+    public mutating func written(
+        _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
+    ) -> UInt8? {
+        nil
+    }
+}
+
+/// One thing that a sensor does on a link.
+public enum SensorStep: Sendable, Equatable {
+    /// Sends a value as the subscription wants it; without a subscription nothing is sent.
+    case send(BluetoothUUID, [UInt8])
+    /// Notifies though nobody subscribed.
+    case notifyUnasked(BluetoothUUID, [UInt8])
+    case wait(Duration)
+    case hangUp
+}
+
+/// What a sensor had to give and gave, in readings.
+public struct SensorTally: Sendable, Equatable {
+    public var readings: Int
+    /// Sent; repetitions count.
+    public var offered: Int
+    /// Confirmed; of notifications, which nothing confirms, those that the link took.
+    public var confirmed: Int
+
+    public init(readings: Int = 0, offered: Int = 0, confirmed: Int = 0) {
+        self.readings = readings
+        self.offered = offered
+        self.confirmed = confirmed
+    }
+}
+
+/// ATT error codes that services answer writes with (Core Specification Supplement Part B 1.2).
+public enum ControlPointError {
+    /// Client Characteristic Configuration Descriptor Improperly Configured.
+    public static let notSubscribed: UInt8 = 0xFD
+    public static let procedureInProgress: UInt8 = 0xFE
+}
+
+/// A peripheral's sensor, changed on the radio's loop only.
+final class SensorBox {
+    var sensor: any SimulatedSensor
+
+    init(_ sensor: any SimulatedSensor) {
+        self.sensor = sensor
+    }
+}
