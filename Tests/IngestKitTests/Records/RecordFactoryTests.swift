@@ -169,3 +169,99 @@ import Testing
             make(reading, at: 1_795_166_104).record.id == make(reading, at: 1_795_252_504).record.id)
     }
 }
+
+/// Whose a reading is, and whether it is from before the gateway's time: what is stored in a device may
+/// be of the person who had it before.
+@Suite struct StoredReadingTests {
+    private static let cuff = RecordFactoryTests.cuff
+    /// 2026-11-20T09:15:04Z.
+    private static let received: Int64 = 1_795_166_104
+    private static let hour: Int64 = 3_600
+
+    /// - Parameter age: how long before its reception it was measured, in seconds; nil without a date.
+    private func record(
+        age: Int64?, way: RecordFactory.Circumstances.Way, known: Int64?, since: Int64?,
+        subjectSince: String? = nil
+    ) -> Record {
+        var entry = RecordFactoryTests.entry(subject: "patient-17")
+        entry.subjectSince = subjectSince
+        let factory = RecordFactory(gateway: "g", zone: .utc, bootID: "boot", isSimulated: false)
+        let time = age.flatMap { DeviceTime(wallSeconds: Self.received - $0) }
+        return factory.make(
+            Reading(kind: .glucose, deviceTime: time, sequence: 7),
+            raw: RawPayload(characteristic: 0x2A18, bytes: [0x00]),
+            reception: .init(
+                instant: MonotonicInstant(nanoseconds: 1), wallNanoseconds: Self.received * 1_000_000_000),
+            entry: entry, device: DeviceBlock(peripheralID: 1000, address: Self.cuff, alias: nil),
+            circumstances: .init(
+                way: way, acquaintance: Acquaintance(device: known, subjects: since.map { [nil: $0] } ?? [:]))
+        ).record
+    }
+
+    @Test(
+        arguments: [
+            // age, first transfer, stage, has the subject; the device is known for two hours, its subject
+            // has it for one
+            (0, true, .live, true),
+            (hour, true, .live, true),
+            (hour + 1, true, .live, false),
+            (2 * hour, false, .live, false),
+            (2 * hour + 1, false, .historical, false),
+            // five minutes ahead are believed, more are not
+            (-300, false, .live, true),
+            (-301, false, .live, false),
+            (-301, true, .historical, false),
+            (nil, true, .historical, false),
+            (nil, false, .live, false),
+        ] as [(Int64?, Bool, Record.Stage, Bool)])
+    func aStoredReadingIsOfWhoHadTheDeviceThen(
+        age: Int64?, isFirst: Bool, stage: Record.Stage, hasSubject: Bool
+    ) {
+        let record = record(
+            age: age, way: .stored(isFirstTransfer: isFirst), known: Self.received - 2 * Self.hour,
+            since: Self.received - Self.hour)
+        #expect(record.stage == stage)
+        #expect(record.subject == (hasSubject ? "patient-17" : nil))
+    }
+
+    @Test func aLiveReadingFromBeforeIsNobodysEither() {
+        let since = Self.received - Self.hour
+        #expect(record(age: Self.hour + 1, way: .live, known: since, since: since).subject == nil)
+        #expect(record(age: Self.hour + 1, way: .live, known: since, since: since).stage == .historical)
+        #expect(record(age: 10, way: .live, known: since, since: since).subject == "patient-17")
+        // Without a date it was measured when it came.
+        #expect(record(age: nil, way: .live, known: since, since: since).subject == "patient-17")
+        #expect(record(age: nil, way: .live, known: since, since: since).stage == .live)
+    }
+
+    @Test func whereTheClockCannotTellNothingStoredIsAnybodys() {
+        let stored = RecordFactory.Circumstances.Way.stored(isFirstTransfer: false)
+        #expect(record(age: 10, way: stored, known: nil, since: nil).subject == nil)
+        #expect(record(age: 10, way: stored, known: nil, since: nil).stage == .historical)
+        #expect(record(age: nil, way: .live, known: nil, since: nil).subject == "patient-17")
+    }
+
+    @Test func theConfiguredDateHolds() {
+        let stored = RecordFactory.Circumstances.Way.stored(isFirstTransfer: true)
+        // Midnight is 33 304 s before the reception.
+        #expect(
+            record(age: 33_304, way: stored, known: nil, since: nil, subjectSince: "2026-11-20").subject
+                == "patient-17")
+        #expect(
+            record(age: 33_305, way: stored, known: 0, since: 0, subjectSince: "2026-11-20").subject == nil)
+    }
+
+    @Test func aStoredTimeIsNotCorrectedAndAnUnbelievedOneIsAnUpperBound() {
+        let reading = ReadingTime(zone: .utc, received: Self.received)
+        let device = DeviceTime(wallSeconds: Self.received - 60)
+        let stored = reading.decide(device: device, way: .stored, clockOffsetSeconds: 30)
+        #expect(stored.time.value == "2026-11-20T09:14:04+00:00")
+        #expect(stored.time.source == .device)
+        #expect(
+            reading.decide(device: device, way: .live, clockOffsetSeconds: 30).time.value
+                == "2026-11-20T09:13:34+00:00")
+        let unknown = reading.decide(device: nil, way: .stored, clockOffsetSeconds: nil)
+        #expect(unknown.time.source == .unknown)
+        #expect(unknown.time.value == "2026-11-20T09:15:04+00:00")
+    }
+}

@@ -1,0 +1,170 @@
+import Testing
+
+@testable import IngestKit
+
+/// The pure side of a transfer over the Record Access Control Point.
+@Suite struct StoredTransferTests {
+    private static let all: [UInt8] = [0x01, 0x01]
+    private static let success: [UInt8] = [0x06, 0x00, 0x01, 0x01]
+    private static let noRecords: [UInt8] = [0x06, 0x00, 0x01, 0x06]
+
+    private static func marked(
+        _ number: Int, _ id: String = "a", refusesFilters: Bool = false
+    ) -> StoredRecordsMemory {
+        StoredRecordsMemory(
+            mark: .init(number: number, id: id), refusesFilters: refusesFilters, session: nil, history: "all")
+    }
+
+    private func id(_ text: String) -> RecordID { RecordID(text: text) }
+
+    @Test(
+        arguments: [
+            // never read; the memory was empty; from the mark on; the meter refuses filters; so close to
+            // the end of the numbers that newer ones may have begun at 0 again
+            (nil, .sequenceNumber, all),
+            (StoredRecordsMemory(), .sequenceNumber, all),
+            (marked(0x0102), .sequenceNumber, [0x01, 0x03, 0x01, 0x02, 0x01]),
+            (marked(0), .sequenceNumber, [0x01, 0x03, 0x01, 0x00, 0x00]),
+            (marked(7, refusesFilters: true), .sequenceNumber, all),
+            (marked(0xEFFF), .sequenceNumber, [0x01, 0x03, 0x01, 0xFF, 0xEF]),
+            (marked(0xF000), .sequenceNumber, all),
+            (marked(0xF000), .timeOffset, [0x01, 0x03, 0x01, 0x00, 0xF0]),
+            (marked(7), .none, all),
+        ] as [(StoredRecordsMemory?, RecordAccess.Filter, [UInt8])])
+    func asksForWhatIsNewWhereThatCanBeKnown(
+        memory: StoredRecordsMemory?, filter: RecordAccess.Filter, request: [UInt8]
+    ) {
+        #expect(StoredTransfer(filter: filter, memory: memory).request == request)
+    }
+
+    @Test func aFirstTransferMarksItsNewestRecord() {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: nil)
+        // Newest first, as some meters send.
+        for (number, name) in [(3, "c"), (2, "b"), (1, "a")] { transfer.took(number: number, id: id(name)) }
+        #expect(transfer.answered(Self.success) == .finished)
+        #expect(transfer.memory(session: nil, history: "all") == Self.marked(3, "c"))
+    }
+
+    @Test func theRecordAtTheMarkIsKnownAgain() {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: Self.marked(3, "c"))
+        for (number, name) in [(4, "d"), (3, "c")] { transfer.took(number: number, id: id(name)) }
+        #expect(transfer.answered(Self.success) == .finished)
+        #expect(transfer.memory(session: nil, history: "all") == Self.marked(4, "d"))
+    }
+
+    @Test(
+        arguments: [
+            // another record at the mark; newer ones only; nothing from the mark on
+            ([(3, "x"), (4, "d")], success),
+            ([(4, "d")], success),
+            ([], noRecords),
+        ] as [([(Int, String)], [UInt8])])
+    func aMemoryThatWasClearedOrBegunAnewIsReadWhole(records: [(Int, String)], answer: [UInt8]) {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: Self.marked(3, "c"))
+        for (number, name) in records { transfer.took(number: number, id: id(name)) }
+        #expect(transfer.answered(answer) == .ask(Self.all))
+        transfer.took(number: 1, id: id("y"))
+        #expect(transfer.answered(Self.success) == .finished)
+        #expect(transfer.memory(session: nil, history: "all") == Self.marked(1, "y"))
+    }
+
+    @Test func anEmptyMemoryIsATransferWithoutAMark() {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: nil)
+        #expect(transfer.answered(Self.noRecords) == .finished)
+        #expect(transfer.memory(session: nil, history: "all").mark == nil)
+    }
+
+    @Test(arguments: [0x02, 0x03, 0x04, 0x05, 0x09] as [UInt8])
+    func aMeterThatRefusesFiltersIsAskedForAllAndRemembered(code: UInt8) {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: Self.marked(3))
+        #expect(transfer.answered([0x06, 0x00, 0x01, code]) == .ask(Self.all))
+        transfer.took(number: 3, id: id("a"))
+        #expect(transfer.answered(Self.success) == .finished)
+        #expect(transfer.memory(session: nil, history: "all") == Self.marked(3, refusesFilters: true))
+        // Refusing to report at all is something else.
+        var first = StoredTransfer(filter: .sequenceNumber, memory: nil)
+        #expect(
+            first.answered([0x06, 0x00, 0x01, code])
+                == .failed("it did not report its stored records (response code \(code))"))
+    }
+
+    @Test(
+        arguments: [
+            // not completed; an unknown code; a response that is too short
+            ([0x06, 0x00, 0x01, 0x08], .failed("it did not report its stored records (response code 8)")),
+            ([0x06, 0x00, 0x01, 0xFF], .failed("it did not report its stored records (response code 255)")),
+            ([0x06, 0x00, 0x01], .failed("its answer at the control point is too short")),
+            // a number of records, the answer to an abort, nothing
+            ([0x05, 0x00, 0x32, 0x00], .wait),
+            ([0x06, 0x00, 0x03, 0x01], .wait),
+            ([], .wait),
+        ] as [([UInt8], StoredTransfer.Step)])
+    func otherAnswersEndItOrAreNotForIt(answer: [UInt8], step: StoredTransfer.Step) {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: Self.marked(3))
+        #expect(transfer.answered(answer) == step)
+    }
+
+    @Test(
+        arguments: [
+            ([], nil),
+            ([7], 7),
+            ([1, 2, 3], 3),
+            ([0, 1, 2, 65_533, 65_534, 65_535], 2),
+            ([65_534, 65_535], 65_535),
+            // with records in between that the user deleted
+            ([100, 101, 140], 140),
+            ([65_000, 65_400, 5], 5),
+        ] as [([UInt16], UInt16?)])
+    func theNewestNumberIsTheOneBeforeTheGap(numbers: [UInt16], newest: UInt16?) {
+        #expect(StoredTransfer.newest(of: numbers.shuffled(), wraps: true) == newest)
+    }
+
+    @Test func minutesOfASessionDoNotBeginAgain() {
+        #expect(StoredTransfer.newest(of: [0, 1, 65_000], wraps: false) == 65_000)
+    }
+
+    @Test func neverAsksForADeletion() {
+        // Operation code 0x02 deletes (GATT Specification Supplement 3.190).
+        var requests = [StoredTransfer.abort]
+        for memory in [nil, Self.marked(3), Self.marked(0xFFFF)] {
+            for filter in [RecordAccess.Filter.sequenceNumber, .timeOffset, .none] {
+                var transfer = StoredTransfer(filter: filter, memory: memory)
+                requests.append(transfer.request)
+                for code in UInt8.min...UInt8.max {
+                    if case .ask(let request) = transfer.answered([0x06, 0x00, 0x01, code]) {
+                        requests.append(request)
+                    }
+                }
+            }
+        }
+        #expect(requests.allSatisfy { $0.first == 0x01 || $0.first == 0x03 })
+    }
+}
+
+@Suite struct StreamSamplerTests {
+    /// Offers a value a second, of which `isUsable` says which are, and returns what is taken when.
+    private func taken(_ usable: [Bool], interval: Int) -> [Int] {
+        var sampler = StreamSampler<Int>(interval: .seconds(interval))
+        var taken: [Int] = []
+        for (second, isUsable) in usable.enumerated() {
+            let now = MonotonicInstant(nanoseconds: UInt64(second) * 1_000_000_000)
+            taken += sampler.offer(second, isUsable: isUsable, at: now)
+        }
+        return taken + sampler.flush()
+    }
+
+    @Test(
+        arguments: [
+            // the first of each interval
+            ([true, true, true, true, true, true, true], [0, 3, 6]),
+            // the first that says something
+            ([false, true, true, false, false, true, false], [1, 5, 6]),
+            // of an interval that says nothing, the last
+            ([false, false, false, true], [2, 3]),
+            ([false, false], [1]),
+            ([], []),
+        ] as [([Bool], [Int])])
+    func eachIntervalGivesOneValue(usable: [Bool], expected: [Int]) {
+        #expect(taken(usable, interval: 3) == expected)
+    }
+}
