@@ -1,0 +1,164 @@
+import GRDB
+import Testing
+
+@testable import IngestKit
+
+/// What the queue keeps of devices beside their records, and groups of records.
+@Suite struct DeviceTests {
+    private static let device = BluetoothAddress(value: 0xF1F1_F1F1_F1F1)
+
+    private static func submission(
+        _ record: IngestKit.Record, isIdentified: Bool, at instant: MonotonicInstant
+    ) -> RecordSubmission {
+        RecordSubmission(
+            record: record, repetition: .stored(isIdentified: isIdentified), received: instant,
+            decodeError: nil)
+    }
+
+    @Test func aGroupGoesInWithItsMemoryOrNotAtAll() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let records = [try record("a"), try record("b")]
+            let address = DeviceAddress(Self.device, .random)
+            let memory = DeviceMemory(
+                storedRecords: StoredRecordsMemory(mark: .init(number: 2, id: "b"), history: "all"))
+            let submissions = records.map { Self.submission($0, isIdentified: true, at: store.clock.now) }
+            let outcomes = try await store.commit(
+                QueueTransaction(submissions: submissions, memory: (address, memory)))
+            #expect(outcomes == [.committed(records[0].id), .committed(records[1].id)])
+            #expect(try await store.recall(address) == memory)
+
+            // The third cannot be written, so neither is the fourth, nor what would be remembered.
+            try await store.write {
+                try $0.execute(
+                    sql: """
+                        CREATE TRIGGER refuse BEFORE INSERT ON record WHEN new.id = 'd'
+                        BEGIN SELECT RAISE(ABORT, 'refused'); END
+                        """)
+            }
+            let more = [try record("c"), try record("d")].map {
+                Self.submission($0, isIdentified: true, at: store.clock.now)
+            }
+            await #expect(throws: StoreError.self) {
+                try await store.commit(
+                    QueueTransaction(submissions: more, memory: (address, DeviceMemory())))
+            }
+            #expect(try await store.counts().records == 2)
+            #expect(try await store.recall(address) == memory)
+            try await store.close()
+        }
+    }
+
+    @Test func aMemoryThatIsReadAgainAddsNothingAndSaysNothing() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let dated = try record("dated", bytes: [1, 2, 3])
+            let undated = try record("undated", bytes: [4, 5, 6])
+            for _ in 0..<2 {
+                _ = try await store.commit(
+                    QueueTransaction(submissions: [
+                        Self.submission(dated, isIdentified: true, at: store.clock.now),
+                        Self.submission(undated, isIdentified: false, at: store.clock.now),
+                    ]))
+            }
+            // Read again, what has no date has another id, but the same bytes.
+            let again = try record("undated, later", bytes: [4, 5, 6])
+            let other = try record("of another", address: "F1:F1:F1:F1:F1:F2", bytes: [4, 5, 6])
+            let outcomes = try await store.commit(
+                QueueTransaction(
+                    submissions: [again, other].map {
+                        Self.submission($0, isIdentified: false, at: store.clock.now)
+                    }))
+            #expect(outcomes == [.duplicate(undated.id), .committed(other.id)])
+            #expect(try await store.counts().records == 3)
+            #expect(try await store.events.map(\.name) == ["read", "read", "read"])
+            try await store.close()
+        }
+    }
+
+    @Test func aRecordIsFoundByTheDevicesNumber() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            for (id, bytes) in [("old", [1]), ("new", [2])] as [(String, [UInt8])] {
+                var glucose = try record(id, kind: .glucose, bytes: bytes)
+                glucose.sequence = 7
+                try await store.add(glucose)
+            }
+            let found = try await store.record(numbered: 7, kind: .glucose, of: Self.device)
+            #expect(found == StoredPayload(id: RecordID(text: "new"), bytes: [2]))
+            #expect(try await store.record(numbered: 8, kind: .glucose, of: Self.device) == nil)
+            #expect(try await store.record(numbered: 7, kind: .weight, of: Self.device) == nil)
+            try await store.close()
+        }
+    }
+
+    @Test func packetsOutliveTheProcessAndTheirTimeDoesNotOutliveTheBoot() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let pending = PendingPackets(
+                device: Self.device, characteristic: 0x2A9C, packets: [[1, 2], [3]], received: clock.now)
+            var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            _ = try await store.commit(QueueTransaction(pending: pending))
+            try await store.close()
+            store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await store.pendingPackets(of: Self.device) == [pending])
+            try await store.close()
+            store = try await SQLiteRecordStore.open(in: directory, clock: clock, bootID: "another")
+            #expect(try await store.pendingPackets(of: Self.device).first?.received == nil)
+            var none = pending
+            none.packets = []
+            _ = try await store.commit(QueueTransaction(pending: none))
+            #expect(try await store.pendingPackets(of: Self.device).isEmpty)
+            try await store.close()
+        }
+    }
+
+    @Test func aPersonIsKnownSinceTheDeviceCameToThem() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            func since(_ subject: String?, users: [Int: String] = [:]) async throws -> Acquaintance {
+                let entry = RecordFactoryTests.entry(subject: subject, users: users)
+                return try #require(try await store.acquaintances(of: [entry]).first)
+            }
+            let start = clock.wallNanoseconds / 1_000_000_000
+            #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start]))
+            clock.advance(by: .seconds(100))
+            #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start]))
+            // Given to another and back: what was measured meanwhile is not the first one's.
+            #expect(try await since("bert") == Acquaintance(device: start, subjects: [nil: start + 100]))
+            clock.advance(by: .seconds(100))
+            #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start + 200]))
+            #expect(
+                try await since(nil, users: [1: "anna", 2: "bert"])
+                    == Acquaintance(device: start, subjects: [1: start + 200, 2: start + 200]))
+            try await store.close()
+        }
+    }
+
+    @Test func aFileOfTheFirstVersionIsMadeOneOfThis() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await store.fill(["a"])
+            // As the first version left it.
+            try await store.write { db in
+                try db.execute(
+                    sql: """
+                        DROP TABLE pending_packet; DROP TABLE acquaintance;
+                        DROP INDEX record_device_sequence; DROP INDEX record_undated_payload;
+                        ALTER TABLE record DROP COLUMN device_sequence;
+                        ALTER TABLE record DROP COLUMN undated_payload;
+                        PRAGMA user_version = 1
+                        """)
+            }
+            try await store.close()
+            store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await store.counts().records == 1)
+            #expect(try await store.pendingPackets(of: Self.device).isEmpty)
+            try await store.fill(["b"])
+            #expect(try await store.counts().records == 2)
+            try await store.close()
+        }
+    }
+}
