@@ -74,8 +74,10 @@ public struct SensorTally: Sendable, Equatable {
     }
 }
 
-/// ATT error codes that services answer writes with (Core Specification Supplement Part B 1.2).
+/// ATT error codes that services answer writes with (Core Specification Vol 3 Part F 3.4.1.1 and
+/// Supplement Part B 1.2).
 public enum ControlPointError {
+    public static let valueNotAllowed: UInt8 = 0x13
     /// Client Characteristic Configuration Descriptor Improperly Configured.
     public static let notSubscribed: UInt8 = 0xFD
     public static let procedureInProgress: UInt8 = 0xFE

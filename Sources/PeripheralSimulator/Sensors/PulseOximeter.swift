@@ -1,0 +1,171 @@
+public import IngestKit
+
+/// A pulse oximeter: continuous values each second while it is worn, and spot-checks, made now or
+/// stored (Pulse Oximeter Service 1.0.1).
+public struct PulseOximeter: SimulatedSensor {
+    /// Oxygen saturation in percent and pulse rate in beats per minute, as SFLOATs with exponent 0.
+    public struct Value: Sendable, Equatable {
+        public var saturation: Int16
+        public var pulse: Int16
+
+        public init(_ saturation: Int16, _ pulse: Int16) {
+            self.saturation = saturation
+            self.pulse = pulse
+        }
+
+        var bytes: [UInt8] { Wire.shortFloat(saturation, 0) + Wire.shortFloat(pulse, 0) }
+    }
+
+    /// PLX Spot-Check Measurement (2A5E).
+    public struct SpotCheck: Sendable, Equatable {
+        public var value: Value
+        public var time: DeviceTime?
+        /// The device's clock was never set (flags bit 4).
+        public var isClockUnset: Bool
+
+        public init(_ value: Value, at time: DeviceTime? = nil, isClockUnset: Bool = false) {
+            self.value = value
+            self.time = time
+            self.isClockUnset = isClockUnset
+        }
+
+        public var payload: [UInt8] {
+            let flags: UInt8 = (time == nil ? 0 : 0x01) | (isClockUnset ? 0x10 : 0)
+            return [flags] + value.bytes + (time.map(Wire.bytes) ?? [])
+        }
+    }
+
+    public static let service: BluetoothUUID = 0x1822
+    public static let spotCheck: BluetoothUUID = 0x2A5E
+    public static let continuous: BluetoothUUID = 0x2A5F
+    public static let features: BluetoothUUID = 0x2A60
+    public static let controlPoint: BluetoothUUID = 0x2A52
+
+    /// Sent one a second, from the first again after the last; empty: it is not worn.
+    public var values: [Value]
+    /// Between two continuous values.
+    public var interval = Duration.seconds(1)
+    /// Made and not yet confirmed.
+    public private(set) var spotChecks: [SpotCheck] = []
+    /// Reported on request only; nil: it has no storage.
+    public private(set) var stored: [SpotCheck]?
+    /// What was written to the control point.
+    public private(set) var requests: [[UInt8]] = []
+    public private(set) var valuesSent = 0
+    private let serial: String
+    private let isStreaming: Bool
+    private var made = 0
+    private var confirmed = 0
+    private var spotChecksSent = 0
+    private var isIndicating = false
+    private var isValueDue = false
+    private var outgoing: [SensorStep] = []
+
+    /// - Parameters:
+    ///   - values: continuous ones; nil: it has no continuous measurement.
+    ///   - stored: nil: it has no storage.
+    public init(
+        values: [Value]? = nil, spotChecks: [SpotCheck] = [], stored: [SpotCheck]? = nil,
+        serial: String = "O-0001"
+    ) {
+        self.values = values ?? []
+        isStreaming = values != nil
+        self.stored = stored
+        self.serial = serial
+        made = stored?.count ?? 0
+        for spotCheck in spotChecks { make(spotCheck) }
+    }
+
+    /// A spot-check is made.
+    public mutating func make(_ spotCheck: SpotCheck) {
+        spotChecks.append(spotCheck)
+        made += 1
+    }
+
+    /// A spot-check is made and stored.
+    public mutating func store(_ spotCheck: SpotCheck) {
+        stored = (stored ?? []) + [spotCheck]
+        made += 1
+    }
+
+    // MARK: The sensor
+
+    public var services: [SimulatedService] {
+        var characteristics = [Characteristic(Self.spotCheck, .indicate)]
+        if isStreaming { characteristics.append(Characteristic(Self.continuous, .notify)) }
+        // Storage (bit 2), and time stamps (bit 3).
+        characteristics.append(
+            Characteristic(Self.features, .read, value: [stored == nil ? 0x08 : 0x0C, 0x00]))
+        if stored != nil { characteristics.append(Characteristic(Self.controlPoint, [.indicate, .write])) }
+        return [
+            SimulatedService(Self.service, characteristics),
+            .deviceInformation(model: "Simulated Oximeter", serial: serial),
+            SimulatedService(0x180F, [Characteristic(0x2A19, .read, value: [91])]),
+        ]
+    }
+
+    public var advert: [UInt8] { .advert(services: [0x1822]) }
+
+    public var tally: SensorTally {
+        SensorTally(readings: made, offered: spotChecksSent, confirmed: confirmed)
+    }
+
+    public mutating func linked() {
+        isIndicating = false
+        isValueDue = false
+        outgoing = []
+    }
+
+    /// "All records" is the one operator that the service allows (3.5).
+    public mutating func written(
+        _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
+    ) -> UInt8? {
+        guard characteristic == Self.controlPoint, let stored else { return nil }
+        if requests.count < 1_024 { requests.append(value) }
+        guard subscriptions.contains(Self.controlPoint) else { return ControlPointError.notSubscribed }
+        let request = RecordAccess(value)
+        guard outgoing.isEmpty || request == .abort else { return ControlPointError.procedureInProgress }
+        let opcode = value.first ?? 0
+        func response(_ response: RecordAccess.Response) -> SensorStep {
+            .send(Self.controlPoint, RecordAccess.answer(response.rawValue, to: opcode))
+        }
+        switch request {
+        case .report(.all) where stored.isEmpty: outgoing = [response(.noRecordsFound)]
+        case .report(.all):
+            outgoing = stored.map { .send(Self.spotCheck, $0.payload) } + [response(.success)]
+        case .count(.all):
+            outgoing = [.send(Self.controlPoint, RecordAccess.answer(count: stored.count))]
+        case .report, .count: outgoing = [response(.operatorNotSupported)]
+        case .abort: outgoing = [response(.success)]
+        case .refused(let refusal): outgoing = [response(refusal)]
+        }
+        return nil
+    }
+
+    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+        if isIndicating {
+            isIndicating = false
+            confirmed += 1
+            spotChecks.removeFirst()
+        }
+        if !outgoing.isEmpty {
+            let step = outgoing.removeFirst()
+            if case .send(Self.spotCheck, _) = step {
+                spotChecksSent += 1
+                confirmed = min(confirmed + 1, made)
+            }
+            return step
+        }
+        if let spotCheck = spotChecks.first, subscriptions.contains(Self.spotCheck) {
+            isIndicating = true
+            spotChecksSent += 1
+            return .send(Self.spotCheck, spotCheck.payload)
+        }
+        guard isStreaming, !values.isEmpty, subscriptions.contains(Self.continuous) else { return nil }
+        isValueDue.toggle()
+        guard !isValueDue else { return .wait(interval) }
+        let value = values[valuesSent % values.count]
+        valuesSent += 1
+        return .send(Self.continuous, [0x00] + value.bytes)
+    }
+}

@@ -1,0 +1,241 @@
+public import IngestKit
+
+/// A scale that sends the weight and, where it measures it, the body's composition (Weight Scale
+/// Service 1.0.1, Body Composition Service 1.0.1).
+public struct Scale: SimulatedSensor {
+    public struct Script: Sendable {
+        public var isCompositionFirst = false
+        /// Between weight and composition.
+        public var pause = Duration.zero
+        /// Between the two packets of a composition.
+        public var packetPause = Duration.zero
+        /// Whether it hangs up when all is confirmed.
+        public var hangsUp = false
+        /// Whether it hangs up between the first part and the second; once.
+        public var breaksBetween = false
+
+        public init() {}
+    }
+
+    /// One time that somebody stood on it.
+    public struct Weighing: Sendable, Equatable {
+        public var weight: Weight?
+        public var composition: Composition?
+
+        public init(_ weight: Weight?, _ composition: Composition? = nil) {
+            self.weight = weight
+            self.composition = composition
+        }
+    }
+
+    public static let weightService: BluetoothUUID = 0x181D
+    public static let weightMeasurement: BluetoothUUID = 0x2A9D
+    public static let weightFeature: BluetoothUUID = 0x2A9E
+    public static let compositionService: BluetoothUUID = 0x181B
+    public static let compositionMeasurement: BluetoothUUID = 0x2A9C
+    public static let compositionFeature: BluetoothUUID = 0x2A9B
+    /// How long it waits for a second subscription, once there is one.
+    private static let patience = Duration.milliseconds(500)
+
+    public var script: Script
+    /// Not yet confirmed whole, the oldest first. Each link gives the first.
+    public private(set) var weighings: [Weighing] = []
+    /// Indications sent, repetitions included.
+    public private(set) var partsSent = 0
+    private let serial: String
+    private let hasComposition: Bool
+    private var count = 0
+    private var outgoing: [SensorStep] = []
+    private var hasWaited = false
+    private var isGiving = false
+
+    /// - Parameter hasComposition: whether it has the Body Composition Service.
+    public init(
+        _ weighings: [Weighing] = [], hasComposition: Bool = true, script: Script = Script(),
+        serial: String = "S-0001"
+    ) {
+        self.hasComposition = hasComposition
+        self.script = script
+        self.serial = serial
+        for weighing in weighings { add(weighing) }
+    }
+
+    /// Somebody stands on it.
+    public mutating func add(_ weighing: Weighing) {
+        weighings.append(weighing)
+        count += 1
+    }
+
+    // MARK: The sensor
+
+    public var services: [SimulatedService] {
+        var services = [
+            SimulatedService(
+                Self.weightService,
+                [
+                    Characteristic(Self.weightMeasurement, .indicate),
+                    // Time stamp, users, BMI; 5 g (7 in bits 3 to 6) and 1 mm (3 in bits 7 to 9).
+                    Characteristic(Self.weightFeature, .read, value: [0xBF, 0x01, 0x00, 0x00]),
+                ])
+        ]
+        if hasComposition {
+            services.append(
+                SimulatedService(
+                    Self.compositionService,
+                    [
+                        Characteristic(Self.compositionMeasurement, .indicate),
+                        // All fields; 5 g (7 in bits 11 to 14) and 1 mm (3 in bits 15 to 17).
+                        Characteristic(Self.compositionFeature, .read, value: [0xFF, 0xBF, 0x01, 0x00]),
+                    ]))
+        }
+        return services + [
+            .deviceInformation(model: "Simulated Scale", serial: serial),
+            SimulatedService(0x180F, [Characteristic(0x2A19, .read, value: [83])]),
+        ]
+    }
+
+    public var advert: [UInt8] { .advert(services: hasComposition ? [0x181D, 0x181B] : [0x181D]) }
+
+    public var tally: SensorTally {
+        SensorTally(readings: count, offered: partsSent, confirmed: count - weighings.count)
+    }
+
+    public mutating func linked() {
+        hasWaited = false
+        isGiving = false
+        outgoing = []
+        if let weighing = weighings.first { outgoing = steps(weighing) }
+    }
+
+    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+        if outgoing.isEmpty, isGiving {
+            isGiving = false
+            weighings.removeFirst()
+            if script.hangsUp { return .hangUp }
+        }
+        while let step = outgoing.first {
+            if case .wait = step, !outgoing.contains(where: { Self.isWanted($0, subscriptions) }) {
+                // A pause ahead of nothing would only hold the link.
+                outgoing = []
+                break
+            }
+            guard case .send(let characteristic, _) = step, !subscriptions.contains(characteristic) else {
+                outgoing.removeFirst()
+                if case .send = step {
+                    isGiving = true
+                    partsSent += 1
+                }
+                return step
+            }
+            let isOtherWanted =
+                subscriptions.contains(Self.weightMeasurement)
+                || subscriptions.contains(Self.compositionMeasurement)
+            guard isOtherWanted else { return nil }
+            guard hasWaited else {
+                hasWaited = true
+                return .wait(Self.patience)
+            }
+            outgoing.removeAll {
+                if case .send(characteristic, _) = $0 { true } else { false }
+            }
+        }
+        return isGiving ? next(subscriptions) : nil
+    }
+
+    private static func isWanted(_ step: SensorStep, _ subscriptions: Set<BluetoothUUID>) -> Bool {
+        if case .send(let characteristic, _) = step { subscriptions.contains(characteristic) } else { false }
+    }
+
+    private mutating func steps(_ weighing: Weighing) -> [SensorStep] {
+        let weight = weighing.weight.map { [SensorStep.send(Self.weightMeasurement, $0.payload)] }
+        let packets = weighing.composition?.packets.map { SensorStep.send(Self.compositionMeasurement, $0) }
+        let composition = packets.map { packets in
+            packets.count == 2 && script.packetPause > .zero
+                ? [packets[0], .wait(script.packetPause), packets[1]] : packets
+        }
+        let parts = (script.isCompositionFirst ? [composition, weight] : [weight, composition])
+            .compactMap { $0 }
+        guard parts.count == 2 else { return parts.flatMap { $0 } }
+        if script.breaksBetween {
+            script.breaksBetween = false
+            return parts[0] + [.hangUp]
+        }
+        return parts[0] + (script.pause > .zero ? [.wait(script.pause)] : []) + parts[1]
+    }
+}
+
+extension Scale {
+    /// Weight Measurement (2A9D) in SI units.
+    public struct Weight: Sendable, Equatable {
+        /// In 5 g: 15,000 are 75 kg.
+        public var weight: UInt16
+        public var time: DeviceTime?
+        public var user: UInt8?
+
+        public init(_ weight: UInt16, at time: DeviceTime? = nil, user: UInt8? = nil) {
+            self.weight = weight
+            self.time = time
+            self.user = user
+        }
+
+        public var payload: [UInt8] {
+            [(time == nil ? 0 : 0x02) | (user == nil ? 0 : 0x04)] + Wire.bytes(weight)
+                + (time.map(Wire.bytes) ?? []) + (user.map { [$0] } ?? [])
+        }
+    }
+
+    /// Body Composition Measurement (2A9C) in SI units.
+    public struct Composition: Sendable, Equatable {
+        /// In 0.1 %.
+        public var fat: UInt16
+        public var time: DeviceTime?
+        public var user: UInt8?
+        /// In kilojoules.
+        public var metabolism: UInt16?
+        /// In 0.1 %.
+        public var muscle: UInt16?
+        /// In 5 g.
+        public var bodyWater: UInt16?
+        /// In 0.1 ohm.
+        public var impedance: UInt16?
+        /// In 5 g.
+        public var weight: UInt16?
+        /// Whether it is split in two, as when it does not fit into one indication: both packets have
+        /// the flags and the fat, only the first the time stamp and the user.
+        public var isSplit: Bool
+
+        public init(
+            fat: UInt16, at time: DeviceTime? = nil, user: UInt8? = nil, metabolism: UInt16? = nil,
+            muscle: UInt16? = nil, bodyWater: UInt16? = nil, impedance: UInt16? = nil,
+            weight: UInt16? = nil, isSplit: Bool = false
+        ) {
+            self.fat = fat
+            self.time = time
+            self.user = user
+            self.metabolism = metabolism
+            self.muscle = muscle
+            self.bodyWater = bodyWater
+            self.impedance = impedance
+            self.weight = weight
+            self.isSplit = isSplit
+        }
+
+        /// One payload, or two.
+        public var packets: [[UInt8]] {
+            let head: [(UInt16, [UInt8]?)] = [
+                (0x0002, time.map(Wire.bytes)), (0x0004, user.map { [$0] }),
+                (0x0008, metabolism.map(Wire.bytes)), (0x0010, muscle.map(Wire.bytes)),
+            ]
+            let tail: [(UInt16, [UInt8]?)] = [
+                (0x0100, bodyWater.map(Wire.bytes)), (0x0200, impedance.map(Wire.bytes)),
+                (0x0400, weight.map(Wire.bytes)),
+            ]
+            func packet(_ fields: [(UInt16, [UInt8]?)]) -> [UInt8] {
+                let present = fields.filter { $0.1 != nil }
+                let flags = present.reduce(isSplit ? 0x1000 : 0) { $0 | $1.0 }
+                return Wire.bytes(flags) + Wire.bytes(fat) + present.flatMap { $0.1 ?? [] }
+            }
+            return isSplit ? [packet(head), packet(tail)] : [packet(head + tail)]
+        }
+    }
+}
