@@ -18,10 +18,10 @@ extension ConfigurationKeys {
                 "Whose readings these are, by the device's user slot. Only beside `address`."),
             KeyDescription(
                 "subject_since", "date", default: "the moment the address first had the subject here",
-                "Stored readings from before it belong to nobody.", hasEffect: false),
+                "Readings from before it belong to nobody."),
             KeyDescription(
                 "history", "`all`, `none` or a duration", default: "`all`",
-                "Which stored readings are taken; older ones stay in the device.", hasEffect: false),
+                "Which of the readings from before the gateway knew the device are taken; others stay in it."),
             KeyDescription(
                 "destinations", "list of names", default: "all", "Where its readings go."),
             KeyDescription(

@@ -63,10 +63,10 @@ public enum ConfigurationKeys {
                 "Pause after the silence, before the device may be read again."),
             KeyDescription(
                 "stream_interval", "duration, 1s to 1h", default: "`60s`",
-                "Time between the records of a streaming profile.", hasEffect: false),
+                "Time between the records of a streaming profile."),
             KeyDescription(
                 "stream_max", "duration, 10s to 24h", default: "`10m`",
-                "Longest time that a streaming profile holds its link.", hasEffect: false),
+                "Longest time that a streaming profile holds its link."),
         ])
 
     static let queue = KeySection(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IngestKit
 
-/// The first three are the worked examples of docs/records.md. The expected ids come from Python:
+/// The first four are the worked examples of docs/records.md. The expected ids come from Python:
 /// `uuid.uuid5(uuid.UUID("02322d06-b248-45e8-8c81-81d8effc6022"), name)`.
 @Suite struct RecordIdentityTests {
     private static let bootID = "3b0f7c1e-8f0e-4c0a-9d37-5b1a6f0c2d11"
@@ -38,6 +38,14 @@ import Testing
             .reception(bootID: Self.bootID, MonotonicInstant(nanoseconds: .max)),
             name: "A4:C1:38:00:11:22|ADV|0201060a16d2fc4000010161025409|\(Self.bootID):18446744073709551615",
             id: "015455fb-475d-5480-a4f0-d91d171b9b8e")
+    }
+
+    @Test func aValueThatCountsFromAnotherTimeIsNamedByThatToo() throws {
+        try check(
+            "C0:26:DA:00:11:22", 0x2AA7, "060078000500",
+            .base(DeviceTime(year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0)),
+            name: "C0:26:DA:00:11:22|2AA7|060078000500|2026-11-20T08:00:00",
+            id: "58452446-5729-54a8-93ae-84fae65d0c75")
     }
 
     @Test func aVendorsCharacteristicHas32Digits() throws {
