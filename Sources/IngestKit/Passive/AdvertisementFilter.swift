@@ -12,6 +12,9 @@ public struct AdvertisementFilter: Sendable, Equatable {
         case company(UInt16)
         /// The local name (0x08, 0x09) begins so; UTF-8. An empty prefix matches nothing.
         case namePrefix([UInt8])
+        /// The local name has this text somewhere, letters of ASCII in either case; UTF-8. An empty
+        /// text matches nothing.
+        case nameContains([UInt8])
     }
 
     /// Devices that are named by address.
@@ -99,6 +102,9 @@ extension AdvertisementFilter.Mark {
             guard !prefix.isEmpty, prefix.count <= value.count else { return false }
             for index in prefix.indices where prefix[index] != value[index] { return false }
             return true
+        case (.nameContains(let text), DataType.shortenedName),
+            (.nameContains(let text), DataType.completeName):
+            return value.contains(text)
         default:
             return false
         }
@@ -106,6 +112,21 @@ extension AdvertisementFilter.Mark {
 }
 
 extension Span<UInt8> {
+    /// Whether `text` stands somewhere in this, letters of ASCII in either case. A name is as long as
+    /// an advert at most, so the plain search does.
+    fileprivate func contains(_ text: [UInt8]) -> Bool {
+        guard !text.isEmpty, text.count <= count else { return false }
+        for start in 0...(count - text.count) {
+            var matched = 0
+            while matched < text.count, self[start + matched].lowercasedASCII == text[matched].lowercasedASCII
+            {
+                matched += 1
+            }
+            if matched == text.count { return true }
+        }
+        return false
+    }
+
     /// The two octets at `position` as a number; nil past the end.
     fileprivate func littleEndian16(at position: Int) -> UInt16? {
         guard position + 2 <= count else { return nil }
@@ -122,5 +143,12 @@ extension Span<UInt8> {
             high = high << 8 | UInt64(self[position + 8 + octet])
         }
         return BluetoothUUID(high: high, low: low)
+    }
+}
+
+extension UInt8 {
+    /// A capital letter of ASCII as a small one; anything else as it is.
+    fileprivate var lowercasedASCII: UInt8 {
+        (0x41...0x5A).contains(self) ? self | 0x20 : self
     }
 }

@@ -30,7 +30,8 @@ extension AdvertisementFilter {
     /// patterns itself. They admit more than the filter does, which decides in the end.
     ///
     /// Patterns are alternatives to each other, so of a model's marks only the one that takes the
-    /// fewest is used. A service may stand anywhere in a list of services, and a pattern has a
+    /// fewest is used. A text somewhere in a name has no fixed place and no pattern, so a model needs
+    /// another mark beside it; by it alone a model gets no pattern. A service may stand anywhere in a list of services, and a pattern has a
     /// fixed place: there is one for each of the first four places. Devices named by address are
     /// not among the patterns, which know no addresses.
     ///
@@ -39,8 +40,8 @@ extension AdvertisementFilter {
     public var kernelPatterns: [AdvertisementPattern] {
         var patterns: Set<AdvertisementPattern> = []
         for marks in models {
-            let choices = marks.map(\.kernelPatterns)
-            // A mark that no pattern expresses can match no advert either, nor then can its model.
+            let choices = marks.compactMap(\.kernelPatterns)
+            // A mark without alternatives can match no advert, nor then can its model.
             guard !choices.contains(where: \.isEmpty) else { continue }
             patterns.formUnion(choices.min { $0.count < $1.count } ?? [])
         }
@@ -60,8 +61,8 @@ extension AdvertisementFilter.Mark {
     private static let servicePlaces: [UInt8] = [0, 2, 4, 6]
 
     /// Alternatives, one of which every advert with this mark is expected to have; empty where no
-    /// advert can have the mark.
-    fileprivate var kernelPatterns: [AdvertisementPattern] {
+    /// advert can have the mark, nil where no pattern can express it.
+    fileprivate var kernelPatterns: [AdvertisementPattern]? {
         typealias DataType = AdvertisementDataType
         switch self {
         case .service(let uuid):
@@ -87,6 +88,8 @@ extension AdvertisementFilter.Mark {
             return [DataType.shortenedName, DataType.completeName].compactMap {
                 AdvertisementPattern(type: $0, offset: 0, bytes: bytes)
             }
+        case .nameContains(let text):
+            return text.isEmpty ? [] : nil
         }
     }
 

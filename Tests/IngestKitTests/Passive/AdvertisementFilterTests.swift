@@ -55,6 +55,25 @@ extension AdvertisementFilter {
         Row("list that claims too much", .service(0x1809), [9, 0x03, 0x09, 0x18], false),
         Row("after the early end", .service(0x1809), [0, 3, 0x03, 0x09, 0x18], false),
         Row("no data", .service(0x1809), [], false),
+        Row(
+            "text in a name", .nameContains(Array("BC".utf8)), [6, 0x09, 0x78, 0x42, 0x43, 0x35, 0x34], true),
+        Row(
+            "text at a name's end", .nameContains(Array("54".utf8)), [5, 0x08, 0x42, 0x43, 0x35, 0x34], true),
+        Row("text in small letters", .nameContains(Array("bc".utf8)), [3, 0x09, 0x42, 0x43], true),
+        Row("name in small letters", .nameContains(Array("BC".utf8)), [3, 0x09, 0x62, 0x63], true),
+        Row(
+            "text after a false start", .nameContains(Array("aab".utf8)), [5, 0x09, 0x61, 0x61, 0x61, 0x62],
+            true),
+        Row("text longer than the name", .nameContains(Array("BC5".utf8)), [3, 0x09, 0x42, 0x43], false),
+        Row(
+            "text over two structures", .nameContains(Array("BC".utf8)), [2, 0x08, 0x42, 2, 0x09, 0x43], false
+        ),
+        Row("no text", .nameContains([]), [3, 0x09, 0x42, 0x43], false),
+        Row("text in an empty name", .nameContains(Array("B".utf8)), [1, 0x09], false),
+        Row("text in other data", .nameContains(Array("BC".utf8)), [3, 0xFF, 0x42, 0x43], false),
+        // 0x5B and 0x7B are no letters, although they are as far apart as those are.
+        Row("characters beside the letters", .nameContains([0x7B]), [2, 0x09, 0x5B], false),
+        Row("letters beyond ASCII", .nameContains([0xC3, 0xA4]), [3, 0x09, 0xC3, 0x84], false),
         Row("a length alone", .service(0x1809), [3], false),
         Row("a type alone", .service(0x1809), [1, 0x03], false),
 
@@ -118,6 +137,7 @@ extension AdvertisementFilter {
     @Test func randomBytesNeitherTrapNorPassForAnotherLength() {
         let marks: [Mark] = [
             .service(0x1809), .longService(Self.long), .company(0x0499), .namePrefix([0x42]),
+            .nameContains([0x01, 0x02]),
         ]
         var random = SeededGenerator(seed: 7)
         for _ in 0..<20_000 {
@@ -138,7 +158,7 @@ extension AdvertisementFilter {
                     case .service: [0x09, 0x18]
                     case .longService: Self.longBytes
                     case .company: [0x99, 0x04]
-                    case .namePrefix(let prefix): prefix
+                    case .namePrefix(let text), .nameContains(let text): text
                     }
                 #expect(data.indices.contains { data[$0...].starts(with: octets) })
             }

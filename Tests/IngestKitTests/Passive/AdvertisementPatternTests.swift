@@ -53,6 +53,13 @@ import Testing
         #expect(patterns.map(\.type) == [0xFF])
     }
 
+    @Test func aTextInANameLeavesThePatternsToTheOtherMarks() {
+        let text = AdvertisementFilter.Mark.nameContains(Array("bc".utf8))
+        #expect(Self.patterns([[.service(0x1810), text]]) == Self.patterns([[.service(0x1810)]]))
+        #expect(Self.patterns([[text]]) == [])
+        #expect(Self.patterns([[.nameContains([]), .service(0x1810)]]) == [])
+    }
+
     @Test func modelsThatMatchNothingGiveNoPatterns() {
         #expect(Self.patterns([]) == [])
         #expect(Self.patterns([[], [.namePrefix([]), .service(0x1809)]]) == [])
