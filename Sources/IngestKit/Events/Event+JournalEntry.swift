@@ -11,6 +11,7 @@ extension Event {
         case .discovered: .discovered
         case .connected: .connected
         case .disconnected: .disconnected
+        case .readyToRead: .readyToRead
         case .read: .read
         case .readFailed: .readFailed
         case .duplicateIgnored: .duplicateIgnored
@@ -30,7 +31,7 @@ extension Event {
     public var priority: EventPriority {
         switch self {
         case .discovered, .connected, .disconnected: .debug
-        case .started, .stopping, .configReloaded, .read, .duplicateIgnored, .submitted: .info
+        case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted: .info
         case .adapterReady, .historySkipped, .retrying, .destinationUp: .notice
         case .adapterLost, .readFailed, .decodeError, .destinationDown: .warning
         case .configRejected, .failed, .authRejected, .destinationMisconfigured: .error
@@ -81,6 +82,8 @@ extension Event {
             "Connected to \(peripheral.words)"
         case .disconnected(let peripheral):
             "Disconnected from \(peripheral.words)"
+        case .readyToRead(let peripheral):
+            "Ready for a measurement with \(peripheral.words)"
         case .read(_, let kind, let peripheral):
             "Read a \(kind.rawValue) from \(peripheral.words)"
         case .readFailed(let peripheral, let error, _):
@@ -128,7 +131,8 @@ extension Event {
             Details()
         case .configRejected(let error), .adapterLost(_, let error), .storeError(let error):
             Details(error: error)
-        case .discovered(let peripheral), .connected(let peripheral), .disconnected(let peripheral):
+        case .discovered(let peripheral), .connected(let peripheral), .disconnected(let peripheral),
+            .readyToRead(let peripheral):
             Details(peripheral: peripheral)
         case .read(let record, let kind, let peripheral),
             .duplicateIgnored(let record, let kind, let peripheral):

@@ -24,6 +24,8 @@ public enum Event: Sendable, Equatable {
     case discovered(PeripheralReference)
     case connected(PeripheralReference)
     case disconnected(PeripheralReference)
+    /// Of a model that advertises before the measurement is taken.
+    case readyToRead(PeripheralReference)
     case read(recordID: RecordID, kind: RecordKind, PeripheralReference)
     case readFailed(PeripheralReference, error: String, attempt: Int)
     case duplicateIgnored(recordID: RecordID, kind: RecordKind, PeripheralReference)

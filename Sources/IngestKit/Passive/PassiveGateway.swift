@@ -120,6 +120,7 @@ public actor PassiveGateway {
             switch action {
             case .discovered(let entry, _):
                 ports.events.emit(.discovered(entry.reference))
+                if entry.model.readyBeforeMeasurement { ports.events.emit(.readyToRead(entry.reference)) }
             case .read(let device, let entry, let adapter, let attempt):
                 requestsContinuation.yield(
                     Request(device: device, entry: entry, adapter: adapter, attempt: attempt))

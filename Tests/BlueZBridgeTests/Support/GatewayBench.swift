@@ -54,7 +54,7 @@ struct GatewayBench {
 
     private init(
         kind: Kind, readings: [SimulatedReading], readingsPerWakeUp: Int, failingCommits: Int,
-        failure: any Error, tick: UInt64
+        failure: any Error, tick: UInt64, isReadyBeforeMeasurement: Bool
     ) async throws {
         clock = DrivenClock(tick: tick)
         loop = try RadioLoop(clock: clock)
@@ -82,7 +82,7 @@ struct GatewayBench {
             id: 1, name: profile, type: profile, manufacturer: nil, model: nil, profile: profile,
             recognised: [[.service(isCuff ? 0x1810 : 0x1809)]], bonding: .none,
             instructions: .init(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
-            readyBeforeMeasurement: false, rearm: nil, quirks: [])
+            readyBeforeMeasurement: isReadyBeforeMeasurement, rearm: nil, quirks: [])
         gateway = PassiveGateway(
             ports: .init(
                 radio: radio, store: noted, events: EventLog(sink: Sink(notes: events, clock: clock)),
@@ -101,11 +101,12 @@ struct GatewayBench {
         _ kind: Kind = .undatedThermometer, readings: [SimulatedReading]? = nil,
         readingsPerWakeUp: Int = 1, failingCommits: Int = 0,
         failure: any Error = NotedStore.NoRoom(), tick: UInt64 = 0,
-        _ body: (GatewayBench) async throws -> Void
+        isReadyBeforeMeasurement: Bool = false, _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let bench = try await GatewayBench(
             kind: kind, readings: readings ?? [kind.reading], readingsPerWakeUp: readingsPerWakeUp,
-            failingCommits: failingCommits, failure: failure, tick: tick)
+            failingCommits: failingCommits, failure: failure, tick: tick,
+            isReadyBeforeMeasurement: isReadyBeforeMeasurement)
         let running = Task { try await bench.gateway.run() }
         let result: Result<Void, any Error>
         do {
