@@ -21,19 +21,6 @@ public struct Catalogue: Sendable, Equatable {
     }
 }
 
-extension PeripheralModel {
-    /// Quirks that the program itself acts on.
-    public enum Quirk {
-        /// Known by name, but its protocol is not public.
-        public static let notReadable = "not-readable"
-    }
-
-    /// Whether a program that reads these profiles can read the model.
-    public func isReadable(with profiles: Set<String>) -> Bool {
-        profiles.contains(profile) && !quirks.contains(Quirk.notReadable)
-    }
-}
-
 extension Catalogue {
     /// A catalogue that can be used, and what is suspicious about its files.
     public struct Checked: Sendable, Equatable {

@@ -66,15 +66,31 @@ enum ModelReader {
         let manufacturer = entries["manufacturer"]?.text()
         let modelName = entries["model"]?.text()
         let bonding: PeripheralModel.Bonding? = entries["bonding"]?.choice()
+        let bondingMethod: PeripheralModel.BondingMethod? = entries["bonding_method"]?.choice()
+        if bonding != .required {
+            entries["bonding_method"]?.error("expected bonding: required beside it")
+        }
         let isReadyBefore = entries["ready_before_measurement"]?.boolean()
         let rearm = entries["rearm"]?.duration(.seconds(1)...(.seconds(7 * 86_400)))
-        let quirks = entries["quirks"]?.list("quirk") { word($0, "a quirk") }
+        let quirks: [PeripheralModel.Quirk]? = entries["quirks"]?.list("quirk", quirk)
         guard let id, let name, let type, let profile, let instructions else { return nil }
         return PeripheralModel(
             id: id, name: name, type: type, manufacturer: manufacturer, model: modelName,
             profile: profile.rawValue, recognised: recognised, bonding: bonding ?? .none,
-            instructions: instructions, readyBeforeMeasurement: isReadyBefore ?? false, rearm: rearm,
+            bondingMethod: bondingMethod, instructions: instructions,
+            readyBeforeMeasurement: isReadyBefore ?? false, rearm: rearm,
             quirks: quirks ?? [])
+    }
+
+    private static func quirk(_ reader: NodeReader) -> PeripheralModel.Quirk? {
+        guard let name = word(reader, "a quirk") else { return nil }
+        guard let quirk = PeripheralModel.Quirk(rawValue: name) else {
+            let known = PeripheralModel.Quirk.allCases.map(\.rawValue)
+            let near = Spelling.nearest(to: name, among: known).map { "; did you mean \($0)?" }
+            reader.error("there is no quirk \(NodeReader.quoted(name))" + (near ?? ""))
+            return nil
+        }
+        return quirk
     }
 
     private static func word(_ reader: NodeReader, _ what: String) -> String? {
@@ -103,10 +119,17 @@ enum ModelReader {
         if let name = entries["name"]?.text("the beginning of a name", limit: 29) {
             marks.append(.namePrefix(Array(name.utf8)))
         }
-        guard !marks.isEmpty else {
-            if ["service", "company", "name"].allSatisfy({ entries[$0] == nil }) {
-                reader.expected("service, company or name")
+        let isAlone = ["service", "company", "name"].allSatisfy { entries[$0] == nil }
+        if let text = entries["name_contains"]?.text("part of a name", limit: 29) {
+            // A controller that filters adverts itself cannot look for it (kernelPatterns).
+            if isAlone {
+                entries["name_contains"]?.error("expected service, company or name beside it")
+                return nil
             }
+            marks.append(.nameContains(Array(text.utf8)))
+        }
+        guard !marks.isEmpty else {
+            if isAlone, entries["name_contains"] == nil { reader.expected("service, company or name") }
             return nil
         }
         return marks

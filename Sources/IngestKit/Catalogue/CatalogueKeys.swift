@@ -23,6 +23,9 @@ public enum CatalogueKeys {
                 "bonding", "`none` or `required`", default: "`none`",
                 "Whether it gives readings to a bonded central only."),
             KeyDescription(
+                "bonding_method", "`just-works`, `passkey-on-device` or `passkey-on-label`", default: "none",
+                "How it is bonded: nothing to type, a code that it shows, or a code printed on it."),
+            KeyDescription(
                 "instructions", "mapping", default: "required", "Texts for installers and patients."),
             KeyDescription(
                 "ready_before_measurement", "boolean", default: "`false`",
@@ -31,8 +34,7 @@ public enum CatalogueKeys {
                 "rearm", "duration, 1s to 7d", default: "none",
                 "For a model that never stops advertising: it is read again after this time."),
             KeyDescription(
-                "quirks", "list of kebab-case words", default: "none",
-                "What is special about it; `not-readable`: its protocol is not public."),
+                "quirks", "list of quirks", default: "none", "What is special about it (see Quirks)."),
         ])
 
     static let recognised = KeySection(
@@ -44,6 +46,9 @@ public enum CatalogueKeys {
             KeyDescription(
                 "company", "4 hex digits", default: "none", "Company of its manufacturer data."),
             KeyDescription("name", "text", default: "none", "How its local name begins."),
+            KeyDescription(
+                "name_contains", "text", default: "none",
+                "What its local name has in it, in capitals or not; needs another mark beside it."),
         ])
 
     static let instructions = KeySection(
@@ -69,4 +74,5 @@ public enum ProfileName: String, Sendable, Hashable, CaseIterable {
     case miScale = "mi-scale"
     case mibeacon
     case genericHealthSensor = "generic-health-sensor"
+    case onetouchVerio = "onetouch-verio"
 }

@@ -20,6 +20,17 @@ public struct PeripheralModel: Sendable, Hashable {
         case required
     }
 
+    /// How a device and the gateway come to trust each other when they bond (Core Specification
+    /// Vol 3 Part C 10.3.1).
+    public enum BondingMethod: String, Sendable, Hashable, CaseIterable {
+        /// Nothing is compared or typed.
+        case justWorks = "just-works"
+        /// The device shows a code of six digits while it pairs.
+        case passkeyOnDevice = "passkey-on-device"
+        /// A code of six digits is printed on the device.
+        case passkeyOnLabel = "passkey-on-label"
+    }
+
     public var id: Int
     public var name: String
     /// What it is, in kebab case: `blood-pressure-monitor`, `thermometer`.
@@ -32,18 +43,21 @@ public struct PeripheralModel: Sendable, Hashable {
     /// marks.
     public var recognised: [[AdvertisementFilter.Mark]]
     public var bonding: Bonding
+    /// Nil where it is not known, or no bond is needed.
+    public var bondingMethod: BondingMethod?
     public var instructions: Instructions
     /// Whether it advertises before the measurement is taken, so that `ready-to-read` tells
     /// something.
     public var readyBeforeMeasurement: Bool
     /// For a model that never stops advertising: it is read again after this time.
     public var rearm: Duration?
-    public var quirks: [String]
+    public var quirks: [Quirk]
 
     public init(
         id: Int, name: String, type: String, manufacturer: String?, model: String?, profile: String,
-        recognised: [[AdvertisementFilter.Mark]], bonding: Bonding, instructions: Instructions,
-        readyBeforeMeasurement: Bool, rearm: Duration?, quirks: [String]
+        recognised: [[AdvertisementFilter.Mark]], bonding: Bonding,
+        bondingMethod: BondingMethod? = nil, instructions: Instructions,
+        readyBeforeMeasurement: Bool, rearm: Duration?, quirks: [Quirk]
     ) {
         self.id = id
         self.name = name
@@ -53,6 +67,7 @@ public struct PeripheralModel: Sendable, Hashable {
         self.profile = profile
         self.recognised = recognised
         self.bonding = bonding
+        self.bondingMethod = bondingMethod
         self.instructions = instructions
         self.readyBeforeMeasurement = readyBeforeMeasurement
         self.rearm = rearm

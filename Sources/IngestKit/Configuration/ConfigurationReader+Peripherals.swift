@@ -59,7 +59,7 @@ extension ConfigurationReader {
             reader.error("no model of the catalogue has ID \(id); `ingestd peripherals` lists them")
             return nil
         }
-        if model.quirks.contains(PeripheralModel.Quirk.notReadable) {
+        if model.has(.notReadable) || model.has(.vendorService) {
             reader.warning("\(model.name) cannot be read: see `ingestd peripherals \(id)`")
         } else if !readableProfiles.contains(model.profile) {
             reader.warning("this version cannot read \(model.name): it knows no profile \(model.profile)")

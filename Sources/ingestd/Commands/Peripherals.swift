@@ -4,13 +4,16 @@ import IngestKit
 /// `ingestd peripherals`: lists the catalogue, or tells everything of one model.
 struct Peripherals: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the models of peripherals, or show one with its instructions.",
-        discussion: "An allow-list names models by these IDs.")
+        abstract: "List the models of peripherals, or show some with their instructions.",
+        discussion: """
+            An allow-list names models by these IDs. READ says whether this version reads the model; \
+            what is special about one stands with its instructions.
+            """)
 
-    @Argument(help: "The ID of one model.")
-    var id: Int?
+    @Argument(help: "IDs of models to show with their instructions.")
+    var ids: [Int] = []
 
-    @Option(help: "List the models of this type only, such as thermometer.")
+    @Option(help: "The models of this type only, such as thermometer.")
     var type: String?
 
     @Option(
@@ -30,38 +33,26 @@ struct Peripherals: ParsableCommand {
             throw ExitCode(78)  // EX_CONFIG
         }
         for warning in checked.warnings { StandardError.print(warning.description) }
-        if let id {
-            guard let model = checked.catalogue[id] else {
-                StandardError.print("no model has ID \(id); `ingestd peripherals` lists them")
-                throw ExitCode(64)  // EX_USAGE
-            }
-            show(model)
-        } else {
-            try list(checked.catalogue)
+        let catalogue = checked.catalogue
+        for id in ids where catalogue[id] == nil {
+            StandardError.print("no model has ID \(id); `ingestd peripherals` lists them")
+            throw ExitCode(64)  // EX_USAGE
         }
-    }
-
-    private func show(_ model: PeripheralModel) {
-        if json {
-            print(CatalogueListing.json(of: model, readableProfiles: Profiles.names))
-        } else {
-            for line in CatalogueListing.lines(of: model, readableProfiles: Profiles.names) {
-                print(line)
-            }
-        }
-    }
-
-    private func list(_ catalogue: Catalogue) throws {
-        let listing = CatalogueListing(catalogue, type: type, readableProfiles: Profiles.names)
-        if let type, listing.isEmpty {
+        if let type, !catalogue.models.contains(where: { $0.type == type }) {
             let types = Set(catalogue.models.map(\.type)).sorted().joined(separator: ", ")
             StandardError.print("no model has type \(type); there are: \(types)")
             throw ExitCode(64)  // EX_USAGE
         }
+        let listing = CatalogueListing(
+            catalogue, type: type, ids: Set(ids), readableProfiles: Profiles.names)
+        if listing.isEmpty {
+            StandardError.print("none of these models has type \(type ?? "")")
+            throw ExitCode(64)  // EX_USAGE
+        }
         if json {
-            print(listing.json)
+            print(ids.count == 1 ? listing.jsonOfOneOrAll : listing.json)
         } else {
-            for line in listing.lines { print(line) }
+            for line in ids.isEmpty ? listing.lines : listing.details { print(line) }
         }
     }
 }

