@@ -7,6 +7,8 @@ public enum DecodeError: Error, Sendable, Equatable {
     case truncated(field: String, needed: Int, had: Int)
     /// A field holds what its definition reserves or prohibits.
     case prohibitedValue(field: String)
+    /// The bytes before a checksum are not those that it was made of.
+    case checksumMismatch(field: String)
     /// More bytes than an attribute can hold.
     case tooLong(count: Int, limit: Int)
 }
@@ -21,6 +23,8 @@ extension DecodeError: CustomStringConvertible {
             "truncated: \(field) needs \(needed) byte\(needed == 1 ? "" : "s"), \(had) left"
         case .prohibitedValue(let field):
             "prohibited value in \(field)"
+        case .checksumMismatch(let field):
+            "\(field) does not fit"
         case .tooLong(let count, let limit):
             "\(count) bytes, at most \(limit) are possible"
         }
