@@ -9,12 +9,37 @@ extension ReadSession {
 
     func readMeasurements(over link: any PeripheralLink) async throws(SessionError) {
         try await subscribe(over: link)
-        guard let first = try await nextValue(over: link, within: Self.firstValueTimeout) else {
-            throw .noMeasurement
-        }
-        try await take(first, over: link)
+        try await takeAll(over: link)
+    }
+
+    private func takeAll(over link: any PeripheralLink) async throws(SessionError) {
+        repeat {
+            guard let value = try await nextValue(over: link, within: Self.firstValueTimeout) else {
+                throw .noMeasurement
+            }
+            try await take(value, over: link)
+        } while committedCount == 0
         try await readDetails(over: link)
         try await takeFurther(over: link)
+    }
+
+    // MARK: Observations that are switched on
+
+    /// As measurements, but a health sensor sends nothing before it is told to.
+    func readObservations(over link: any PeripheralLink) async throws(SessionError) {
+        try await subscribe(over: link)
+        do throws(LinkError) {
+            let service = HealthSensorControl.service
+            if try await link.has(HealthSensorControl.controlPoint, in: service) {
+                try await link.subscribe(to: HealthSensorControl.controlPoint, in: service)
+                try await link.write(
+                    HealthSensorControl.startLiveObservations, to: HealthSensorControl.controlPoint,
+                    in: service)
+            }
+        } catch {
+            throw .link(error)
+        }
+        try await takeAll(over: link)
     }
 
     /// Takes the values that come until none has come for a moment.

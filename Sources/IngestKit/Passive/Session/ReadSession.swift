@@ -167,7 +167,7 @@ actor ReadSession {
         case .measurements: try await readMeasurements(over: link)
         case .storedRecords(let access): try await readStoredRecords(access, over: link)
         case .stream(let singles): try await readStream(singles: singles, over: link)
-        case .observations: try await readMeasurements(over: link)
+        case .observations: try await readObservations(over: link)
         case .oneTouchVerio, .broadcast: throw .notReadable
         }
     }
@@ -198,7 +198,8 @@ actor ReadSession {
     /// Commits what a value says, then confirms it.
     func take(_ value: ReceivedValue, over link: any PeripheralLink) async throws(SessionError) {
         let id = try await commit([value], way: .live).id
-        hasSucceeded = true
+        // The first packets of a value are no reading yet.
+        hasSucceeded = committedCount > 0
         try await confirm(value, of: id, over: link)
     }
 
