@@ -2,73 +2,61 @@ extension Profile {
     /// Blood Pressure Service 1.1.1.
     static let bloodPressure = Profile(
         name: "blood-pressure", sources: [Source(BloodPressure.measurement, in: 0x1810)],
-        longestPayload: 19, decoders: [BloodPressure.measurement: BloodPressure.decodeMeasurement])
+        longestPayload: 19,
+        decoders: [
+            BloodPressure.measurement: BloodPressure.decodeMeasurement,
+            BloodPressure.intermediateCuffPressure: BloodPressure.decodeIntermediate,
+            BloodPressure.feature: BloodPressure.decodeFeature,
+        ])
 }
 
-/// Blood Pressure Measurement (GATT Specification Supplement).
+/// Blood Pressure Measurement, Intermediate Cuff Pressure and Blood Pressure Feature (GATT
+/// Specification Supplement).
 enum BloodPressure {
     static let measurement: BluetoothUUID = 0x2A35
-
-    struct Flags: OptionSet {
-        let rawValue: UInt8
-
-        static let kilopascal = Flags(rawValue: 1 << 0)
-        static let timeStamp = Flags(rawValue: 1 << 1)
-        static let pulseRate = Flags(rawValue: 1 << 2)
-        static let userID = Flags(rawValue: 1 << 3)
-        static let measurementStatus = Flags(rawValue: 1 << 4)
-
-        var unit: String { contains(.kilopascal) ? "kPa" : "mm[Hg]" }
-    }
+    /// For displays while the cuff inflates: decoded, and never a record.
+    static let intermediateCuffPressure: BluetoothUUID = 0x2A36
+    static let feature: BluetoothUUID = 0x2A49
 
     @Sendable
     static func decodeMeasurement(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
-        let flags = Flags(rawValue: try cursor.uint8("flags"))
-        let unit = flags.unit
-        var reading = Reading(
-            kind: .bloodPressure,
-            measurements: [
+        let frame = try BloodPressureFrame(&cursor)
+        return Reading(
+            frame, kind: .bloodPressure,
+            pressures: [
                 // MDC_PRESS_BLD_NONINV_SYS, _DIA, _MEAN
-                Measurement(type: "systolic", code: 150021, value: try cursor.sfloat("systolic"), unit: unit),
-                Measurement(
-                    type: "diastolic", code: 150022, value: try cursor.sfloat("diastolic"), unit: unit),
-                Measurement(
-                    type: "mean-arterial-pressure", code: 150023,
-                    value: try cursor.sfloat("mean arterial pressure"), unit: unit),
+                frame.pressure("systolic", code: 150021, frame.systolic),
+                frame.pressure("diastolic", code: 150022, frame.diastolic),
+                frame.pressure("mean-arterial-pressure", code: 150023, frame.meanArterialPressure),
             ])
-        try decodeOptionalFields(flags, of: &cursor, into: &reading)
-        return reading
     }
 
-    /// The fields after the pressures, which Intermediate Cuff Pressure has in the same form.
-    static func decodeOptionalFields(
-        _ flags: Flags, of cursor: inout ByteCursor, into reading: inout Reading
-    ) throws(DecodeError) {
-        var time = DateTimeField.unknown
-        if flags.contains(.timeStamp) {
-            time = try cursor.dateTime("time stamp")
-        }
-        if flags.contains(.pulseRate) {
-            // MDC_PULS_RATE_NON_INV
-            reading.measurements.append(
-                Measurement(
-                    type: "pulse-rate", code: 149546, value: try cursor.sfloat("pulse rate"), unit: "/min"))
-        }
-        if flags.contains(.userID) {
-            reading.applyUser(try cursor.uint8("user id"))
-        }
-        if flags.contains(.measurementStatus) {
-            reading.flags += statusFlags(try cursor.uint16("measurement status"))
-        }
-        reading.apply(time)
+    /// The form of a measurement. The pressure in the cuff stands for the systolic one; the other
+    /// two are not used.
+    @Sendable
+    static func decodeIntermediate(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let frame = try BloodPressureFrame(&cursor)
+        return Reading(
+            frame, kind: .bloodPressure,
+            pressures: [frame.pressure("cuff-pressure", code: nil, frame.systolic)])
+    }
+
+    @Sendable
+    static func decodeFeature(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        Reading(
+            kind: .feature,
+            flags: StatusBits.names(
+                try cursor.uint16("blood pressure feature"),
+                [
+                    "body-movement-detection", "cuff-fit-detection", "irregular-pulse-detection",
+                    "pulse-rate-range-detection", "measurement-position-detection", "multiple-bonds",
+                    "e2e-crc", "user-data-service", "user-facing-time",
+                ]))
     }
 
     /// The set bits of Measurement Status; reserved ones say nothing.
-    private static func statusFlags(_ status: UInt16) -> [String] {
-        var flags: [String] = []
-        if status & 1 << 0 != 0 { flags.append("body-movement") }
-        if status & 1 << 1 != 0 { flags.append("cuff-too-loose") }
-        if status & 1 << 2 != 0 { flags.append("irregular-pulse") }
+    fileprivate static func statusFlags(_ status: UInt16) -> [String] {
+        var flags = StatusBits.names(status, ["body-movement", "cuff-too-loose", "irregular-pulse"])
         switch status >> 3 & 0b11 {
         case 0b01: flags.append("pulse-rate-exceeds-upper-limit")
         case 0b10: flags.append("pulse-rate-less-than-lower-limit")
@@ -80,6 +68,19 @@ enum BloodPressure {
 }
 
 extension Reading {
+    fileprivate init(_ frame: BloodPressureFrame, kind: RecordKind, pressures: [Measurement]) {
+        self.init(kind: kind, measurements: pressures)
+        if let pulse = frame.pulseRate {
+            // MDC_PULS_RATE_NON_INV
+            measurements.append(
+                Measurement(
+                    type: "pulse-rate", code: 149546, value: MedicalFloat.sfloat(pulse), unit: "/min"))
+        }
+        if let user = frame.userID { applyUser(user) }
+        if let status = frame.status { flags += BloodPressure.statusFlags(status) }
+        apply(frame.time)
+    }
+
     /// The device says that it does not know who was measured: a guest.
     static let unknownUserFlag = "unknown-user"
 

@@ -23,6 +23,12 @@ struct ByteCursor {
     }
 
     /// Least significant octet first.
+    mutating func uint24(_ field: String) throws(DecodeError) -> UInt32 {
+        let start = try advance(by: 3, field)
+        return UInt32(bytes[start]) | UInt32(bytes[start + 1]) << 8 | UInt32(bytes[start + 2]) << 16
+    }
+
+    /// Least significant octet first.
     mutating func uint32(_ field: String) throws(DecodeError) -> UInt32 {
         let start = try advance(by: 4, field)
         return UInt32(bytes[start]) | UInt32(bytes[start + 1]) << 8 | UInt32(bytes[start + 2]) << 16

@@ -9,7 +9,9 @@ public struct DecodeAnswer: Sendable, Equatable {
         var text = JSONText()
         if let bytes = Hex.bytes(hex) {
             do throws(DecodeError) {
-                text.append(try Profiles.decode(characteristic: characteristic, bytes: bytes))
+                let records = try Profiles.records(in: bytes, of: characteristic)
+                let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+                text.append(reading, further: records.dropFirst(), of: characteristic)
                 isDecoded = true
             } catch {
                 text.append(failure: error.description)
@@ -31,7 +33,11 @@ extension JSONText {
         endObject()
     }
 
-    fileprivate mutating func append(_ reading: Reading) {
+    /// - Parameter further: the payloads of the records after the first, where one value holds
+    ///   several: each is answered in an object of its own, a bad one too.
+    fileprivate mutating func append(
+        _ reading: Reading, further: ArraySlice<[UInt8]> = [], of characteristic: BluetoothUUID
+    ) {
         beginObject()
         member("ok", true)
         member("kind", reading.kind.rawValue)
@@ -44,6 +50,19 @@ extension JSONText {
         if let sequence = reading.sequence { member("sequence", sequence) }
         if let user = reading.user { member("user", user) }
         if !reading.flags.isEmpty { member("flags", reading.flags) }
+        if !further.isEmpty {
+            key("further")
+            beginArray()
+            for bytes in further {
+                do throws(DecodeError) {
+                    let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+                    append(reading, of: characteristic)
+                } catch {
+                    append(failure: error.description)
+                }
+            }
+            endArray()
+        }
         endObject()
     }
 }

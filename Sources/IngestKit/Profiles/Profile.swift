@@ -138,7 +138,10 @@ public struct Profile: Sendable {
 /// All profiles, and all characteristics that can be decoded.
 public enum Profiles {
     /// In the order of their names.
-    public static let all: [Profile] = [.bloodPressure, .glucose, .thermometer]
+    public static let all: [Profile] = [
+        .bloodPressure, .bodyComposition, .continuousGlucose, .glucose, .heartRate, .pulseOximeter,
+        .thermometer, .weightScale,
+    ]
 
     /// What this version can read.
     public static var names: Set<String> { Set(all.map(\.name)) }
@@ -161,6 +164,15 @@ public enum Profiles {
             throw .unknownCharacteristic(characteristic)
         }
         return try Profile.run(decoder, bytes)
+    }
+
+    /// The payloads of single records that a value of the characteristic consists of, in order;
+    /// the value itself where its profile puts one into each.
+    static func records(
+        in bytes: [UInt8], of characteristic: BluetoothUUID
+    ) throws(DecodeError) -> [[UInt8]] {
+        guard let profile = all.first(where: { $0.splitters[characteristic] != nil }) else { return [bytes] }
+        return try profile.records(in: bytes, of: characteristic)
     }
 
     private static let decoders: [BluetoothUUID: Profile.Decoder] = {

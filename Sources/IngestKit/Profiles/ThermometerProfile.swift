@@ -2,13 +2,21 @@ extension Profile {
     /// Health Thermometer Service 1.0.
     static let thermometer = Profile(
         name: "thermometer", sources: [Source(Thermometer.measurement, in: 0x1809)],
-        longestPayload: 13, decoders: [Thermometer.measurement: Thermometer.decode])
+        longestPayload: 13,
+        decoders: [
+            Thermometer.measurement: Thermometer.decode,
+            Thermometer.intermediate: Thermometer.decode,
+            Thermometer.temperatureType: Thermometer.decodeType,
+        ])
 }
 
 /// Temperature Measurement (GATT Specification Supplement). Intermediate Temperature has the
 /// same form.
 enum Thermometer {
     static let measurement: BluetoothUUID = 0x2A1C
+    /// For displays while a measurement is in progress: decoded, and never a record.
+    static let intermediate: BluetoothUUID = 0x2A1E
+    static let temperatureType: BluetoothUUID = 0x2A1D
 
     private struct Flags: OptionSet {
         let rawValue: UInt8
@@ -34,10 +42,17 @@ enum Thermometer {
             time = try cursor.dateTime("time stamp")
         }
         if flags.contains(.temperatureType) {
-            let type = try cursor.uint8("temperature type")
-            if let site = siteFlag(type) { reading.flags.append(site) }
+            reading.addFlag(siteFlag(try cursor.uint8("temperature type")))
         }
         reading.apply(time)
+        return reading
+    }
+
+    /// Where a thermometer that never sends it with its measurements takes the temperature.
+    @Sendable
+    static func decodeType(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        var reading = Reading(kind: .feature)
+        reading.addFlag(siteFlag(try cursor.uint8("temperature type")))
         return reading
     }
 

@@ -45,6 +45,10 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     case feature
     /// A message of the Record Access Control Point.
     case racp
+    /// Of a continuous glucose monitor: when its session began, how long it lasts, how it is.
+    case sessionStartTime = "session-start-time"
+    case sessionRunTime = "session-run-time"
+    case sensorStatus = "sensor-status"
     case bthome
     case miScale = "mi-scale"
     case mibeacon
@@ -55,7 +59,7 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// kept here.
     public var isDelivered: Bool {
         switch self {
-        case .feature, .racp, .undecoded: false
+        case .feature, .racp, .sessionStartTime, .sessionRunTime, .sensorStatus, .undecoded: false
         default: true
         }
     }

@@ -126,6 +126,101 @@ import Testing
         #expect(throws: DecodeError.truncated(field: "flags", needed: 1, had: 0)) { try decode([]) }
     }
 
+    /// Recorded from a Beurer BM 85: pulse rate and status most significant octet first, and a user
+    /// index between them that the flags do not announce.
+    @Test(
+        arguments: [
+            (
+                [0x56, 106, 0, 71, 0, 0, 0, 0xEA, 7, 8, 11, 18, 31, 0, 0, 63, 0, 0, 0],
+                [106, 71, 0, 63], "2026-08-11T18:31:00", 0, []
+            ),
+            (
+                [0x56, 119, 0, 70, 0, 0, 0, 0xEA, 7, 8, 11, 20, 57, 0, 0, 87, 1, 0, 64],
+                [119, 70, 0, 87], "2026-08-11T20:57:00", 1, []
+            ),
+            (
+                [0x56, 118, 0, 80, 0, 0, 0, 0xEA, 7, 8, 11, 20, 27, 0, 0, 60, 0, 0, 4],
+                [118, 80, 0, 60], "2026-08-11T20:27:00", 0, ["irregular-pulse"]
+            ),
+        ] as [([UInt8], [Int64], String, Int, [String])])
+    func swappedPulseAndStatusAreRecognised(
+        bytes: [UInt8], values: [Int64], time: String, user: Int, flags: [String]
+    ) throws {
+        let reading = try decode(bytes)
+        #expect(
+            reading.measurements.map(\.value)
+                == values.map { .exact(ExactDecimal(coefficient: $0, exponent: 0)) })
+        #expect(reading.deviceTime?.description == time)
+        #expect(reading.user == user && reading.flags == flags)
+    }
+
+    @Test func aFrameWhoseDateIsOnlyPossibleTheOtherWayRoundIsSwappedWhole() throws {
+        let reading = try decode([
+            0x1E,  // flags: mmHg, time stamp, pulse rate, user id, measurement status
+            0, 138, 0, 85, 0, 102,  // 138, 85, 102
+            0x07, 0xEA, 11, 20, 9, 14, 57,  // 2026-11-20 09:14:57
+            0, 72, 1, 0, 4,  // 72 /min, user 1, irregular pulse
+        ])
+        #expect(
+            reading.measurements == [
+                measured("systolic", 150021, 138, "mm[Hg]"), measured("diastolic", 150022, 85, "mm[Hg]"),
+                measured("mean-arterial-pressure", 150023, 102, "mm[Hg]"),
+                measured("pulse-rate", 149546, 72, "/min"),
+            ])
+        #expect(reading.deviceTime?.description == "2026-11-20T09:14:57")
+        #expect(reading.user == 1 && reading.flags == ["irregular-pulse"])
+    }
+
+    @Test func nothingThatMakesSenseAsSentIsSwapped() throws {
+        // 120, 80, 90, and every pulse rate that is a number of beats, or absent
+        for raw in UInt16.min...UInt16.max {
+            let pulse = MedicalFloat.sfloat(raw)
+            if case .exact(let number) = pulse {
+                let scale = [0: 1.0, -1: 0.1][Int(number.exponent)]
+                guard let scale, number.coefficient > 0, Double(number.coefficient) * scale < 400 else {
+                    continue
+                }
+            }
+            let reading = try decode([
+                0x14, 120, 0, 80, 0, 90, 0, UInt8(raw & 0xFF), UInt8(raw >> 8), 4, 0, 0xAA,
+            ])
+            #expect(reading.measurements.last?.value == pulse)
+            #expect(reading.user == nil && reading.flags == ["irregular-pulse"])
+        }
+        // A date that is possible as sent, or neither way.
+        for year in [[0xEA, 0x07], [0x0A, 0x0A], [0xFF, 0xFF], [0x2D, 0x06]] as [[UInt8]] {
+            let reading = try decode([0x02, 120, 0, 80, 0, 90, 0] + year + [11, 20, 9, 14, 57])
+            #expect(reading.measurements.first == measured("systolic", 150021, 120, "mm[Hg]"))
+        }
+    }
+
+    @Test func theIntermediatePressureStandsAlone() throws {
+        // flags: kPa, pulse rate; 12.5; not used; not used; 72
+        let reading = try Profile.bloodPressure.decode(
+            [0x05, 0x7D, 0xF0, 0xFF, 0x07, 0xFF, 0x07, 0x48, 0x00], of: 0x2A36)
+        #expect(
+            reading
+                == Reading(
+                    kind: .bloodPressure,
+                    measurements: [
+                        measured("cuff-pressure", nil, 125, exponent: -1, "kPa"),
+                        measured("pulse-rate", 149546, 72, "/min"),
+                    ]))
+        #expect(!Profile.bloodPressure.measures(0x2A36))
+    }
+
+    @Test func featuresAreFlags() throws {
+        // body movement, cuff fit, multiple bonds, user facing time, reserved bits
+        #expect(
+            try Profile.bloodPressure.decode([0x23, 0xFF], of: 0x2A49)
+                == Reading(
+                    kind: .feature,
+                    flags: [
+                        "body-movement-detection", "cuff-fit-detection", "multiple-bonds",
+                        "user-facing-time",
+                    ]))
+    }
+
     @Test func theLongestPayloadNeedsNoMTUExchange() {
         #expect(Profile.bloodPressure.longestPayload == 1 + 6 + 7 + 2 + 1 + 2)
         #expect(Profile.bloodPressure.longestPayload <= Profile.payloadOfDefaultMTU)

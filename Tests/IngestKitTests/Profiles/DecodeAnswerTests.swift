@@ -32,6 +32,14 @@ import Testing
                     + #""flags":["type-capillary-whole-blood","location-finger","context-follows"]}"#
             ),
             (
+                // three records: 120 at 5 min; 130 at 6 min; one cut short
+                "2AA7", "060078000500" + "060082000600" + "0600",
+                #"{"ok":true,"kind":"continuous-glucose","measurements":[{"type":"glucose","value":120,"unit":"mg/dL"}],"#
+                    + #""time_offset_minutes":5,"further":[{"ok":true,"kind":"continuous-glucose","#
+                    + #""measurements":[{"type":"glucose","value":130,"unit":"mg/dL"}],"time_offset_minutes":6},"#
+                    + #"{"ok":false,"error":"truncated: CGM measurement record needs 5 bytes, 1 left"}]}"#
+            ),
+            (
                 "2A19", "5a\r",
                 #"{"ok":true,"kind":"battery","measurements":[{"type":"battery","value":90,"unit":"%"}]}"#
             ),
@@ -61,7 +69,9 @@ import Testing
     @Test func theKnownCharacteristicsAreListedInOrder() {
         #expect(
             Profiles.characteristics.map(\.description) == [
-                "2A18", "2A19", "2A1C", "2A34", "2A35", "2A51", "2A52",
+                "2A18", "2A19", "2A1C", "2A1D", "2A1E", "2A34", "2A35", "2A36", "2A37", "2A38", "2A49",
+                "2A51", "2A52", "2A5E", "2A5F", "2A60", "2A9B", "2A9C", "2A9D", "2A9E", "2AA7", "2AA8",
+                "2AA9", "2AAA", "2AAB",
             ])
     }
 }

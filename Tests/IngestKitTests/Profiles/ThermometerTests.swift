@@ -54,4 +54,17 @@ import Testing
         #expect(reading.measurements.count == 1)
         #expect(reading.flags == ["site-mouth", "device-time-invalid"])
     }
+
+    @Test func anIntermediateTemperatureHasTheSameForm() throws {
+        // flags: temperature type; 36.6; mouth
+        let bytes: [UInt8] = [0x04, 0x6E, 0x01, 0x00, 0xFF, 6]
+        #expect(try Profile.thermometer.decode(bytes, of: 0x2A1E) == (try decode(bytes)))
+        #expect(!Profile.thermometer.measures(0x2A1E))
+    }
+
+    @Test func theTemperatureTypeAloneIsAFeature() throws {
+        #expect(
+            try Profile.thermometer.decode([6], of: 0x2A1D) == Reading(kind: .feature, flags: ["site-mouth"]))
+        #expect(try Profile.thermometer.decode([0], of: 0x2A1D) == Reading(kind: .feature))
+    }
 }

@@ -1,0 +1,90 @@
+/// The fields of a Blood Pressure Measurement or Intermediate Cuff Pressure, in the byte order in
+/// which they make sense.
+///
+/// Some cuffs send fields most significant octet first. Beurer's BM 85 was recorded doing so with
+/// pulse rate and status, and with a user index between them that its flags do not announce. Such a
+/// frame is recognised by what cannot be right as the specification has it, and never by the
+/// device's name.
+struct BloodPressureFrame {
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let kilopascal = Flags(rawValue: 1 << 0)
+        static let timeStamp = Flags(rawValue: 1 << 1)
+        static let pulseRate = Flags(rawValue: 1 << 2)
+        static let userID = Flags(rawValue: 1 << 3)
+        static let measurementStatus = Flags(rawValue: 1 << 4)
+    }
+
+    private let flags: Flags
+    /// SFLOATs, as the next three.
+    private(set) var systolic: UInt16
+    private(set) var diastolic: UInt16
+    private(set) var meanArterialPressure: UInt16
+    private(set) var pulseRate: UInt16?
+    private(set) var time = DateTimeField.unknown
+    private(set) var userID: UInt8?
+    private(set) var status: UInt16?
+
+    init(_ cursor: inout ByteCursor) throws(DecodeError) {
+        flags = Flags(rawValue: try cursor.uint8("flags"))
+        systolic = try cursor.uint16("systolic")
+        diastolic = try cursor.uint16("diastolic")
+        meanArterialPressure = try cursor.uint16("mean arterial pressure")
+        var isSwapped = false
+        if flags.contains(.timeStamp) {
+            isSwapped = try decodeTime(&cursor)
+        }
+        if flags.contains(.pulseRate) {
+            pulseRate = try cursor.uint16("pulse rate")
+        }
+        // Seen as the specification has it, the pulse would be 0, negative, below 18 or above 2559:
+        // the low byte is 0, the high one gives an exponent other than 0 and -1, or no digits.
+        let hasSwappedPulse = pulseRate.map { Self.likelyPulses.contains($0.byteSwapped) } ?? false
+        if flags.contains(.userID) {
+            userID = try cursor.uint8("user id")
+        } else if hasSwappedPulse, flags.contains(.measurementStatus), cursor.remaining == 3 {
+            userID = try cursor.uint8("user id")
+        }
+        if flags.contains(.measurementStatus) {
+            status = try cursor.uint16("measurement status")
+        }
+        if isSwapped { swapPressures() }
+        if isSwapped || hasSwappedPulse {
+            pulseRate = pulseRate?.byteSwapped
+            status = status?.byteSwapped
+        }
+    }
+
+    /// Beats per minute that a cuff can measure; up to 239, so that an SFLOAT with one decimal (its
+    /// exponent is 0xF0 in the high byte) is never taken for one of them.
+    private static let likelyPulses: ClosedRange<UInt16> = 30...239
+    /// The years in which a cuff can have measured, for a date that is wrong as it was sent.
+    private static let likelyYears = 2000...2099
+
+    /// Returns whether only the other byte order gives a date: then it is the whole frame's.
+    private mutating func decodeTime(_ cursor: inout ByteCursor) throws(DecodeError) -> Bool {
+        let stamp = try cursor.bytes(7, "time stamp")
+        var asSent = ByteCursor(Array(stamp))
+        time = try asSent.dateTime("time stamp")
+        guard time == .impossible else { return false }
+        var swapped = ByteCursor(stamp.prefix(2).reversed() + stamp.dropFirst(2))
+        guard case .known(let swappedTime) = try swapped.dateTime("time stamp"),
+            Self.likelyYears.contains(swappedTime.year)
+        else { return false }
+        time = .known(swappedTime)
+        return true
+    }
+
+    private mutating func swapPressures() {
+        systolic = systolic.byteSwapped
+        diastolic = diastolic.byteSwapped
+        meanArterialPressure = meanArterialPressure.byteSwapped
+    }
+
+    func pressure(_ type: String, code: UInt32?, _ raw: UInt16) -> Measurement {
+        Measurement(
+            type: type, code: code, value: MedicalFloat.sfloat(raw),
+            unit: flags.contains(.kilopascal) ? "kPa" : "mm[Hg]")
+    }
+}

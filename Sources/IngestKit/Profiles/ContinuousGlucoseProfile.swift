@@ -1,0 +1,110 @@
+extension Profile {
+    /// Continuous Glucose Monitoring Service 1.0.2.
+    static let continuousGlucose = Profile(
+        name: "continuous-glucose",
+        sources: [Source(ContinuousGlucose.measurement, in: 0x181F)],
+        procedure: .storedRecords(RecordAccess(service: 0x181F, filter: .timeOffset, isOptional: true)),
+        longestPayload: 15,
+        decoders: [
+            ContinuousGlucose.measurement: ContinuousGlucose.decodeMeasurement,
+            ContinuousGlucose.feature: ContinuousGlucose.decodeFeature,
+            ContinuousGlucose.status: ContinuousGlucose.decodeStatus,
+            ContinuousGlucose.sessionStartTime: ContinuousGlucose.decodeSessionStartTime,
+            ContinuousGlucose.sessionRunTime: ContinuousGlucose.decodeSessionRunTime,
+        ],
+        splitters: [ContinuousGlucose.measurement: ContinuousGlucose.records])
+}
+
+/// CGM Measurement, of one record or several (GATT Specification Supplement).
+enum ContinuousGlucose {
+    static let measurement: BluetoothUUID = 0x2AA7
+
+    /// Size, flags, concentration and time offset.
+    private static let smallestRecord = 6
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let trend = Flags(rawValue: 1 << 0)
+        static let quality = Flags(rawValue: 1 << 1)
+        static let warningOctet = Flags(rawValue: 1 << 5)
+        static let calibrationOctet = Flags(rawValue: 1 << 6)
+        static let statusOctet = Flags(rawValue: 1 << 7)
+    }
+
+    /// Cuts a payload into records by their size fields. What is left when they no longer fit is a
+    /// piece of its own, which does not decode: the records before it are good all the same.
+    @Sendable
+    static func records(_ payload: [UInt8]) -> [[UInt8]] {
+        var rest = payload[...]
+        var records: [[UInt8]] = []
+        repeat {
+            let size = Int(rest.first ?? 0)
+            let record = size < smallestRecord ? rest : rest.prefix(size)
+            records.append(Array(record))
+            rest = rest.dropFirst(record.count)
+        } while !rest.isEmpty
+        return records
+    }
+
+    /// The first record.
+    @Sendable
+    static func decodeMeasurement(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let size = try cursor.uint8("size")
+        guard size >= smallestRecord else { throw .prohibitedValue(field: "size") }
+        let record = [size] + (try cursor.bytes(Int(size) - 1, "CGM measurement record"))
+        var fields = ByteCursor(record)
+        _ = try fields.uint8("size")
+        return try decodeRecord(&fields, record)
+    }
+
+    private static func decodeRecord(
+        _ cursor: inout ByteCursor, _ record: [UInt8]
+    ) throws(DecodeError) -> Reading {
+        let flags = Flags(rawValue: try cursor.uint8("flags"))
+        var reading = Reading(
+            kind: .continuousGlucose,
+            measurements: [
+                // MDC_CONC_GLU_GEN: what is sampled stands in CGM Feature.
+                Measurement(
+                    type: "glucose", code: 160020, value: try cursor.sfloat("glucose concentration"),
+                    unit: "mg/dL")
+            ],
+            timeOffsetMinutes: Int(try cursor.uint16("time offset")))
+        var status: UInt32 = 0
+        if flags.contains(.statusOctet) {
+            status |= UInt32(try cursor.uint8("sensor status annunciation, status"))
+        }
+        if flags.contains(.calibrationOctet) {
+            status |= UInt32(try cursor.uint8("sensor status annunciation, calibration")) << 8
+        }
+        if flags.contains(.warningOctet) {
+            status |= UInt32(try cursor.uint8("sensor status annunciation, warning")) << 16
+        }
+        reading.flags = StatusBits.names(status, statusNames)
+        if flags.contains(.trend) {
+            reading.measurements.append(
+                Measurement(
+                    type: "trend", code: nil, value: try cursor.sfloat("trend"), unit: "mg/dL/min"))
+        }
+        if flags.contains(.quality) {
+            reading.measurements.append(
+                Measurement(type: "quality", code: nil, value: try cursor.sfloat("quality"), unit: "%"))
+        }
+        try EndToEndCRC.check(&cursor, of: record)
+        return reading
+    }
+
+    /// The three octets of Sensor Status Annunciation and of CGM Status: status, calibration and
+    /// temperature, warning.
+    static let statusNames: [String?] = [
+        "session-stopped", "device-battery-low", "sensor-type-incorrect", "sensor-malfunction",
+        "device-specific-alert", "general-device-fault", nil, nil,
+        "time-synchronization-required", "calibration-not-allowed", "calibration-recommended",
+        "calibration-required", "sensor-temperature-too-high", "sensor-temperature-too-low",
+        "calibration-pending", nil,
+        "lower-than-patient-low", "higher-than-patient-high", "lower-than-hypo", "higher-than-hyper",
+        "rate-of-decrease-exceeded", "rate-of-increase-exceeded", "sensor-result-too-low",
+        "sensor-result-too-high",
+    ]
+}

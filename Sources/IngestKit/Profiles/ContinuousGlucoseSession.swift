@@ -1,0 +1,109 @@
+// The characteristics of a continuous glucose monitor that are only read.
+extension ContinuousGlucose {
+    static let feature: BluetoothUUID = 0x2AA8
+    static let status: BluetoothUUID = 0x2AA9
+    static let sessionStartTime: BluetoothUUID = 0x2AAA
+    static let sessionRunTime: BluetoothUUID = 0x2AAB
+
+    /// The wall time, as sent, from which the time offsets of a session's measurements count; nil
+    /// when the sensor does not know it, or sends one that does not exist.
+    static func sessionStart(_ bytes: [UInt8]) throws(DecodeError) -> DeviceTime? {
+        try Profile.run(decodeSessionStartTime, bytes).deviceTime
+    }
+
+    /// CGM Session Start Time: a Date Time, Time Zone and DST Offset.
+    @Sendable
+    static func decodeSessionStartTime(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let value = Array(cursor.rest())
+        cursor = ByteCursor(value)
+        let time = try cursor.dateTime("session start time")
+        let zone = Int8(bitPattern: try cursor.uint8("time zone"))
+        let daylightSaving = try cursor.uint8("DST offset")
+        try EndToEndCRC.check(&cursor, of: value)
+        var reading = Reading(
+            kind: .sessionStartTime,
+            measurements: [
+                Measurement(
+                    type: "time-zone-offset", code: nil, value: timeZoneMinutes(zone), unit: "min"),
+                Measurement(
+                    type: "dst-offset", code: nil, value: daylightSavingMinutes(daylightSaving),
+                    unit: "min"),
+            ])
+        reading.apply(time)
+        return reading
+    }
+
+    /// Time Zone: quarters of an hour from UTC, -48 to 56; -128 is unknown.
+    private static func timeZoneMinutes(_ zone: Int8) -> Measurement.Value {
+        switch zone {
+        case -48...56: .exact(ExactDecimal(coefficient: Int64(zone) * 15, exponent: 0))
+        case -128: .absent(.notANumber)
+        default: .absent(.reserved)
+        }
+    }
+
+    /// DST Offset: standard time, half an hour, one hour or two; 255 is unknown.
+    private static func daylightSavingMinutes(_ offset: UInt8) -> Measurement.Value {
+        switch offset {
+        case 0: .exact(ExactDecimal(coefficient: 0, exponent: 0))
+        case 2: .exact(ExactDecimal(coefficient: 30, exponent: 0))
+        case 4: .exact(ExactDecimal(coefficient: 60, exponent: 0))
+        case 8: .exact(ExactDecimal(coefficient: 120, exponent: 0))
+        case 255: .absent(.notANumber)
+        default: .absent(.reserved)
+        }
+    }
+
+    /// CGM Session Run Time: the hours that a session is expected to last.
+    @Sendable
+    static func decodeSessionRunTime(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let value = Array(cursor.rest())
+        cursor = ByteCursor(value)
+        let hours = try cursor.uint16("session run time")
+        try EndToEndCRC.check(&cursor, of: value)
+        return Reading(
+            kind: .sessionRunTime,
+            measurements: [
+                Measurement(type: "session-run-time", code: nil, value: .whole(hours), unit: "h")
+            ])
+    }
+
+    /// CGM Status: where the session is, and all three octets of Sensor Status Annunciation.
+    @Sendable
+    static func decodeStatus(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let value = Array(cursor.rest())
+        cursor = ByteCursor(value)
+        let reading = Reading(
+            kind: .sensorStatus, timeOffsetMinutes: Int(try cursor.uint16("time offset")),
+            flags: StatusBits.names(try cursor.uint24("CGM status"), statusNames))
+        try EndToEndCRC.check(&cursor, of: value)
+        return reading
+    }
+
+    /// Bit 12 of CGM Feature.
+    private static let supportsCRC: UInt32 = 1 << 12
+
+    /// CGM Feature. Its CRC field is always there, and means something only where the CRC is
+    /// supported.
+    @Sendable
+    static func decodeFeature(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let value = Array(cursor.rest())
+        cursor = ByteCursor(value)
+        let features = try cursor.uint24("CGM feature")
+        let sample = GlucoseSample(try cursor.uint8("type and sample location"))
+        if features & supportsCRC != 0 {
+            try EndToEndCRC.require(&cursor, of: value)
+        } else {
+            _ = try cursor.uint16("E2E-CRC")
+        }
+        return Reading(kind: .feature, flags: StatusBits.names(features, featureNames) + sample.flags)
+    }
+
+    private static let featureNames: [String?] = [
+        "calibration", "patient-high-low-alerts", "hypo-alerts", "hyper-alerts",
+        "rate-of-increase-decrease-alerts", "device-specific-alert", "sensor-malfunction-detection",
+        "sensor-temperature-high-low-detection", "sensor-result-high-low-detection",
+        "low-battery-detection", "sensor-type-error-detection", "general-device-fault", "e2e-crc",
+        "multiple-bonds", "multiple-sessions", "trend", "quality",
+    ]
+}
