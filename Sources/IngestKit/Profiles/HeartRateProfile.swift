@@ -13,6 +13,9 @@ extension Profile {
 
 /// Heart Rate Measurement and Body Sensor Location (GATT Specification Supplement).
 enum HeartRate {
+    /// The sensor is not worn, or not rightly.
+    static let noContactFlag = "no-sensor-contact"
+
     static let measurement: BluetoothUUID = 0x2A37
     static let bodySensorLocation: BluetoothUUID = 0x2A38
 
@@ -41,7 +44,7 @@ enum HeartRate {
         // The detected bit means nothing where contact is not supported.
         if flags.contains(.sensorContactSupported) {
             reading.flags.append(
-                flags.contains(.sensorContactDetected) ? "sensor-contact" : "no-sensor-contact")
+                flags.contains(.sensorContactDetected) ? "sensor-contact" : noContactFlag)
         }
         if flags.contains(.energyExpended) {
             let energy = try cursor.uint16("energy expended")
