@@ -6,12 +6,44 @@ public struct DecodeAnswer: Sendable, Equatable {
 
     /// - Parameter hex: the payload in hexadecimal digits; blanks between bytes are allowed.
     public init(characteristic: BluetoothUUID, hex: some StringProtocol) {
+        self.init(hex: hex) { bytes throws(DecodeError) in
+            let records = try Profiles.records(in: bytes, of: characteristic)
+            let first = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+            return (
+                first,
+                records.dropFirst().map { record in
+                    Result { () throws(DecodeError) in
+                        try Profiles.decode(characteristic: characteristic, bytes: record)
+                    }
+                }
+            )
+        }
+    }
+
+    /// - Parameters:
+    ///   - hex: an advert's whole data, or the value of one service data structure, in hexadecimal
+    ///     digits; blanks between bytes are allowed.
+    ///   - key: the bind key, for encrypted ones.
+    ///   - address: the device's, which encrypted ones may need.
+    public init(
+        advertisement hex: some StringProtocol, key: BindKey? = nil, address: BluetoothAddress? = nil
+    ) {
+        self.init(hex: hex) { bytes throws(DecodeError) in
+            (try BroadcastFormats.decode(bytes, key: key, address: address), [])
+        }
+    }
+
+    /// - Parameter decode: gives the first record's reading, and those of the records after it, where
+    ///   one value holds several.
+    private init(
+        hex: some StringProtocol,
+        decode: ([UInt8]) throws(DecodeError) -> (Reading, further: [Result<Reading, DecodeError>])
+    ) {
         var text = JSONText()
         if let bytes = Hex.bytes(hex) {
             do throws(DecodeError) {
-                let records = try Profiles.records(in: bytes, of: characteristic)
-                let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
-                text.append(reading, further: records.dropFirst(), of: characteristic)
+                let (reading, further) = try decode(bytes)
+                text.append(reading, further: further)
                 isDecoded = true
             } catch {
                 text.append(failure: error.description)
@@ -33,10 +65,9 @@ extension JSONText {
         endObject()
     }
 
-    /// - Parameter further: the payloads of the records after the first, where one value holds
-    ///   several: each is answered in an object of its own, a bad one too.
+    /// - Parameter further: each is answered in an object of its own, a bad one too.
     fileprivate mutating func append(
-        _ reading: Reading, further: ArraySlice<[UInt8]> = [], of characteristic: BluetoothUUID
+        _ reading: Reading, further: [Result<Reading, DecodeError>] = []
     ) {
         beginObject()
         member("ok", true)
@@ -53,12 +84,10 @@ extension JSONText {
         if !further.isEmpty {
             key("further")
             beginArray()
-            for bytes in further {
-                do throws(DecodeError) {
-                    let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
-                    append(reading, of: characteristic)
-                } catch {
-                    append(failure: error.description)
+            for record in further {
+                switch record {
+                case .success(let reading): append(reading)
+                case .failure(let error): append(failure: error.description)
                 }
             }
             endArray()

@@ -11,6 +11,18 @@ public enum DecodeError: Error, Sendable, Equatable {
     case checksumMismatch(field: String)
     /// More bytes than an attribute can hold.
     case tooLong(count: Int, limit: Int)
+    /// No broadcast format knows any of an advert's structures.
+    case noBroadcast
+    /// It is encrypted, and there is no key.
+    case keyNeeded
+    /// It is encrypted with another key, or it was changed on its way.
+    case keyMismatch
+    /// It is encrypted, and the device's address, which is part of the encryption, is not known.
+    case addressNeeded
+    /// It names another device than the one that sent it.
+    case otherAddress
+    /// It is encrypted in a way that shows no wrong key, so that it could say anything.
+    case unverifiable
 }
 
 extension DecodeError: CustomStringConvertible {
@@ -27,6 +39,18 @@ extension DecodeError: CustomStringConvertible {
             "\(field) does not fit"
         case .tooLong(let count, let limit):
             "\(count) bytes, at most \(limit) are possible"
+        case .noBroadcast:
+            "no data of a broadcast format (BTHome, MiBeacon, Mi scale) in the advertisement"
+        case .keyNeeded:
+            "encrypted: the device's bind key is needed"
+        case .keyMismatch:
+            "encrypted: the bind key does not fit"
+        case .addressNeeded:
+            "encrypted: the device's address is needed beside the key"
+        case .otherAddress:
+            "the payload names another device than its sender"
+        case .unverifiable:
+            "encrypted as before MiBeacon version 4, which shows no wrong key: not supported"
         }
     }
 }

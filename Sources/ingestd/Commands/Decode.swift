@@ -15,40 +15,66 @@ struct Decode: ParsableCommand {
     @Option(help: "The characteristic that the payload belongs to, such as 2A35.")
     var characteristic: String?
 
-    @Flag(help: "The payload is the data of an advertisement.")
+    @Flag(help: "The payload is the data of an advertisement, or one service data structure of it.")
     var advertisement = false
+
+    @Option(help: "The bind key of encrypted advertisements, 32 hexadecimal digits.")
+    var key: String?
+
+    @Option(help: "The device's address, which encrypted advertisements may need.")
+    var address: String?
 
     @Argument(help: "The payload in hexadecimal digits, blanks allowed; or -.")
     var payload: [String] = []
 
     func run() throws {
-        let characteristic = try decodableCharacteristic()
+        let answer = try answerer()
         guard !payload.isEmpty else { throw usage("give the payload in hexadecimal digits, or -") }
         if payload == ["-"] {
-            try answerLines(characteristic)
+            // Each line as it comes: prompt to one who waits, and fast enough on a file.
+            while let line = readLine() { try StandardOutput.write(answer(line).json + "\n") }
             return
         }
-        let answer = DecodeAnswer(characteristic: characteristic, hex: payload.joined(separator: " "))
-        try StandardOutput.write(answer.json + "\n")
-        guard answer.isDecoded else { throw ExitCode(EX_DATAERR) }
+        let only = answer(payload.joined(separator: " "))
+        try StandardOutput.write(only.json + "\n")
+        guard only.isDecoded else { throw ExitCode(EX_DATAERR) }
+    }
+
+    /// What answers a payload.
+    private func answerer() throws -> (String) -> DecodeAnswer {
+        guard advertisement else {
+            guard key == nil, address == nil else {
+                throw usage("--key and --address are for --advertisement")
+            }
+            let uuid = try decodableCharacteristic()
+            return { DecodeAnswer(characteristic: uuid, hex: $0) }
+        }
+        guard characteristic == nil else {
+            throw usage("give either --characteristic or --advertisement")
+        }
+        let key = try key.map { text in
+            guard let key = BindKey(text) else { throw usage("--key: expected 32 hexadecimal digits") }
+            return key
+        }
+        let address = try address.map { text in
+            guard let address = BluetoothAddress(text) else {
+                throw usage("--address: expected an address such as F1:F1:F1:F1:F1:F1")
+            }
+            return address
+        }
+        return { DecodeAnswer(advertisement: $0, key: key, address: address) }
     }
 
     private func decodableCharacteristic() throws -> BluetoothUUID {
-        if advertisement { throw usage("--advertisement is not supported by this version") }
-        guard let characteristic else { throw usage("give --characteristic, such as 2A35") }
+        guard let characteristic else {
+            throw usage("give --characteristic, such as 2A35, or --advertisement")
+        }
         let known = Profiles.characteristics
         guard let uuid = BluetoothUUID(characteristic), known.contains(uuid) else {
             let names = known.map(\.description).joined(separator: ", ")
             throw usage("--characteristic: expected one of \(names)")
         }
         return uuid
-    }
-
-    /// Answers each line as it comes: prompt to one who waits, and fast enough on a file.
-    private func answerLines(_ characteristic: BluetoothUUID) throws {
-        while let line = readLine() {
-            try StandardOutput.write(DecodeAnswer(characteristic: characteristic, hex: line).json + "\n")
-        }
     }
 
     /// One line on standard error, and the exit code that goes with it.

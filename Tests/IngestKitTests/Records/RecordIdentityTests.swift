@@ -34,10 +34,10 @@ import Testing
 
     @Test func aBroadcastHasNoCharacteristic() throws {
         try check(
-            "A4:C1:38:00:11:22", nil, "0201060a16d2fc4000010161025409",
+            "A4:C1:38:00:11:22", nil, "d2fc4000010161025409",
             .reception(bootID: Self.bootID, MonotonicInstant(nanoseconds: .max)),
-            name: "A4:C1:38:00:11:22|ADV|0201060a16d2fc4000010161025409|\(Self.bootID):18446744073709551615",
-            id: "015455fb-475d-5480-a4f0-d91d171b9b8e")
+            name: "A4:C1:38:00:11:22|ADV|d2fc4000010161025409|\(Self.bootID):18446744073709551615",
+            id: "dc9f0cfd-5935-5869-b04e-0044ede27074")
     }
 
     @Test func aValueThatCountsFromAnotherTimeIsNamedByThatToo() throws {
