@@ -1,7 +1,6 @@
 import BlueZBridge
 import FoundationEssentials
 import PeripheralSimulator
-import Synchronization
 
 @testable import IngestKit
 
@@ -50,23 +49,36 @@ struct GatewayBench {
     let noted: NotedStore
     let events = Notes<NotedEvent>()
     let gateway: PassiveGateway
+    let entry: AllowedPeripheral
+    let timing: PassiveTiming
     private let directory: URL
 
-    private init(
-        kind: Kind, readings: [SimulatedReading], readingsPerWakeUp: Int, failingCommits: Int,
-        failure: any Error, tick: UInt64, isReadyBeforeMeasurement: Bool
-    ) async throws {
-        clock = DrivenClock(tick: tick)
+    /// What is read, and how.
+    struct Setup {
+        var peripheral: @Sendable (RadioLoop) -> SimulatedPeripheral
+        /// As catalogue models name it.
+        var profile: String
+        /// By which the model is recognised; nil: by its address only.
+        var service: UInt16?
+        /// The allow-list's entry, pinned to the peripheral.
+        var entry: (inout AllowedPeripheral) -> Void = { _ in }
+        var timing = PassiveTiming()
+        /// How many commits the store refuses at first, with `failure`.
+        var failingCommits = 0
+        var failure: any Error = NotedStore.NoRoom()
+        /// Nanoseconds by which the clock moves with each look.
+        var tick: UInt64 = 0
+        /// Whether the model advertises before the measurement.
+        var isReadyBeforeMeasurement = false
+    }
+
+    /// The peripherals' clock: 3 s behind ours.
+    static let deviceTime = DeviceTime(year: 2026, month: 11, day: 20, hours: 9, minutes: 14, seconds: 57)
+
+    private init(_ setup: Setup) async throws {
+        clock = DrivenClock(tick: setup.tick)
         loop = try RadioLoop(clock: clock)
-        let isCuff = kind == .cuff
-        peripheral = SimulatedPeripheral(
-            device: DeviceAddress(RadioBench.pinned, .random),
-            advert: isCuff ? .cuffAdvert : .thermometerAdvert,
-            services: isCuff
-                ? SimulatedService.cuff(serial: Self.serial)
-                : SimulatedService.thermometer(serial: Self.serial),
-            readings: readings, readingsPerWakeUp: readingsPerWakeUp, loop: loop,
-            time: { DeviceTime(year: 2026, month: 11, day: 20, hours: 9, minutes: 14, seconds: 57) })
+        peripheral = setup.peripheral(loop)
         radio = try SimulatedRadio(
             loop: loop, clock: clock,
             adapters: [SimulatedAdapter(index: 0, address: RadioBench.address)], peripherals: [peripheral])
@@ -76,20 +88,45 @@ struct GatewayBench {
             path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
             destinations: [])
         noted = NotedStore(
-            store: store, clock: clock, failingCommits: failingCommits, failure: failure)
-        let profile = isCuff ? "blood-pressure" : "thermometer"
+            store: store, clock: clock, failingCommits: setup.failingCommits, failure: setup.failure)
         let model = PeripheralModel(
-            id: 1, name: profile, type: profile, manufacturer: nil, model: nil, profile: profile,
-            recognised: [[.service(isCuff ? 0x1810 : 0x1809)]], bonding: .none,
+            id: 1, name: setup.profile, type: setup.profile, manufacturer: nil, model: nil,
+            profile: setup.profile, recognised: setup.service.map { [[.service($0)]] } ?? [],
+            bonding: .none,
             instructions: .init(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
-            readyBeforeMeasurement: isReadyBeforeMeasurement, rearm: nil, quirks: [])
+            readyBeforeMeasurement: setup.isReadyBeforeMeasurement, rearm: nil, quirks: [])
+        var entry = AllowedPeripheral(model: model, address: RadioBench.pinned)
+        setup.entry(&entry)
+        self.entry = entry
+        timing = setup.timing
         gateway = PassiveGateway(
             ports: .init(
                 radio: radio, store: noted, events: EventLog(sink: Sink(notes: events, clock: clock)),
                 clock: clock),
             factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
-            allowList: AllowList([AllowedPeripheral(model: model, address: RadioBench.pinned)]),
-            timing: PassiveTiming())
+            allowList: AllowList([entry]), timing: setup.timing)
+    }
+
+    /// Runs the gateway on a peripheral with this sensor, from when its adapter listens.
+    /// - Parameters:
+    ///   - profile: as catalogue models name it.
+    ///   - entry: the allow-list's entry, pinned to the peripheral.
+    ///   - readings: what the peripheral gives besides.
+    ///   - afterwards: what is to be seen once the gateway has stopped.
+    static func run(
+        sensor: some SimulatedSensor, as profile: String, readings: [SimulatedReading] = [],
+        rhythm: SimulatedPeripheral.Rhythm = .init(), timing: PassiveTiming = PassiveTiming(),
+        entry: @escaping (inout AllowedPeripheral) -> Void = { _ in }, failingCommits: Int = 0,
+        afterwards: (GatewayBench) async throws -> Void = { _ in },
+        _ body: (GatewayBench) async throws -> Void
+    ) async throws {
+        let setup = Setup(
+            peripheral: { loop in
+                SimulatedPeripheral(
+                    device: DeviceAddress(RadioBench.pinned, .random), sensor: sensor, readings: readings,
+                    rhythm: rhythm, loop: loop, time: { deviceTime })
+            }, profile: profile, entry: entry, timing: timing, failingCommits: failingCommits)
+        try await run(setup, afterwards: afterwards, body)
     }
 
     /// Runs the gateway for as long as `body` takes, from when its adapter listens.
@@ -103,10 +140,29 @@ struct GatewayBench {
         failure: any Error = NotedStore.NoRoom(), tick: UInt64 = 0,
         isReadyBeforeMeasurement: Bool = false, _ body: (GatewayBench) async throws -> Void
     ) async throws {
-        let bench = try await GatewayBench(
-            kind: kind, readings: readings ?? [kind.reading], readingsPerWakeUp: readingsPerWakeUp,
+        let isCuff = kind == .cuff
+        let setup = Setup(
+            peripheral: { loop in
+                SimulatedPeripheral(
+                    device: DeviceAddress(RadioBench.pinned, .random),
+                    advert: isCuff ? .cuffAdvert : .thermometerAdvert,
+                    services: isCuff
+                        ? SimulatedService.cuff(serial: serial)
+                        : SimulatedService.thermometer(serial: serial),
+                    readings: readings ?? [kind.reading], readingsPerWakeUp: readingsPerWakeUp, loop: loop,
+                    time: { deviceTime })
+            }, profile: isCuff ? "blood-pressure" : "thermometer", service: isCuff ? 0x1810 : 0x1809,
             failingCommits: failingCommits, failure: failure, tick: tick,
             isReadyBeforeMeasurement: isReadyBeforeMeasurement)
+        try await run(setup, body)
+    }
+
+    /// Runs the gateway for as long as `body` takes, from when its adapter listens.
+    static func run(
+        _ setup: Setup, afterwards: (GatewayBench) async throws -> Void = { _ in },
+        _ body: (GatewayBench) async throws -> Void
+    ) async throws {
+        let bench = try await GatewayBench(setup)
         let running = Task { try await bench.gateway.run() }
         let result: Result<Void, any Error>
         do {
@@ -117,6 +173,7 @@ struct GatewayBench {
         }
         running.cancel()
         try await running.value
+        try await afterwards(bench)
         try await bench.store.close()
         bench.loop.stop()
         try? FileManager.default.removeItem(at: bench.directory)
@@ -132,6 +189,11 @@ struct GatewayBench {
     /// Waits, while the clock stands, until the gateway has told of this so often.
     func told(_ name: String, times: Int = 1) async {
         await events.wait { $0.count { $0.entry.name == name } >= times }
+    }
+
+    /// How many records the queue was given of each kind that it was given.
+    func kinds() -> [RecordKind: Int] {
+        noted.committed.all.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
     }
 
     /// Names of the events about records.
@@ -173,6 +235,19 @@ struct GatewayBench {
         await scanStarted()
     }
 
+    /// Pauses, wakes the peripheral up again, and has its next link read to the end.
+    func readAgain() async throws {
+        await pause()
+        try await readOnce()
+    }
+
+    /// Reads the peripheral from now on as another entry says.
+    func apply(_ change: (inout AllowedPeripheral) -> Void) async {
+        var entry = entry
+        change(&entry)
+        await gateway.apply(AllowList([entry]), timing: timing)
+    }
+
     /// Wakes the peripheral up, and has its next link read to the end.
     func readOnce() async throws {
         let ended = count(of: "disconnected")
@@ -186,86 +261,5 @@ struct GatewayBench {
         let ended = count(of: "disconnected")
         await peripheral.wakeUp()
         await told("disconnected", times: ended + 1)
-    }
-}
-
-/// The queue, with notes of what was released when, and with commits that fail.
-final class NotedStore: RecordStore {
-    struct NoRoom: Error {}
-
-    struct Release: Sendable {
-        let records: [Record]
-        let instant: MonotonicInstant
-    }
-
-    let releases = Notes<Release>()
-    private let store: SQLiteRecordStore
-    private let clock: DrivenClock
-    private let failingCommits: Mutex<Int>
-    private let failure: any Error
-
-    init(
-        store: SQLiteRecordStore, clock: DrivenClock, failingCommits: Int, failure: any Error = NoRoom()
-    ) {
-        self.failure = failure
-        self.store = store
-        self.clock = clock
-        self.failingCommits = Mutex(failingCommits)
-    }
-
-    func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
-        let fails = failingCommits.withLock { count in
-            guard count > 0 else { return false }
-            count -= 1
-            return true
-        }
-        if fails { throw failure }
-        return try await store.commit(transaction)
-    }
-
-    func markConfirmed(_ id: RecordID) async throws {
-        try await store.markConfirmed(id)
-    }
-
-    func freeze(_ records: [Record]) async throws {
-        let instant = clock.now
-        try await store.freeze(records)
-        releases.add(Release(records: records, instant: instant))
-    }
-
-    func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
-        try await store.recall(device)
-    }
-
-    func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
-        try await store.remember(memory, of: device)
-    }
-
-    func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {
-        try await store.pendingPackets(of: device)
-    }
-
-    func record(
-        numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
-    ) async throws -> StoredPayload? {
-        try await store.record(numbered: sequence, kind: kind, of: device)
-    }
-
-    func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
-        try await store.acquaintances(of: entries)
-    }
-}
-
-extension LinkTrace {
-    static let indicationOpcode: UInt8 = 0x1D
-    static let confirmationOpcode: UInt8 = 0x1E
-
-    var indications: Int {
-        pdus.count { !$0.isFromGateway && $0.bytes.first == Self.indicationOpcode }
-    }
-
-    /// Whether the peripheral sent these bytes, next to each other.
-    func sent(_ bytes: [UInt8]) -> Bool {
-        pdus.contains { !$0.isFromGateway && $0.bytes.contains(bytes) }
     }
 }
