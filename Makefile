@@ -1,6 +1,6 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit lab lint release packages clean
+.PHONY: all build demo test test-unit oracles lab lint fuzz release packages clean
 
 all: build
 
@@ -21,12 +21,20 @@ test: build
 test-unit: build
 	tools/test unit
 
+oracles: packages
+	swift build
+	tools/test oracles
+
 lab: packages
 	swift build
 	tools/test lab
 
 lint:
 	tools/lint
+
+# FUZZ_RUNS inputs to each decoder; docs/fuzzing.md.
+fuzz:
+	Fuzz/run
 
 # What a box runs: the Swift runtime inside, no debug information. FlyingFox links the runtime's networking, which in its
 # static form needs libcurl.

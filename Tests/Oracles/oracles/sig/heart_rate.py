@@ -1,0 +1,53 @@
+"""Heart Rate Service: 2A37, 2A38."""
+
+from ..comparison import Difference
+from ..payload import Payload
+from .common import bits, case, reserved_enumeration
+
+LOCATIONS = ["other", "chest", "wrist", "finger", "hand", "ear-lobe", "foot"]
+
+
+def measurement(random):
+    payload = Payload()
+    flags = random.flags("16 bits", "contact detected", "contact supported", "energy", "intervals")
+    payload.put("flags", sum(1 << bit for bit in flags.values()) | (random.getrandbits(3) << 5 if random.chance(0.1) else 0), 1)
+    if "16 bits" in flags:
+        payload.put("heart rate", random.uint16(), 2)
+    else:
+        payload.put("heart rate", random.uint8(), 1)
+    if "energy" in flags:
+        payload.put("energy", random.uint16(), 2)
+    if "intervals" in flags:
+        for n in range(random.randint(1, 9)):
+            payload.put(f"interval {n}", random.choice((random.randint(300, 2000), random.uint16())), 2)
+    return payload
+
+
+def read(result, answer):
+    answer.measure("heart-rate", result.heart_rate, "/min")
+    answer.measure("energy-expended", result.energy_expended, "kJ")
+    for interval in result.rr_intervals:
+        answer.measure("rr-interval", interval, "s")
+    answer.flag("sensor-contact", result.sensor_contact == "detected")
+    answer.flag("no-sensor-contact", result.sensor_contact == "not_detected")
+
+
+def location(random):
+    payload = Payload()
+    payload.put("location", random.choice((random.randint(0, 6), random.uint8())), 1)
+    return payload
+
+
+CASES = [
+    case("2A37", measurement, read, [
+        Difference(
+            about="a counter of energy that stays at its end is taken for a value", facts="energy-expended 1",
+            when=lambda p: p.get("energy") == 0xFFFF, wrong="neither",
+            source="Heart Rate Service 1.0, 3.1.1.3 Energy Expended Field",
+            says="If the maximum value of 65535 kilojoules is attained (0xFFFF), the field value should remain at "
+                 "0xFFFF",
+            how=lambda our, their: our[0] == "positive-infinity")]),
+    case("2A38", location, lambda result, answer: answer.flag(f"location-{LOCATIONS[result]}"), [
+        reserved_enumeration("location", lambda p: p["location"] > 6, "Body Sensor Location",
+                             "0x07–0xFF: Reserved for Future Use")], count=500),
+]
