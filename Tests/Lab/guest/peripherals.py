@@ -11,10 +11,20 @@ import socket
 import time
 
 from emulation.adapter import Adapter, Air
-from emulation.peripheral import Peripheral
+from emulation.broadcaster import Broadcaster
+from emulation.indicator import Indicator
+from emulation.recorder import Recorder
+from emulation.streamer import Streamer
 
 ORDERS_SOCKET = "/run/lab/peripherals.sock"
 LOG_FILE = "/run/lab/air.jsonl"
+FORMS = {"indicator": Indicator, "recorder": Recorder, "streamer": Streamer, "broadcaster": Broadcaster}
+# What a peripheral can be told: the order's field with what it is told, and the method that takes it.
+ORDERS = {
+    "give": ("readings", "give"), "store": ("records", "store"), "broadcast": ("adverts", "broadcast"),
+    "wake": ("wake", "wake"), "erase": ("erase", "erase"), "script": ("script", "set_script"),
+    "linger": ("linger", "set_linger"), "hold": ("hold", "set_hold"), "fault": ("fault", "add_fault"),
+}
 
 
 class Lab:
@@ -36,20 +46,17 @@ class Lab:
             case "unplug":
                 await self.adapter.unplug()
             case "add":
-                self.peripherals[name] = Peripheral(self.air, self.log, name, **order["properties"])
+                properties = dict(order["properties"])
+                form = FORMS[properties.pop("form")]
+                self.peripherals[name] = form(self.air, self.log, name, **properties)
                 await self.peripherals[name].start()
             case "remove":
                 await self.peripherals.pop(name).remove()
-            case "give":
-                self.peripherals[name].give(order["readings"])
-            case "linger":
-                self.peripherals[name].set_linger(order["linger"])
-            case "hold":
-                self.peripherals[name].set_hold(order["hold"])
-            case "fault":
-                self.peripherals[name].add_fault(order["fault"])
             case "report":
                 return self.peripherals[name].report()
+            case do if do in ORDERS:
+                field, method = ORDERS[do]
+                getattr(self.peripherals[name], method)(order[field])
             case unknown:
                 raise ValueError(f"unknown order {unknown}")
         self.log("order", order=order)

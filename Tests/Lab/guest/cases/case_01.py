@@ -1,6 +1,7 @@
 """The way of a reading, from the peripheral's bytes to the backend and the journal."""
 
-from labkit.payloads import CUFF, INFORMATION, THERMOMETER, DateTime, blood_pressure, record_id, temperature
+from labkit.kinds import CUFF, INFORMATION, THERMOMETER
+from labkit.payloads import DateTime, blood_pressure, record_id, temperature
 from labkit.waiting import expect, expect_equal
 
 TITLE = "readings arrive once each, with the digits that were sent"

@@ -1,7 +1,8 @@
 """Nothing is asked on the air: passive scanning, and connections to allow-listed peripherals alone."""
 
 from labkit.capture import PASSIVE
-from labkit.payloads import THERMOMETER, temperature
+from labkit.kinds import THERMOMETER
+from labkit.payloads import temperature
 from labkit.waiting import expect_equal
 
 TITLE = "only passive scans, and no connection to a peripheral that is not allow-listed"

@@ -1,6 +1,7 @@
 """Presence: one read per wake-up of a peripheral, however long it advertises."""
 
-from labkit.payloads import THERMOMETER, temperature
+from labkit.kinds import THERMOMETER
+from labkit.payloads import temperature
 from labkit.waiting import expect_equal, hold_for, wait_until
 
 TITLE = "a peripheral that goes on advertising is not read again; silent and back, it is"

@@ -1,7 +1,8 @@
 """Killed at the two sides of a commit. The disk is stopped to hit them exactly: see labkit/disk.py."""
 
 from labkit import disk
-from labkit.payloads import CUFF, THERMOMETER, DateTime, blood_pressure, temperature
+from labkit.kinds import CUFF, THERMOMETER
+from labkit.payloads import DateTime, blood_pressure, temperature
 from labkit.waiting import expect_equal
 
 TITLE = "killed before the commit: given again; between commit and confirmation: given again, one record"

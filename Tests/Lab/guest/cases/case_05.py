@@ -1,6 +1,7 @@
 """Delivery against a backend that is down for a while, and against one that refuses a record."""
 
-from labkit.payloads import CUFF, DateTime, blood_pressure
+from labkit.kinds import CUFF
+from labkit.payloads import DateTime, blood_pressure
 from labkit.waiting import expect, expect_equal
 
 TITLE = "503 is retried until it is over; 400 costs one record and no other"

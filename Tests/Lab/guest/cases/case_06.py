@@ -1,7 +1,8 @@
 """bluetoothd and the adapter come and go under a running gateway."""
 
 from labkit.commands import run as command
-from labkit.payloads import THERMOMETER, temperature
+from labkit.kinds import THERMOMETER
+from labkit.payloads import temperature
 from labkit.waiting import expect, expect_equal, hold_for
 
 TITLE = "reading goes on after bluetoothd's restart, and after the adapter was off and on"

@@ -1,6 +1,7 @@
 """The link breaks at every PDU in turn. Each break has a peripheral of its own, so that several run side by side."""
 
-from labkit.payloads import INFORMATION, THERMOMETER, temperature
+from labkit.kinds import INFORMATION, THERMOMETER
+from labkit.payloads import temperature
 from labkit.waiting import Failure, expect, expect_equal, wait_until
 
 TITLE = "the link breaks at each PDU in turn: one record in the end, every time"

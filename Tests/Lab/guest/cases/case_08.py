@@ -1,6 +1,7 @@
 """Peripherals that say what they should not, when they should not, or hardly anything."""
 
-from labkit.payloads import CUFF, THERMOMETER, DateTime, blood_pressure, temperature
+from labkit.kinds import CUFF, THERMOMETER
+from labkit.payloads import DateTime, blood_pressure, temperature
 from labkit.waiting import expect, expect_equal
 
 TITLE = "undecodable payloads, requests from the peripheral, slow answers, silence"

@@ -1,7 +1,8 @@
 """How much is said on the air for one reading, counted by btmon."""
 
 from labkit.capture import pdus_to_confirmation
-from labkit.payloads import INFORMATION, THERMOMETER, temperature
+from labkit.kinds import INFORMATION, THERMOMETER
+from labkit.payloads import temperature
 from labkit.waiting import expect, expect_equal
 
 TITLE = "ATT PDUs from the connection to the confirmation"

@@ -2,7 +2,8 @@
 
 import subprocess
 
-from labkit.payloads import THERMOMETER, temperature
+from labkit.kinds import THERMOMETER
+from labkit.payloads import temperature
 from labkit.waiting import expect, expect_equal
 
 TITLE = "no thread has a capability while it reads; without CAP_NET_ADMIN it ends with 77 and one line"

@@ -1,7 +1,8 @@
 """Without bluetoothd, and with an adapter that is pulled out and put back."""
 
 from labkit.commands import run as command
-from labkit.payloads import THERMOMETER, temperature
+from labkit.kinds import THERMOMETER
+from labkit.payloads import temperature
 
 TITLE = "reads without bluetoothd, and again after the adapter was unplugged"
 

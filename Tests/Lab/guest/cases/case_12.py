@@ -2,7 +2,8 @@
 
 import os
 
-from labkit.payloads import THERMOMETER, temperature
+from labkit.kinds import THERMOMETER
+from labkit.payloads import temperature
 from labkit.waiting import expect_equal, hold_for, wait_until
 
 TITLE = "with no adapter the service stays up, and reads when one comes"

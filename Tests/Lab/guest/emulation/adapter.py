@@ -52,16 +52,25 @@ class AdapterController(Controller):
 
     # Adverts
 
+    def on_ll_advertising_pdu(self, packet):
+        if isinstance(packet, ll.AdvNonConnInd):
+            self.report_advert(packet, hci.HCI_LE_Advertising_Report_Event.EventType.ADV_NONCONN_IND)
+        else:
+            super().on_ll_advertising_pdu(packet)
+
     def on_advertising_pdu(self, pdu):
-        if self.le_scan_enable and self.passes_filters(pdu):
-            report = hci.HCI_LE_Advertising_Report_Event.Report(
-                event_type=hci.HCI_LE_Advertising_Report_Event.EventType.ADV_IND,
-                address_type=pdu.advertiser_address.address_type,
-                address=pdu.advertiser_address, data=pdu.data, rssi=-50)
-            self.send_hci_packet(hci.HCI_LE_Advertising_Report_Event([report]))
+        self.report_advert(pdu, hci.HCI_LE_Advertising_Report_Event.EventType.ADV_IND)
         if self.wants_connection(pdu.advertiser_address):
             if self.link.hears(pdu.advertiser_address):
                 self.create_le_connection(pdu.advertiser_address)
+
+    def report_advert(self, pdu, event_type):
+        if self.le_scan_enable and self.passes_filters(pdu):
+            report = hci.HCI_LE_Advertising_Report_Event.Report(
+                event_type=event_type,
+                address_type=pdu.advertiser_address.address_type,
+                address=pdu.advertiser_address, data=pdu.data, rssi=-50)
+            self.send_hci_packet(hci.HCI_LE_Advertising_Report_Event([report]))
 
     def passes_filters(self, pdu):
         if self.le_scanning_filter_policy in ACCEPT_LIST_POLICIES:

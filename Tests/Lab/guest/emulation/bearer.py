@@ -6,6 +6,7 @@ import time
 from bumble import att
 from bumble.device import Device
 
+HANDLE_VALUE_NOTIFICATION = 0x1B
 HANDLE_VALUE_CONFIRMATION = 0x1E
 CONNECTION_TIMEOUT = 0x08
 REMOTE_USER_TERMINATED = 0x13
@@ -15,6 +16,7 @@ FROM_GATEWAY, TO_GATEWAY = ">", "<"
 FAULTS = {
     "lose": "PDU number N never arrives, and the link is lost with it (reason 0x08)",
     "drop_after": "the peripheral hangs up after PDU number N has arrived (reason 0x13)",
+    "drop_after_notifications": "the peripheral hangs up after its notification number N (reason 0x13)",
     "silent_after": "the peripheral says nothing more after PDU number N, and keeps the link",
     "delay": "seconds before each PDU to the gateway is sent",
     "delay_count": "how many PDUs `delay` holds for; all, when absent",
@@ -40,6 +42,9 @@ class Link:
         self.answer = None
         self.to_send = asyncio.Queue()
         self.delayed = 0
+        self.notifications = 0
+        # "notify" or "indicate", by characteristic.
+        self.subscribed = {}
         # The task that gives readings over this link, once the gateway has subscribed.
         self.giving = None
 
@@ -120,7 +125,10 @@ class FaultyDevice(Device):
                 self.hang_up(link, CONNECTION_TIMEOUT)
                 return
             super().send_l2cap_pdu(link.connection.handle, att.ATT_CID, pdu)
-            if link.faults.get("drop_after") == number:
+            if pdu[0] == HANDLE_VALUE_NOTIFICATION:
+                link.notifications += 1
+            if (link.faults.get("drop_after") == number
+                    or 0 < link.notifications == link.faults.get("drop_after_notifications")):
                 self.hang_up(link, REMOTE_USER_TERMINATED)
                 return
 

@@ -1,4 +1,4 @@
-"""A scripted health device: sleeps until it has a reading to give, and gives it until it is confirmed."""
+"""What all scripted health devices have in common: their life on the air, their services, their links."""
 
 import asyncio
 import collections
@@ -6,7 +6,7 @@ import struct
 
 from bumble.core import AdvertisingData, UUID
 from bumble.controller import Controller
-from bumble.gatt import Characteristic, Service
+from bumble.gatt import Characteristic, CharacteristicValue, Service
 from bumble.hci import Address
 from bumble.host import Host
 from bumble.transport.common import AsyncPipeSink
@@ -15,33 +15,36 @@ from .bearer import FAULTS, FaultyDevice, Link
 
 ADVERTISING_INTERVAL_MS = 100
 DEVICE_INFORMATION = {"2A29": "manufacturer", "2A24": "model", "2A25": "serial", "2A26": "firmware"}
+PROPERTIES = {
+    "read": Characteristic.Properties.READ, "write": Characteristic.Properties.WRITE,
+    "notify": Characteristic.Properties.NOTIFY, "indicate": Characteristic.Properties.INDICATE,
+}
+PERMISSIONS = {"read": Characteristic.Permissions.READABLE, "write": Characteristic.Permissions.WRITEABLE}
 
 
 class Peripheral:
     """One device on the air.
 
-    It wakes up when it is given readings, and advertises for `awake_s`. When the link ends or nobody connects, it
-    sleeps for `asleep_s` and wakes again, as long as readings are left. A reading counts as given when its indication
-    was confirmed; otherwise the same bytes come again on the next link. With `linger` set it goes on advertising when
-    it has given everything. While it is on hold it indicates nothing.
+    It wakes up when it has something to give, and advertises for `awake_s`. When the link ends or nobody connects, it
+    sleeps for `asleep_s` and wakes again, as long as something is left. With `linger` set it goes on advertising when
+    it has given everything. While it is on hold it sends nothing of its own accord.
+
+    `services` says for each service which characteristics it has, and what can be done with each: words of PROPERTIES.
+    `values` has the values that can be read, in hexadecimal, by characteristic.
     """
 
-    def __init__(self, air, log, name, address, service, characteristic, information=None, battery=None,
+    def __init__(self, air, log, name, address, services, values=None, information=None, battery=None,
                  awake_s=8.0, asleep_s=4.5):
         self.name = name
         self.write_log = log
         self.awake_s = awake_s
         self.asleep_s = asleep_s
         self.linger = False
-        self.readings = collections.deque()
-        self.given = []
-        # The reading whose confirmation is awaited.
-        self.offered = None
         self.links = []
         self.faults = collections.deque()
         self.changed = asyncio.Event()
-        self.may_indicate = asyncio.Event()
-        self.may_indicate.set()
+        self.may_send = asyncio.Event()
+        self.may_send.set()
         self.tasks = []
         self.air = air
         self.controller = Controller(name, link=air, public_address=address)
@@ -49,30 +52,61 @@ class Peripheral:
             name=name, address=Address(address), host=Host(self.controller, AsyncPipeSink(self.controller)))
         self.device.log = self.log
         self.device.on_confirmed = self.on_confirmed
-        self.measurement = Characteristic(UUID(characteristic), Characteristic.Properties.INDICATE, 0, b"")
-        self.device.add_service(Service(UUID(service), [self.measurement]))
+        self.characteristics = {}
+        for uuid, characteristics in services.items():
+            self.add_service(uuid, characteristics, values or {})
         self.add_information(information or {}, battery)
         self.device.advertising_data = bytes(AdvertisingData([
             (AdvertisingData.FLAGS, b"\x06"),
-            (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, struct.pack("<H", int(service, 16))),
-            (AdvertisingData.COMPLETE_LOCAL_NAME, name.encode()[:20])]))
-        self.measurement.on("subscription", self.on_subscription)
+            (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS,
+             b"".join(struct.pack("<H", int(service, 16)) for service in services)),
+            (AdvertisingData.COMPLETE_LOCAL_NAME, name.encode()[:18])]))
         self.device.on("connection", self.on_connection)
 
-    def add_information(self, information, battery):
-        def readable(uuid, value):
-            return Characteristic(
-                UUID(uuid), Characteristic.Properties.READ, Characteristic.Permissions.READABLE, value)
+    def add_service(self, uuid, characteristics, values):
+        added = {}
+        for characteristic, words in characteristics.items():
+            words = words.split()
+            value = bytes.fromhex(values.get(characteristic, ""))
+            if "write" in words:
+                value = CharacteristicValue(
+                    read=lambda connection, value=value: value,
+                    write=lambda connection, written, uuid=characteristic: self.on_written(uuid, connection, written))
+            added[characteristic] = Characteristic(
+                UUID(characteristic), sum(PROPERTIES[word] for word in words),
+                sum(PERMISSIONS[word] for word in words if word in PERMISSIONS), value)
+        self.device.add_service(Service(UUID(uuid), list(added.values())))
+        for characteristic, attribute in added.items():
+            attribute.on("subscription", lambda connection, notifications, indications, uuid=characteristic:
+                         self.on_subscription(uuid, connection, notifications, indications))
+        self.characteristics.update(added)
 
-        strings = [readable(uuid, information[key].encode())
-                   for uuid, key in DEVICE_INFORMATION.items() if key in information]
+    def add_information(self, information, battery):
+        strings = {uuid: information[key].encode().hex()
+                   for uuid, key in DEVICE_INFORMATION.items() if key in information}
         if strings:
-            self.device.add_service(Service(UUID("180A"), strings))
+            self.add_service("180A", dict.fromkeys(strings, "read"), strings)
         if battery is not None:
-            self.device.add_service(Service(UUID("180F"), [readable("2A19", bytes([battery]))]))
+            self.add_service("180F", {"2A19": "read"}, {"2A19": f"{battery:02x}"})
 
     def log(self, what, **fields):
         self.write_log(what, peripheral=self.name, **fields)
+
+    # What a kind of device adds
+
+    @property
+    def has_something(self):
+        """Whether it has something to give."""
+        return False
+
+    def on_subscribed(self, link, connection):
+        """The gateway has subscribed to one more characteristic."""
+
+    def on_written(self, uuid, connection, value):
+        """The gateway has written to a characteristic; an att.ATT_Error raised here is the answer."""
+
+    def on_confirmed(self, link):
+        """The gateway has confirmed an indication. The link may be gone before another task runs."""
 
     # Orders
 
@@ -89,19 +123,15 @@ class Peripheral:
             await link.connection.disconnect()
         self.air.remove_controller(self.controller)
 
-    def give(self, readings):
-        self.readings.extend(bytes.fromhex(reading) for reading in readings)
-        self.changed.set()
-
     def set_linger(self, linger):
         self.linger = linger
         self.changed.set()
 
     def set_hold(self, hold):
         if hold:
-            self.may_indicate.clear()
+            self.may_send.clear()
         else:
-            self.may_indicate.set()
+            self.may_send.set()
 
     def add_fault(self, fault):
         """Adds the faults of the next link that has none yet."""
@@ -112,17 +142,17 @@ class Peripheral:
 
     def report(self):
         return {
-            "left": [reading.hex() for reading in self.readings], "given": self.given,
-            "subscribed": self.device.link is not None and self.device.link.giving is not None,
+            "subscribed": self.device.link is not None and bool(self.device.link.subscribed),
             "links": [link.report() for link in self.links], "faults_left": len(self.faults),
             "advertising": self.air.hears(self.device.random_address), "connected": self.device.link is not None,
+            "handles": {uuid: characteristic.handle for uuid, characteristic in self.characteristics.items()},
         }
 
     # Life
 
     @property
     def is_wanted(self):
-        return bool(self.readings) or self.linger
+        return self.has_something or self.linger
 
     async def live(self):
         while True:
@@ -157,7 +187,6 @@ class Peripheral:
     def on_connection(self, connection):
         link = Link(len(self.links) + 1, connection, self.faults.popleft() if self.faults else {})
         self.links.append(link)
-        self.offered = None
         self.device.link = link
         self.log("link", link=link.number, faults=link.faults)
         sending = asyncio.get_running_loop().create_task(self.device.send_queued(link))
@@ -171,22 +200,20 @@ class Peripheral:
         connection.on("disconnection", on_disconnection)
         self.changed.set()
 
-    def on_subscription(self, connection, _notifications, indications):
+    def on_subscription(self, uuid, connection, notifications, indications):
         link = self.device.link
-        if indications and link is not None and link.giving is None:
-            link.giving = asyncio.get_running_loop().create_task(self.give_all(link, connection))
-
-    async def give_all(self, link, connection):
-        while self.readings:
-            await self.may_indicate.wait()
-            self.offered = self.readings[0]
-            await self.device.indicate_subscriber(connection, self.measurement, self.offered)
-
-    def on_confirmed(self, link):
-        """Counts the reading at once: the link may be gone before the giving task runs again."""
-        if self.offered is None:
+        if link is None:
             return
-        self.readings.popleft()
-        self.given.append([link.number, self.offered.hex()])
-        self.log("given", link=link.number, hex=self.offered.hex())
-        self.offered = None
+        if notifications or indications:
+            link.subscribed[uuid] = "indicate" if indications else "notify"
+            self.on_subscribed(link, connection)
+        else:
+            link.subscribed.pop(uuid, None)
+
+    async def send(self, link, connection, uuid, value):
+        """Notifies or indicates, as the gateway has subscribed; an indication takes until it is confirmed."""
+        characteristic = self.characteristics[uuid]
+        if link.subscribed[uuid] == "indicate":
+            await self.device.indicate_subscriber(connection, characteristic, value)
+        else:
+            await self.device.notify_subscriber(connection, characteristic, value)

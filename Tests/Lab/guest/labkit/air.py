@@ -29,8 +29,8 @@ class Air:
         return answer
 
     def add(self, name, address, kind, **properties):
-        """Puts a sleeping peripheral on the air; `kind` is one of payloads.THERMOMETER and payloads.CUFF."""
-        self.order("add", peripheral=name, properties={"address": address, **kind, **properties})
+        """Puts a sleeping peripheral on the air; `kind` is one of labkit.kinds."""
+        self.order("add", peripheral=name, properties={"address": address, **kind.properties, **properties})
         peripheral = Peripheral(self, name, address, kind)
         self.peripherals.append(peripheral)
         return peripheral
@@ -54,11 +54,33 @@ class Peripheral:
 
     @property
     def characteristic(self):
-        return self.kind["characteristic"]
+        return self.kind.characteristic
 
     def give(self, *readings):
-        """Wakes it up with readings to give, in hexadecimal."""
+        """Wakes it up with readings to give, in hexadecimal; a reading of another characteristic than the kind's is a
+        pair of both. A streamer gives them over and over; none at all let it sleep.
+        """
         self.air.order("give", peripheral=self.name, readings=readings)
+
+    def store(self, *records):
+        """Wakes a recorder up with more records in its memory; see `Recorder`."""
+        self.air.order("store", peripheral=self.name, records=records)
+
+    def wake(self, wake=True):
+        """Wakes a recorder up with nothing new."""
+        self.air.order("wake", peripheral=self.name, wake=wake)
+
+    def erase(self):
+        """Clears a recorder's memory, as its user can."""
+        self.air.order("erase", peripheral=self.name, erase=True)
+
+    def script(self, **script):
+        """How a recorder behaves from now on; see emulation/recorder.py."""
+        self.air.order("script", peripheral=self.name, script=script)
+
+    def broadcast(self, *adverts):
+        """Lets a broadcaster send adverts: pairs of advertising data in hexadecimal and how often it is sent."""
+        self.air.order("broadcast", peripheral=self.name, adverts=adverts)
 
     def linger(self, linger=True):
         """Makes it go on advertising when it has nothing to give, or stop that."""
@@ -83,6 +105,26 @@ class Peripheral:
     def given(self):
         """(number of the link, payload) of each confirmed indication."""
         return [tuple(entry) for entry in self.report()["given"]]
+
+    @property
+    def requests(self):
+        """(number of the link, characteristic, value) of each write to a recorder."""
+        return [tuple(entry) for entry in self.report()["requests"]]
+
+    def notifications(self, characteristic=None):
+        """(number of the link, payload) of each notification that went over the air."""
+        report = self.report()
+        start = "1b" + report["handles"][characteristic or self.characteristic].to_bytes(2, "little").hex()
+        return [(link["number"], pdu.removeprefix(start)) for link in report["links"]
+                for _, direction, pdu in link["pdus"] if direction == "<" and pdu.startswith(start)]
+
+    def wait_asleep(self, seconds=READ_LIMIT_S):
+        """Waits until a recorder was asked for records and has given them."""
+        wait_until(f"{self.name} has given its records", seconds, lambda: not self.report()["awake"])
+
+    def wait_broadcast(self, count, seconds=READ_LIMIT_S):
+        """Waits until so many of a broadcaster's adverts were sent as often as was ordered."""
+        wait_until(f"{self.name} has broadcast", seconds, lambda: len(self.report()["sent"]) >= count)
 
     def wait_given(self, count=1, seconds=READ_LIMIT_S):
         wait_until(f"{count} indications of {self.name} confirmed", seconds,

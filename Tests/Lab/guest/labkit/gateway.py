@@ -1,8 +1,10 @@
 """ingestd as the guest's service: installed from the payload, configured per case, started, killed."""
 
 import glob
+import json
 import os
 import signal
+import zoneinfo
 
 from . import disk
 from .commands import is_active, run
@@ -12,19 +14,9 @@ from .waiting import wait_until
 PAYLOAD = "/lab/payload"
 UNIT = "ingestd.service"
 CONFIGURATION = "/etc/ingestd/ingestd.yaml"
-MODELS = {"2A1C": 1002, "2A35": 1001}
+KEYS = "/etc/ingestd/keys"
+TIME_ZONE = zoneinfo.ZoneInfo("Europe/London")
 START_LIMIT_S = 90
-
-CONFIGURATION_HEAD = f"""\
-gateway: {{id: lab-box, time_zone: Europe/London, trust_clock: true}}
-passive: {{quiet_period: 2s, cooldown: 1s}}
-destinations:
-  - name: backend
-    type: webhook
-    url: {URL}/readings
-    batch: {{max_records: 100, max_wait: 200ms}}
-peripherals:
-"""
 
 
 def install():
@@ -49,20 +41,33 @@ class Gateway:
     def __init__(self, journal):
         self.journal = journal
 
-    def configure(self, *peripherals):
-        """Writes a configuration whose allow-list is these peripherals, pinned, with their names as aliases."""
-        entries = "".join(
-            f'  - {{id: {MODELS[peripheral.characteristic]}, address: "{peripheral.address}", '
-            f'alias: {peripheral.name}}}\n' for peripheral in peripherals)
-        os.makedirs(os.path.dirname(CONFIGURATION), exist_ok=True)
-        with open(CONFIGURATION, "w", encoding="utf-8") as file:
-            file.write(CONFIGURATION_HEAD + (entries or "  []\n"))
-        run("chown", "root:ingestd", CONFIGURATION)
-        os.chmod(CONFIGURATION, 0o640)
+    def configure(self, *peripherals, passive=None, settings=None):
+        """Writes a configuration whose allow-list is these peripherals, pinned, with their names as aliases.
 
-    def start(self, *peripherals, adapter=True):
+        `passive` adds to the section of this name; `settings` has further keys of an entry, by peripheral.
+        """
+        configuration = {
+            "gateway": {"id": "lab-box", "time_zone": TIME_ZONE.key, "trust_clock": True},
+            "passive": {"quiet_period": "2s", "cooldown": "1s", **(passive or {})},
+            "destinations": [{"name": "backend", "type": "webhook", "url": f"{URL}/readings",
+                              "batch": {"max_records": 100, "max_wait": "200ms"}}],
+            "peripherals": [{"id": peripheral.kind.model, "address": peripheral.address, "alias": peripheral.name,
+                             **(settings or {}).get(peripheral, {})} for peripheral in peripherals],
+        }
+        os.makedirs(os.path.dirname(CONFIGURATION), exist_ok=True)
+        # JSON is YAML.
+        write_readable(CONFIGURATION, json.dumps(configuration, indent=1) + "\n")
+
+    def keep_key(self, name, key):
+        """Writes a key to a file that the configuration can name, and returns its path."""
+        os.makedirs(KEYS, exist_ok=True)
+        path = f"{KEYS}/{name}"
+        write_readable(path, key + "\n")
+        return path
+
+    def start(self, *peripherals, adapter=True, **options):
         """Starts the service on these peripherals; returns when it listens for them."""
-        self.configure(*peripherals)
+        self.configure(*peripherals, **options)
         run("systemctl", "start", UNIT)
         if adapter:
             self.journal.wait("adapter-ready", seconds=START_LIMIT_S)
@@ -104,3 +109,11 @@ class Gateway:
 
     def thread_states(self):
         return [status["State"][0] for status in self.thread_status()]
+
+
+def write_readable(path, text):
+    """Writes a file that the service can read, and nobody else."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    run("chown", "root:ingestd", path)
+    os.chmod(path, 0o640)

@@ -1,17 +1,34 @@
 """Measurement payloads as the peripherals send them, and the record ids that follow from them."""
 
+import datetime
 import struct
 import uuid
 from dataclasses import dataclass
 
-RECORD_NAMESPACE = uuid.UUID("02322d06-b248-45e8-8c81-81d8effc6022")
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
-THERMOMETER = {"service": "1809", "characteristic": "2A1C"}
-CUFF = {"service": "1810", "characteristic": "2A35"}
-INFORMATION = {"manufacturer": "Lab Instruments", "model": "L-1", "serial": "0001", "firmware": "1.2.3"}
+RECORD_NAMESPACE = uuid.UUID("02322d06-b248-45e8-8c81-81d8effc6022")
 
 TEMPERATURE_TIME_STAMP = 0x02
 PRESSURE_TIME_STAMP, PRESSURE_PULSE_RATE, PRESSURE_USER, PRESSURE_STATUS = 0x02, 0x04, 0x08, 0x10
+GLUCOSE_TIME_OFFSET, GLUCOSE_CONCENTRATION, GLUCOSE_CONTEXT_FOLLOWS = 0x01, 0x02, 0x10
+CAPILLARY_WHOLE_BLOOD_FINGER = 0x11
+CONTEXT_CARBOHYDRATE, CONTEXT_MEAL = 0x01, 0x02
+BREAKFAST, PREPRANDIAL = 0x01, 0x01
+WEIGHT_TIME_STAMP, WEIGHT_USER, WEIGHT_BMI = 0x02, 0x04, 0x08
+COMPOSITION_FIRST, COMPOSITION_SECOND, COMPOSITION_PARTS = 0x003E, 0x0FC0, 0x1000
+CGM_TREND = 0x01
+CGM_E2E_CRC_SUPPORTED, CGM_TREND_SUPPORTED = 1 << 12, 1 << 15
+HEART_RATE_CONTACT, HEART_RATE_INTERVALS = 0x06, 0x10
+# Generic Health Sensor: a numeric observation with type, time stamp and patient; MDC_PULS_OXIM_SAT_O2, MDC_DIM_PERCENT.
+OBSERVATION_NUMERIC, OBSERVATION_FLAGS = 0x01, 0x0023
+OXYGEN_SATURATION, PERCENT = 150456, 0x0220
+TIME_UTC, TIME_CURRENT, TIME_SYNCHRONISED = 0x02, 0x20, 0x06
+SEGMENT_FIRST, SEGMENT_LAST = 0x01, 0x02
+# ATT_MTU 23, less the PDU's opcode and handle, less the segment's header.
+SEGMENT_SIZE = 19
+BTHOME_UUID, BTHOME_ENCRYPTED = b"\xd2\xfc", 0x41
+BTHOME_TEMPERATURE = 0x02
 
 
 @dataclass(frozen=True)
@@ -23,6 +40,11 @@ class DateTime:
     hour: int
     minute: int
     second: int
+
+    @classmethod
+    def of(cls, moment):
+        """Of a datetime, as a clock on the wall in its zone shows it."""
+        return cls(moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second)
 
     @property
     def encoded(self):
@@ -61,6 +83,104 @@ def blood_pressure(systolic, diastolic, mean, when, pulse=None, user=None):
         flags |= PRESSURE_USER
         tail += bytes([user])
     return (bytes([flags]) + sfloat(*systolic) + sfloat(*diastolic) + sfloat(*mean) + tail).hex()
+
+
+def glucose(sequence, base, milligrams, offset_minutes=0, context=False):
+    """A Glucose Measurement (2A18) in kg/L, from milligrams per decilitre."""
+    flags = GLUCOSE_TIME_OFFSET | GLUCOSE_CONCENTRATION | (GLUCOSE_CONTEXT_FOLLOWS if context else 0)
+    return (struct.pack("<BH", flags, sequence) + base.encoded + struct.pack("<h", offset_minutes)
+            + sfloat(milligrams, -5) + bytes([CAPILLARY_WHOLE_BLOOD_FINGER])).hex()
+
+
+def glucose_context(sequence, grams):
+    """A Glucose Measurement Context (2A34): a breakfast of so many grams of carbohydrate, before the meal."""
+    return (struct.pack("<BHB", CONTEXT_CARBOHYDRATE | CONTEXT_MEAL, sequence, BREAKFAST)
+            + sfloat(grams, -3) + bytes([PREPRANDIAL])).hex()
+
+
+def pulse_oximetry(saturation, pulse):
+    """A PLX Continuous Measurement (2A5F)."""
+    return (b"\x00" + sfloat(saturation) + sfloat(pulse)).hex()
+
+
+def heart_rate(rate, *intervals):
+    """A Heart Rate Measurement (2A37) with skin contact and RR intervals in 1/1024 s."""
+    return (bytes([HEART_RATE_CONTACT | HEART_RATE_INTERVALS, rate])
+            + struct.pack(f"<{len(intervals)}H", *intervals)).hex()
+
+
+def weight(kilograms, when, user, bmi, height):
+    """A Weight Measurement (2A9D); kilograms in steps of 0.005, BMI in steps of 0.1, height in millimetres."""
+    return (struct.pack("<BH", WEIGHT_TIME_STAMP | WEIGHT_USER | WEIGHT_BMI, round(kilograms * 200)) + when.encoded
+            + struct.pack("<BHH", user, round(bmi * 10), height)).hex()
+
+
+def body_composition(fat, when, user, first, second):
+    """Two Body Composition Measurements (2A9C), the parts of one.
+
+    `first` holds basal metabolism, muscle percentage and muscle mass, `second` fat free, soft lean and water mass,
+    impedance, weight and height, all in their steps. Both parts repeat the fat, in steps of 0.1 %; time and user are in
+    the first alone (Body Composition Service 1.0, 3.2.1).
+    """
+    head = struct.pack("<HH", COMPOSITION_PARTS | COMPOSITION_FIRST, fat) + when.encoded + bytes([user])
+    return [(head + struct.pack("<3H", *first)).hex(),
+            (struct.pack("<HH", COMPOSITION_PARTS | COMPOSITION_SECOND, fat) + struct.pack("<6H", *second)).hex()]
+
+
+def with_crc(payload):
+    """With the E2E-CRC of the Continuous Glucose Monitoring Service: CRC-CCITT from 0xFFFF, least significant bit first."""
+    crc = 0xFFFF
+    for byte in payload:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x8408 if crc & 1 else 0)
+    return payload + struct.pack("<H", crc)
+
+
+def cgm_feature():
+    """A CGM Feature (2AA8): E2E-CRC and trend; interstitial fluid from subcutaneous tissue."""
+    return with_crc((CGM_E2E_CRC_SUPPORTED | CGM_TREND_SUPPORTED).to_bytes(3, "little") + b"\x59").hex()
+
+
+def cgm_status(offset_minutes=0):
+    return with_crc(struct.pack("<H", offset_minutes) + b"\x00\x00\x00").hex()
+
+
+def cgm_run_time(hours=240):
+    return with_crc(struct.pack("<H", hours)).hex()
+
+
+def cgm_session_start(when, zone_quarters=0, daylight_quarters=0):
+    """A CGM Session Start Time (2AAA): local time, and its zone and daylight saving in quarters of an hour."""
+    return with_crc(when.encoded + struct.pack("<bB", zone_quarters, daylight_quarters)).hex()
+
+
+def cgm(offset_minutes, milligrams, trend):
+    """A CGM Measurement (2AA7) with a trend in tenths of mg/dL a minute, and its CRC."""
+    body = struct.pack("<B", CGM_TREND) + sfloat(milligrams) + struct.pack("<H", offset_minutes) + sfloat(trend, -1)
+    return with_crc(bytes([len(body) + 3]) + body).hex()
+
+
+def health_observation(moment, saturation, patient):
+    """The segments in which a generic health sensor gives an oxygen saturation (2B8B)."""
+    since_2000 = int((moment - datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc)).total_seconds())
+    body = (struct.pack("<HI", OBSERVATION_FLAGS, OXYGEN_SATURATION)
+            + bytes([TIME_UTC | TIME_CURRENT]) + since_2000.to_bytes(6, "little") + bytes([TIME_SYNCHRONISED, 0])
+            + bytes([patient]) + struct.pack("<H", PERCENT) + float32(saturation, 0))
+    observation = struct.pack("<BH", OBSERVATION_NUMERIC, len(body)) + body
+    parts = [observation[at:at + SEGMENT_SIZE] for at in range(0, len(observation), SEGMENT_SIZE)]
+    return [(bytes([(SEGMENT_FIRST if number == 0 else 0) | (SEGMENT_LAST if number == len(parts) - 1 else 0)
+                    | number << 2]) + part).hex() for number, part in enumerate(parts)]
+
+
+def bthome_advert(address, key, counter, hundredths):
+    """Advertising data with a temperature in 0.01 degrees Celsius, encrypted as BTHome v2 is."""
+    measurements = struct.pack("<Bh", BTHOME_TEMPERATURE, hundredths)
+    information, count = bytes([BTHOME_ENCRYPTED]), struct.pack("<I", counter)
+    nonce = bytes.fromhex(address.replace(":", "")) + BTHOME_UUID + information + count
+    sealed = AESCCM(bytes.fromhex(key), tag_length=4).encrypt(nonce, measurements, None)
+    service_data = b"\x16" + BTHOME_UUID + information + sealed[:-4] + count + sealed[-4:]
+    return (b"\x02\x01\x06" + bytes([len(service_data)]) + service_data).hex()
 
 
 def record_id(address, characteristic, payload):
