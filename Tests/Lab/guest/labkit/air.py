@@ -35,6 +35,11 @@ class Air:
         self.peripherals.append(peripheral)
         return peripheral
 
+    def alarms(self):
+        """What peripherals were told to do and never should be, in words."""
+        return [f"{peripheral.name}: {alarm}" for peripheral in self.peripherals
+                for alarm in peripheral.report().get("alarms", [])]
+
     def clear(self):
         """Takes all peripherals off the air and puts the adapter back."""
         for peripheral in self.peripherals:

@@ -1,5 +1,6 @@
 """ingestd as the guest's service: installed from the payload, configured per case, started, killed."""
 
+import datetime
 import glob
 import json
 import os
@@ -17,6 +18,13 @@ CONFIGURATION = "/etc/ingestd/ingestd.yaml"
 KEYS = "/etc/ingestd/keys"
 TIME_ZONE = zoneinfo.ZoneInfo("Europe/London")
 START_LIMIT_S = 90
+# Of what a device has stored, and of the readings after that.
+HISTORICAL, LIVE = "historical", "live"
+
+
+def local_time(**before):
+    """The time on the gateway's wall, so many hours or minutes ago."""
+    return datetime.datetime.now(TIME_ZONE) - datetime.timedelta(**before)
 
 
 def install():

@@ -98,6 +98,17 @@ def glucose_context(sequence, grams):
             + sfloat(grams, -3) + bytes([PREPRANDIAL])).hex()
 
 
+def glucose_record(sequence, base, milligrams, grams=None):
+    """What a meter's memory holds of a measurement, with a meal's context or without: see `Recorder`."""
+    packets = [["2A18", glucose(sequence, base, milligrams, context=grams is not None)]]
+    return [sequence, packets if grams is None else packets + [["2A34", glucose_context(sequence, grams)]]]
+
+
+def payloads_of(records, characteristic):
+    """The payloads of one characteristic in what a memory holds, in order."""
+    return [payload for _, packets in records for uuid, payload in packets if uuid == characteristic]
+
+
 def pulse_oximetry(saturation, pulse):
     """A PLX Continuous Measurement (2A5F)."""
     return (b"\x00" + sfloat(saturation) + sfloat(pulse)).hex()

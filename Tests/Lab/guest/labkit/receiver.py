@@ -70,6 +70,12 @@ class Receiver:
         expect_equal(len(records), count, f"records of {peripheral.name} at the receiver")
         return records
 
+    def wait_different(self, peripheral, count, seconds=RECORD_LIMIT_S):
+        """Waits for that many records of a peripheral, no two of them the same, and returns them by their payloads."""
+        records = self.wait(peripheral, count, seconds)
+        expect_equal(len({record["id"] for record in records}), count, f"different records of {peripheral.name}")
+        return {record["raw"]["hex"]: record for record in records}
+
     def close(self):
         self.process.terminate()
         self.process.wait()
