@@ -4,23 +4,28 @@ from labkit.kinds import GLUCOSE_METER
 from labkit.payloads import DateTime, glucose_record, payloads_of
 from labkit.waiting import expect, expect_equal, wait_until
 
-TITLE = "the link breaks, or ingestd is killed, in the middle of 50 readings: all of them in the end, none twice"
+TITLE = "the link breaks, ingestd is stopped or killed in the middle of 50 readings: all of them in the end, none twice"
 LIMIT_S = 300
 RESTARTS = 1
 STORED, BROKEN_AFTER = 50, 23
 # The gateway may see the end of the link before the last notifications on it.
 KEPT_AT_LEAST = 15
-# Slow enough to be killed in the middle.
+# Record Access Control Point: Abort Operation.
+ABORT = "0300"
+# Slow enough to be stopped or killed in the middle.
 PAUSE_S = 0.2
 TRANSFER_LIMIT_S = 120
 
 
 def run(lab):
     broken = lab.add("broken-meter", GLUCOSE_METER)
+    stopped = lab.add("stopped-meter", GLUCOSE_METER)
     killed = lab.add("killed-meter", GLUCOSE_METER)
+    meters = broken, stopped, killed
     broken.fault(drop_after_notifications=BROKEN_AFTER)
-    killed.script(pause_s=PAUSE_S)
-    lab.gateway.start(broken, killed)
+    for meter in (stopped, killed):
+        meter.script(pause_s=PAUSE_S)
+    lab.gateway.start(*meters)
 
     memory = records(month=5)
     broken.store(*memory)
@@ -32,9 +37,16 @@ def run(lab):
     expect_equal(len(lab.journal.events("read-failed", broken)), 1, "number of read-failed")
 
     memory = records(month=6)
+    stopped.store(*memory)
+    wait_half(stopped)
+    lab.gateway.stop()
+    expect_equal([value for _, _, value in stopped.requests][-1:], [ABORT], "the last request of a gateway that stops")
+    lab.gateway.start(*meters)
+    check(lab, stopped, memory)
+
+    memory = records(month=7)
     killed.store(*memory)
-    wait_until("half of the readings have crossed", TRANSFER_LIMIT_S,
-               lambda: len(killed.notifications()) >= STORED // 2)
+    wait_half(killed)
     lab.gateway.wait_restarted(lab.gateway.kill())
     check(lab, killed, memory)
     expect_equal(len(killed.links), 2, "links of the meter whose transfer was killed")
@@ -44,6 +56,11 @@ def run(lab):
 def records(month):
     return [glucose_record(number, DateTime(2026, month, 1 + number // 24, number % 24, 30, 0), 90 + number)
             for number in range(1, STORED + 1)]
+
+
+def wait_half(meter):
+    wait_until("half of the readings have crossed", TRANSFER_LIMIT_S,
+               lambda: len(meter.notifications()) >= STORED // 2)
 
 
 def check(lab, meter, memory):

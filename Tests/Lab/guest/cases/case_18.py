@@ -16,9 +16,10 @@ SESSION_HOURS = 4
 
 def run(lab):
     start = local_time(hours=SESSION_HOURS).replace(microsecond=0)
+    zone_quarters = start.utcoffset() // datetime.timedelta(minutes=15)
     monitor = lab.add("monitor", CGM, values={
         **CGM.values, "2AA9": cgm_status(SESSION_HOURS * 60),
-        "2AAA": cgm_session_start(DateTime.of(start), zone_quarters=start.utcoffset() // datetime.timedelta(minutes=15))})
+        "2AAA": cgm_session_start(DateTime.of(start), zone_quarters)})
     lab.gateway.start(monitor)
 
     old = [stored(number) for number in range(FIRST)]

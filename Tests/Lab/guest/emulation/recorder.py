@@ -1,4 +1,4 @@
-"""Devices with a memory that is asked over a Record Access Control Point: glucose meters, continuous glucose monitors."""
+"""Devices whose memory is asked over a Record Access Control Point: glucose meters, continuous glucose monitors."""
 
 import asyncio
 

@@ -1,4 +1,5 @@
-"""The kinds of peripherals that cases put on the air: what they offer, how they behave, what the catalogue calls them."""
+"""The kinds of peripherals that cases put on the air: what they offer, how they behave, what the catalogue calls them.
+"""
 
 from dataclasses import dataclass, field
 
