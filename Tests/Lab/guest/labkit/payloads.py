@@ -139,8 +139,7 @@ def body_composition(fat, when, user, first, second):
 
 
 def with_crc(payload):
-    """With the E2E-CRC of the Continuous Glucose Monitoring Service: CRC-CCITT from 0xFFFF, least significant bit first.
-    """
+    """With the E2E-CRC of the Continuous Glucose Monitoring Service: CRC-CCITT from 0xFFFF, lowest bit first."""
     crc = 0xFFFF
     for byte in payload:
         crc ^= byte
