@@ -81,11 +81,17 @@ struct StoredTransfer {
     private let filter: RecordAccess.Filter
     /// What is asked for: from this mark on, or everything when nil.
     private var from: StoredRecordsMemory.Mark?
+    /// The mark of the transfer before.
+    private let mark: StoredRecordsMemory.Mark?
     private var records: [UInt16: String] = [:]
+    /// Numbers of those that stay in the device alone, and how many such have none.
+    private var left: Set<UInt16> = []
+    private var leftUnnumbered = 0
     private(set) var refusesFilters: Bool
 
     init(filter: RecordAccess.Filter, memory: StoredRecordsMemory?) {
         self.filter = filter
+        mark = memory?.mark
         refusesFilters = memory?.refusesFilters ?? false
         guard filter != .none, !refusesFilters, let mark = memory?.mark, mark.number >= 0 else { return }
         // Time offsets do not begin again within a session.
@@ -107,6 +113,26 @@ struct StoredTransfer {
     mutating func took(number: Int, id: RecordID) {
         guard let number = UInt16(exactly: number) else { return }
         records[number] = id.text
+    }
+
+    /// A record came that stays in the device alone.
+    mutating func left(number: Int?, id: RecordID) {
+        guard let number, let key = UInt16(exactly: number) else {
+            leftUnnumbered += 1
+            return
+        }
+        left.insert(key)
+        took(number: number, id: id)
+    }
+
+    /// How many records stay in the device alone that the transfer before has not seen.
+    var leftCount: Int {
+        guard let mark, let number = UInt16(exactly: mark.number), records[number] == mark.id else {
+            return left.count + leftUnnumbered
+        }
+        // Newer ones follow on the circle of numbers within half of its length.
+        let newer = left.count { $0 != number && $0 &- number <= UInt16(Int16.max) }
+        return newer + leftUnnumbered
     }
 
     /// The control point answered.
@@ -134,6 +160,8 @@ struct StoredTransfer {
     private mutating func askForAll() -> Step {
         from = nil
         records = [:]
+        left = []
+        leftUnnumbered = 0
         return .ask(request)
     }
 

@@ -68,6 +68,25 @@ import Testing
         #expect(transfer.memory(session: nil, history: "all") == Self.marked(1, "y"))
     }
 
+    @Test(
+        arguments: [
+            // the first transfer; the record at the mark again; a newer one beside it; older ones too,
+            // of a meter that refuses filters; the mark is another record
+            (nil, [(1, "a"), (2, "b")], 2),
+            (marked(2, "b"), [(2, "b")], 0),
+            (marked(2, "b"), [(2, "b"), (3, "c")], 1),
+            (marked(2, "b", refusesFilters: true), [(1, "a"), (2, "b"), (3, "c")], 1),
+            (marked(2, "b", refusesFilters: true), [(1, "x"), (2, "y")], 2),
+        ] as [(StoredRecordsMemory?, [(Int, String)], Int)])
+    func whatStaysInTheDeviceIsCountedOnce(
+        memory: StoredRecordsMemory?, records: [(Int, String)], count: Int
+    ) {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: memory)
+        for (number, name) in records { transfer.left(number: number, id: id(name)) }
+        #expect(transfer.answered(Self.success) == .finished)
+        #expect(transfer.leftCount == count)
+    }
+
     @Test func anEmptyMemoryIsATransferWithoutAMark() {
         var transfer = StoredTransfer(filter: .sequenceNumber, memory: nil)
         #expect(transfer.answered(Self.noRecords) == .finished)

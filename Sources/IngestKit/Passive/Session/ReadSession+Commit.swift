@@ -108,8 +108,8 @@ extension ReadSession {
             joining.learn(part, id: product.record.id, isSkipped: !isWanted)
         }
         guard isWanted else {
-            skippedCount += 1
-            if let number { transfer?.took(number: number, id: product.record.id) }
+            // A context counts with its glucose.
+            if part.leader == nil { transfer?.left(number: number, id: product.record.id) }
             return joining.followers(of: part).flatMap { drafts(of: $0, way: way, transfer: &transfer) }
         }
         let draft = Draft(

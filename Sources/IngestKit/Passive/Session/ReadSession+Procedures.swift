@@ -150,10 +150,9 @@ extension ReadSession {
                     }
                     try await confirm(value, of: nil, over: link)
                     switch step {
-                    case .finished: return tellSkipped()
+                    case .finished: return tellSkipped(transfer.leftCount)
                     case .failed(let words): throw .noReport("the peripheral: \(words)")
                     case .ask(let request):
-                        skippedCount = 0
                         try await ask(request, access, over: link)
                     case .wait: break
                     }
@@ -203,9 +202,9 @@ extension ReadSession {
         reporting = access.service
     }
 
-    private func tellSkipped() {
-        guard skippedCount > 0 else { return }
-        environment.events.emit(.historySkipped(entry.reference, count: skippedCount))
+    private func tellSkipped(_ count: Int) {
+        guard count > 0 else { return }
+        environment.events.emit(.historySkipped(entry.reference, count: count))
     }
 
     // MARK: Streams

@@ -67,8 +67,6 @@ actor ReadSession {
     /// Joins values that belong together.
     var joining: ValueJoining
     var relations: Relations
-    /// Stored readings that the entry's history leaves in the device.
-    var skippedCount = 0
     /// The service whose control point reports records now.
     var reporting: BluetoothUUID?
     private(set) var isStopping = false
