@@ -179,6 +179,7 @@ public enum Profiles {
         var decoders: [BluetoothUUID: Profile.Decoder] = [
             BatteryLevel.characteristic: BatteryLevel.decode,
             RecordAccess.controlPoint: RecordAccessControlPoint.decode,
+            OneTouchVerio.notification: OneTouchVerio.decodeRecord,
         ]
         for profile in all {
             // Profiles that share a characteristic share its decoder.
