@@ -5,6 +5,7 @@ extension ConfigurationReader {
         var addresses: [BluetoothAddress: String] = [:]
         var aliases: [String: String] = [:]
         var models: [Int: String] = [:]
+        var unpinned: [(model: PeripheralModel, key: String)] = []
         return items.compactMap { item in
             guard let entries = item.mapping(ConfigurationKeys.peripheral),
                 let peripheral = readPeripheral(entries, destinations: destinations)
@@ -16,6 +17,14 @@ extension ConfigurationReader {
             } else if let first = models.updateValue(item.key, forKey: peripheral.model.id) {
                 item.warning(
                     "has no effect: \(first) already allows any device of model \(peripheral.model.id)")
+            } else {
+                if let first = unpinned.first(where: { $0.model.recognisesAll(of: peripheral.model) }) {
+                    item.warning(
+                        "has no effect: \(first.key) stands before it and recognises every device of model "
+                            + "\(peripheral.model.id) as one of model \(first.model.id); put the special one first"
+                    )
+                }
+                unpinned.append((peripheral.model, item.key))
             }
             if let alias = peripheral.alias, let first = aliases.updateValue(item.key, forKey: alias) {
                 entries["alias"]?.error("\(NodeReader.quoted(alias)) is already the alias of \(first)")
@@ -128,5 +137,15 @@ extension ConfigurationReader {
             default: DurationText.read(text).map { .within($0) }
             }
         } ?? .all
+    }
+}
+
+extension PeripheralModel {
+    /// Whether every advert of `other` is recognised as one of this model too.
+    fileprivate func recognisesAll(of other: PeripheralModel) -> Bool {
+        !other.recognised.isEmpty
+            && other.recognised.allSatisfy { marks in
+                recognised.contains { !$0.isEmpty && Set($0).isSubset(of: marks) }
+            }
     }
 }

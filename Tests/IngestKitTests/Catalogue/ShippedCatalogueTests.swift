@@ -59,6 +59,38 @@ import Testing
         #expect(sensors.allSatisfy { $0.rearm == .seconds(60) })
     }
 
+    /// What devices were seen to advertise.
+    @Test(
+        arguments: [
+            // The name SBM69, flags, 1810, manufacturer data.
+            ("060953424D363902010603021018 04FF130601", 2030),
+            // Flags, 1809, the name A&D_UT201BLE_76C9B8.
+            ("02010503020918 1409 412644 5F5554323031424C455F373643394238", 2042),
+            // Flags, 1810, manufacturer data of company 020E.
+            ("020106 03031018 06FF0E02010000", 2000),
+            // 1810, the name BLESmart_0000001F and an address.
+            ("03031018 1A09 424C45536D6172745F 3030303030303146 4543323145353930", 2005),
+            // The same of a model that has no number.
+            ("03031018 1A09 424C45736D6172745F 3030303030343133 4543323145353930", 2000),
+            // 1808, the names of two meters of one maker, then another's.
+            ("03020818 1209 436F6E746F75723738303448363030383330", 2061),
+            ("03020818 1209 436F6E746F75723738303148353231333134", 2060),
+            ("03020818 0F09 6D657465722B3032323532393234", 2050),
+            // OneTouch J7RG.
+            ("020106 0E09 4F6E65546F756368204A375247", 2065),
+            // 180D, Polar H10 1E416A33.
+            ("03030D18 1309 506F6C617220483130203145343136413333", 2101),
+            ("03030D18", 1006),
+            ("03030F18", nil),
+        ] as [(String, Int?)])
+    func anAdvertIsRecognisedAsTheSpecialModelThatStandsFirst(data: String, id: Int?) throws {
+        let special = [2030, 2005, 2042, 2061, 2060, 2050, 2065, 2101, 2000]
+        let list = AllowList(
+            try (special + Array(1000...1007)).map { AllowedPeripheral(model: try Self.model($0)) })
+        let advert = Advertisement.sample(of: .device(1), data: try #require(Hex.bytes(data)))
+        #expect(list.match(advert)?.model.id == id)
+    }
+
     @Test func namesAreUnlike() {
         #expect(Set(Self.models.map(\.name)).count == Self.models.count)
     }

@@ -190,6 +190,11 @@ import Testing
             "1:27: peripherals[1]: warning: has no effect: peripherals[0] already allows any device of model 1002"
         ),
         (
+            "peripherals: [{id: 1000}, {id: 2061}]",
+            "1:27: peripherals[1]: warning: has no effect: peripherals[0] stands before it and recognises every "
+                + "device of model 2061 as one of model 1000; put the special one first"
+        ),
+        (
             "peripherals: [{id: 32}]",
             "1:20: peripherals[0].id: warning: AgaMatrix Jazz Wireless 2 cannot be read: see `ingestd peripherals 32`"
         ),
@@ -260,6 +265,19 @@ import Testing
         #expect(check.configuration?.peripherals.count == peripherals)
         #expect(check.configuration?.destinations.count == destinations)
         #expect(check.diagnostics.count == warnings)
+    }
+
+    @Test func aSpecialModelBeforeAGenericOneIsNotSuspicious() throws {
+        let found = try Samples.findings(
+            """
+            peripherals:
+              - {id: 2020}
+              - {id: 2040}
+              - {id: 1001}
+              - {id: 2021, address: "F1:F1:F1:F1:F1:F1"}
+            destinations: [{name: a, type: webhook, url: "https://x"}]
+            """)
+        #expect(found == [])
     }
 
     @Test func theReferenceHasARowForEachKey() throws {
