@@ -23,10 +23,9 @@ extension PeripheralModel {
         public var effect: Effect {
             switch self {
             case .notReadable, .vendorService: .actedUpon
-            case .subscribeOnlyToRead, .forgetsAfterTransfer, .sharesName: .byDesign
-            case .bondFirstThenKeepLink, .disconnectAfterBonding, .expectsClock, .oneBondOnly,
-                .bigEndianBloodPressure:
-                .none
+            case .subscribeOnlyToRead, .forgetsAfterTransfer, .sharesName, .bigEndianBloodPressure:
+                .byDesign
+            case .bondFirstThenKeepLink, .disconnectAfterBonding, .expectsClock, .oneBondOnly: .none
             }
         }
 

@@ -81,9 +81,6 @@ extension Reading {
         apply(frame.time)
     }
 
-    /// The device says that it does not know who was measured: a guest.
-    static let unknownUserFlag = "unknown-user"
-
     /// Takes over a user index; 255 is the unknown user.
     mutating func applyUser(_ index: UInt8) {
         if index == 0xFF {

@@ -1,3 +1,12 @@
+extension Profile {
+    /// OneTouch meters, in LifeScan's own protocol.
+    static let oneTouchVerio = Profile(
+        name: "onetouch-verio",
+        sources: [Source(OneTouchVerio.notification, in: OneTouchVerio.service)],
+        procedure: .oneTouchVerio, longestPayload: payloadOfDefaultMTU,
+        decoders: [OneTouchVerio.notification: OneTouchVerio.decodeRecord])
+}
+
 /// What LifeScan's OneTouch meters with Bluetooth speak (Verio Reflect, Verio Flex and their kin), as
 /// the open code of its readers shows it; there is no public specification.
 ///

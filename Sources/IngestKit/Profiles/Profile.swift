@@ -139,8 +139,8 @@ public struct Profile: Sendable {
 public enum Profiles {
     /// In the order of their names.
     public static let all: [Profile] = [
-        .bloodPressure, .bodyComposition, .continuousGlucose, .glucose, .heartRate, .pulseOximeter,
-        .thermometer, .weightScale,
+        .bloodPressure, .bodyComposition, .continuousGlucose, .glucose, .heartRate, .oneTouchVerio,
+        .pulseOximeter, .thermometer, .weightScale,
     ]
 
     /// What this version can read.
@@ -179,7 +179,6 @@ public enum Profiles {
         var decoders: [BluetoothUUID: Profile.Decoder] = [
             BatteryLevel.characteristic: BatteryLevel.decode,
             RecordAccess.controlPoint: RecordAccessControlPoint.decode,
-            OneTouchVerio.notification: OneTouchVerio.decodeRecord,
         ]
         for profile in all {
             // Profiles that share a characteristic share its decoder.

@@ -128,3 +128,15 @@ public struct RawPayload: Sendable, Hashable {
         self.bytes = bytes
     }
 }
+
+extension Reading {
+    /// The device says that it does not know who was measured: a guest.
+    static let unknownUserFlag = "unknown-user"
+    /// What was measured is a control solution, to test the meter.
+    static let controlSolutionFlags: Set = ["type-control-solution", "location-control-solution"]
+
+    /// Whether the device itself says that this is of no person that it knows.
+    var isOfNobody: Bool {
+        flags.contains { $0 == Self.unknownUserFlag || Self.controlSolutionFlags.contains($0) }
+    }
+}

@@ -127,7 +127,7 @@ public struct RecordFactory: Sendable {
         of reading: Reading, measured: Int64?, _ way: Circumstances.Way, _ acquaintance: Acquaintance,
         entry: AllowedPeripheral, device: DeviceBlock
     ) -> String? {
-        guard entry.address == device.address, !reading.flags.contains(Reading.unknownUserFlag),
+        guard entry.address == device.address, !reading.isOfNobody,
             let assignment = entry.assignment(of: reading)
         else { return nil }
         guard let measured else { return way == .live ? assignment.subject : nil }

@@ -153,7 +153,7 @@ struct SensorTests {
     @Test func checksumsAreThoseOfTheirCatalogue() {
         // CRC-16/MCRF4XX and CRC-16/CCITT-FALSE of "123456789".
         #expect(endToEndChecksum(Array("123456789".utf8)) == 0x6F91)
-        #expect(OneTouchVerio.checksum(Array("123456789".utf8)) == 0x29B1)
+        #expect(OneTouchMeter.checksum(Array("123456789".utf8)) == 0x29B1)
     }
 
     @Test func glucoseSensorReportsSeveralRecordsInANotification() {
@@ -243,23 +243,23 @@ struct SensorTests {
             ([0x55], [0x07]),
         ] as [([UInt8], [UInt8])])
     func verioAnswersAFramedCommand(command: [UInt8], answer: [UInt8]) {
-        var meter = OneTouchVerio(
+        var meter = OneTouchMeter(
             [.init(at: 946_684_859, 102), .init(at: 946_684_919, 300)], firstNumber: 7,
             wallSeconds: 946_684_800)
         func framed(_ payload: [UInt8]) -> [UInt8] {
             let body = [0x02, UInt8(payload.count + 7), 0x00, 0x03] + payload + [0x03]
-            return [0x01] + body + Wire.bytes(OneTouchVerio.checksum(body))
+            return [0x01] + body + Wire.bytes(OneTouchMeter.checksum(body))
         }
         meter.linked()
-        let subscriptions: Set = [OneTouchVerio.notification]
+        let subscriptions: Set = [OneTouchMeter.notification]
         #expect(
-            meter.written(framed(command), to: OneTouchVerio.command, subscriptions: subscriptions) == nil)
+            meter.written(framed(command), to: OneTouchMeter.command, subscriptions: subscriptions) == nil)
         #expect(
             Self.steps(&meter, subscriptions) == [
-                .send(OneTouchVerio.notification, [0x81]), .send(OneTouchVerio.notification, framed(answer)),
+                .send(OneTouchMeter.notification, [0x81]), .send(OneTouchMeter.notification, framed(answer)),
             ])
         #expect(meter.commands == [command])
-        _ = meter.written([0x81], to: OneTouchVerio.command, subscriptions: subscriptions)
+        _ = meter.written([0x81], to: OneTouchMeter.command, subscriptions: subscriptions)
         #expect(meter.acknowledged == 1)
     }
 
@@ -269,10 +269,10 @@ struct SensorTests {
             [0x01, 0x02, 0x0A, 0x00, 0x03, 0x20, 0x02, 0x03, 0x55, 0x4E],
         ] as [[UInt8]])
     func verioIgnoresWhatIsNoFrame(frame: [UInt8]) {
-        var meter = OneTouchVerio(wallSeconds: 946_684_800)
+        var meter = OneTouchMeter(wallSeconds: 946_684_800)
         _ = meter.written(
-            frame, to: OneTouchVerio.command, subscriptions: [OneTouchVerio.notification])
-        #expect(Self.steps(&meter, [OneTouchVerio.notification]) == [])
+            frame, to: OneTouchMeter.command, subscriptions: [OneTouchMeter.notification])
+        #expect(Self.steps(&meter, [OneTouchMeter.notification]) == [])
         #expect(meter.faults == 1)
     }
 

@@ -6,13 +6,13 @@ import Testing
 
 /// The Write Command (Core Specification Vol 3 Part F 3.4.5.3) as a simulated peripheral takes it.
 struct WriteCommandTests {
-    private static let table = AttributeTable(OneTouchVerio(wallSeconds: 946_684_800).services, first: 1)
+    private static let table = AttributeTable(OneTouchMeter(wallSeconds: 946_684_800).services, first: 1)
 
     @Test func commandIsTakenWhereItIsPermittedAndARequestIsNot() throws {
         var server = AttributeServer(table: Self.table, longestPDU: 23)
-        let handle = try #require(Self.table.valueHandle(of: OneTouchVerio.command))
+        let handle = try #require(Self.table.valueHandle(of: OneTouchMeter.command))
         let command = [0x52] + Wire.bytes(handle) + [0x81]
-        #expect(server.valueWrite(command)?.characteristic == OneTouchVerio.command)
+        #expect(server.valueWrite(command)?.characteristic == OneTouchMeter.command)
         #expect(server.valueWrite(command)?.value == [0x81])
         server.take(command: command)
         #expect(server.table.attribute(at: handle)?.value == [0x81])
@@ -24,7 +24,7 @@ struct WriteCommandTests {
 
     @Test func commandElsewhereIsIgnored() throws {
         var server = AttributeServer(table: Self.table, longestPDU: 23)
-        let notification = try #require(Self.table.valueHandle(of: OneTouchVerio.notification))
+        let notification = try #require(Self.table.valueHandle(of: OneTouchMeter.notification))
         for handle in [notification, notification + 1, 0xFFFF] {
             let command = [0x52] + Wire.bytes(handle) + [0x01, 0x00]
             #expect(server.valueWrite(command) == nil)
@@ -35,14 +35,14 @@ struct WriteCommandTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func commandHasNoAnswerAndReachesTheSensor() async throws {
-        let bench = try LinkBench(sensor: OneTouchVerio(wallSeconds: 946_684_800))
+        let bench = try LinkBench(sensor: OneTouchMeter(wallSeconds: 946_684_800))
         defer { bench.loop.stop() }
         let link = try await bench.connect()
-        try await link.subscribe(to: OneTouchVerio.notification, in: OneTouchVerio.service)
+        try await link.subscribe(to: OneTouchMeter.notification, in: OneTouchMeter.service)
         let body: [UInt8] = [0x02, 0x09, 0x00, 0x03, 0x27, 0x00, 0x03]
-        let frame = [0x01] + body + Wire.bytes(OneTouchVerio.checksum(body))
+        let frame = [0x01] + body + Wire.bytes(OneTouchMeter.checksum(body))
         try await link.writeWithoutResponse(
-            frame, to: OneTouchVerio.command, in: OneTouchVerio.service)
+            frame, to: OneTouchMeter.command, in: OneTouchMeter.service)
         let first = try await link.nextValue(within: .seconds(30))
         let second = try await link.nextValue(within: .seconds(30))
         #expect(first?.value == [0x81])

@@ -3,6 +3,8 @@
 /// Payloads with every field, one at least of each characteristic that can be decoded.
 enum ValidPayloads {
     static let all: [(characteristic: BluetoothUUID, bytes: [UInt8])] = [
+        // OneTouch: 2024-06-15 in the meter's seconds, 105 mg/dL, no control solution, no event
+        (OneTouchVerio.notification, [0x00, 0x6C, 0xF0, 0x2D, 0x69, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00]),
         // flags; 138/85/102; 2024-06-15 17:17:27; pulse 72; user 1; irregular pulse
         (0x2A35, [0x1E, 0x8A, 0, 0x55, 0, 0x66, 0, 0xE8, 7, 6, 15, 17, 17, 27, 0x48, 0, 1, 4, 0]),
         // flags; 98.60; 2026-11-20 09:14:57; ear

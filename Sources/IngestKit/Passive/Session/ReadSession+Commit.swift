@@ -75,7 +75,7 @@ extension ReadSession {
         return (last, transfer)
     }
 
-    private func storeFailure(_ error: any Error) -> SessionError {
+    func storeFailure(_ error: any Error) -> SessionError {
         if !Task.isCancelled { environment.events.emit(.storeError(error: "\(error)")) }
         let storeError = error as? StoreError
         return .store("\(error)", fatal: storeError?.isFatal == true ? storeError : nil)

@@ -52,7 +52,7 @@ extension ReadSession {
     }
 
     /// Subscribes to what the peripheral has of the profile's sources.
-    private func subscribe(over link: any PeripheralLink) async throws(SessionError) {
+    func subscribe(over link: any PeripheralLink) async throws(SessionError) {
         do throws(LinkError) {
             if profile.longestPayload > Profile.payloadOfDefaultMTU {
                 // Opcode and handle come on top of the payload.
@@ -126,10 +126,7 @@ extension ReadSession {
         _ access: RecordAccess, over link: any PeripheralLink
     ) async throws(SessionError) {
         let way = Way.stored(isFirstTransfer: memory.storedRecords == nil)
-        if memory.storedRecords?.history != entry.history.description {
-            // What an earlier history left in the device may be wanted now.
-            memory.storedRecords?.mark = nil
-        }
+        forgetMarkOfOtherHistory()
         let accepted = Set(profile.sources.map(\.characteristic)).union([RecordAccess.controlPoint])
         var transfer = StoredTransfer(filter: access.filter, memory: memory.storedRecords)
         var group: [ReceivedValue] = []
@@ -180,6 +177,12 @@ extension ReadSession {
         }
     }
 
+    /// What an earlier history left in the device may be wanted now.
+    func forgetMarkOfOtherHistory() {
+        guard memory.storedRecords?.history != entry.history.description else { return }
+        memory.storedRecords?.mark = nil
+    }
+
     private func subscribeToControlPoint(
         of access: RecordAccess, over link: any PeripheralLink
     ) async throws(SessionError) {
@@ -202,7 +205,7 @@ extension ReadSession {
         reporting = access.service
     }
 
-    private func tellSkipped(_ count: Int) {
+    func tellSkipped(_ count: Int) {
         guard count > 0 else { return }
         environment.events.emit(.historySkipped(entry.reference, count: count))
     }

@@ -166,7 +166,8 @@ actor ReadSession {
         case .storedRecords(let access): try await readStoredRecords(access, over: link)
         case .stream(let singles): try await readStream(singles: singles, over: link)
         case .observations: try await readObservations(over: link)
-        case .oneTouchVerio, .broadcast: throw .notReadable
+        case .oneTouchVerio: try await readOneTouchMeter(over: link)
+        case .broadcast: throw .notReadable
         }
     }
 

@@ -41,6 +41,8 @@ struct ValueJoining {
     /// Contexts that wait for their glucose; the oldest give way.
     static let mostContexts = 1_000
 
+    /// The device's number of the record that comes next, where its bytes do not hold it.
+    var recordNumber: Int?
     /// The wall time of the session's start, for continuous glucose.
     var session: DeviceTime?
 
@@ -164,6 +166,7 @@ struct ValueJoining {
         var part = Part(value: value, bytes: bytes)
         do {
             part.reading = try profile.decode(bytes, of: value.characteristic)
+            if let recordNumber { part.reading?.sequence = recordNumber }
         } catch {
             part.failure = error.description
         }

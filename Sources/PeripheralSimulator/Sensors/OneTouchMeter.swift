@@ -2,7 +2,7 @@ public import IngestKit
 
 /// A LifeScan OneTouch Verio, as the open code of its readers shows its protocol: framed commands
 /// without response, answered by notifications.
-public struct OneTouchVerio: SimulatedSensor {
+public struct OneTouchMeter: SimulatedSensor {
     public struct Record: Sendable, Equatable {
         /// Seconds since 1970-01-01T00:00:00 on the meter's clock.
         public var wallSeconds: Int64
