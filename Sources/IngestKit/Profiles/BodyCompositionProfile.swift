@@ -107,21 +107,21 @@ enum BodyComposition {
         private mutating func decodeMeasured(_ cursor: inout ByteCursor) throws(DecodeError) {
             let units = ScaleUnits(isImperial: flags.contains(.imperial))
             if flags.contains(.basalMetabolism) {
-                add("basal-metabolism", 188768, .whole(try cursor.uint16("basal metabolism")), "kJ")
+                add("basal-metabolism", .whole(try cursor.uint16("basal metabolism")), "kJ")
             }
             if flags.contains(.musclePercentage) {
-                add("muscle-percentage", 188772, .tenths(try cursor.uint16("muscle percentage")), "%")
+                add("muscle-percentage", .tenths(try cursor.uint16("muscle percentage")), "%")
             }
-            // MDC_MASS_BODY_MUSCLE, MDC_MASS_BODY_FAT_FREE, MDC_MASS_BODY_SOFT_LEAN, MDC_BODY_WATER
-            let masses: [(Flags, String, UInt32)] = [
-                (.muscleMass, "muscle-mass", 188776), (.fatFreeMass, "fat-free-mass", 188756),
+            // MDC_MASS_BODY_FAT_FREE, MDC_MASS_BODY_SOFT_LEAN, MDC_BODY_WATER
+            let masses: [(Flags, String, UInt32?)] = [
+                (.muscleMass, "muscle-mass", nil), (.fatFreeMass, "fat-free-mass", 188756),
                 (.softLeanMass, "soft-lean-mass", 188760), (.bodyWaterMass, "body-water-mass", 188764),
             ]
             for (flag, type, code) in masses where flags.contains(flag) {
                 reading.measurements.append(units.mass(type, code: code, try cursor.uint16(type)))
             }
             if flags.contains(.impedance) {
-                add("impedance", 188780, .tenths(try cursor.uint16("impedance")), "Ohm")
+                add("impedance", .tenths(try cursor.uint16("impedance")), "Ohm")
             }
             if flags.contains(.weight) {
                 reading.measurements.append(
@@ -132,10 +132,9 @@ enum BodyComposition {
             }
         }
 
-        /// - Parameter code: MDC_BASAL_METABOLISM, MDC_BODY_MUSCLE, MDC_BODY_ELECTRICAL_IMPEDANCE.
-        private mutating func add(_ type: String, _ code: UInt32, _ value: Measurement.Value, _ unit: String)
-        {
-            reading.measurements.append(Measurement(type: type, code: code, value: value, unit: unit))
+        /// What the nomenclature has no certain code for.
+        private mutating func add(_ type: String, _ value: Measurement.Value, _ unit: String) {
+            reading.measurements.append(Measurement(type: type, code: nil, value: value, unit: unit))
         }
 
         /// Whether this is the second packet of what `first` began: fields that contradict it, or

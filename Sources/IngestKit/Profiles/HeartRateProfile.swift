@@ -66,15 +66,9 @@ enum HeartRate {
     }
 
     /// 1/1024 s is 0.0009765625 s: each interval has a finite decimal form, of ten decimals at
-    /// most. Zeros at its end are left out, since they are the base's and not the device's.
+    /// most.
     static func seconds(_ interval: UInt16) -> ExactDecimal {
-        var coefficient = Int64(interval) * 9_765_625
-        var exponent: Int8 = -10
-        while exponent < 0, coefficient % 10 == 0 {
-            coefficient /= 10
-            exponent += 1
-        }
-        return ExactDecimal(coefficient: coefficient, exponent: exponent)
+        ExactDecimal(coefficient: Int64(interval) * 9_765_625, exponent: -10).withoutTrailingZeros
     }
 
     @Sendable

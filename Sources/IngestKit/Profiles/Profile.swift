@@ -139,8 +139,8 @@ public struct Profile: Sendable {
 public enum Profiles {
     /// In the order of their names.
     public static let all: [Profile] = [
-        .bloodPressure, .bodyComposition, .continuousGlucose, .glucose, .heartRate, .oneTouchVerio,
-        .pulseOximeter, .thermometer, .weightScale,
+        .bloodPressure, .bodyComposition, .continuousGlucose, .genericHealthSensor, .glucose, .heartRate,
+        .oneTouchVerio, .pulseOximeter, .thermometer, .weightScale,
     ]
 
     /// What this version can read.
@@ -171,14 +171,25 @@ public enum Profiles {
     static func records(
         in bytes: [UInt8], of characteristic: BluetoothUUID
     ) throws(DecodeError) -> [[UInt8]] {
-        guard let profile = all.first(where: { $0.splitters[characteristic] != nil }) else { return [bytes] }
+        guard let profile = splitting[characteristic] else { return [bytes] }
         return try profile.records(in: bytes, of: characteristic)
     }
+
+    /// The profiles that put several records into one payload, by the characteristic.
+    private static let splitting: [BluetoothUUID: Profile] = {
+        var profiles: [BluetoothUUID: Profile] = [:]
+        for profile in all {
+            for characteristic in profile.splitters.keys { profiles[characteristic] = profile }
+        }
+        return profiles
+    }()
 
     private static let decoders: [BluetoothUUID: Profile.Decoder] = {
         var decoders: [BluetoothUUID: Profile.Decoder] = [
             BatteryLevel.characteristic: BatteryLevel.decode,
             RecordAccess.controlPoint: RecordAccessControlPoint.decode,
+            CurrentTime.characteristic: CurrentTime.decode,
+            CurrentTime.dateTime: CurrentTime.decodeDateTime,
         ]
         for profile in all {
             // Profiles that share a characteristic share its decoder.

@@ -49,6 +49,9 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     case sessionStartTime = "session-start-time"
     case sessionRunTime = "session-run-time"
     case sensorStatus = "sensor-status"
+    /// What a device's clock says.
+    case currentTime = "current-time"
+    case dateTime = "date-time"
     case bthome
     case miScale = "mi-scale"
     case mibeacon
@@ -59,7 +62,9 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// kept here.
     public var isDelivered: Bool {
         switch self {
-        case .feature, .racp, .sessionStartTime, .sessionRunTime, .sensorStatus, .undecoded: false
+        case .feature, .racp, .sessionStartTime, .sessionRunTime, .sensorStatus, .currentTime, .dateTime,
+            .undecoded:
+            false
         default: true
         }
     }

@@ -59,6 +59,35 @@ import Testing
         #expect(readings > 10_000 && errors > 10_000)
     }
 
+    @Test func anyPacketsAreAValueAPartUnrelatedOrAnError() throws {
+        var random = SplitMix(state: 0x181B_1840)
+        let valid = Self.payloads.filter { [0x2A9C, 0x2B8B, 0x2BDD].contains($0.characteristic) }
+        var complete = 0
+        for _ in 0..<20_000 {
+            let (characteristic, bytes) = valid[Int(random.next() % UInt64(valid.count))]
+            var packets: [[UInt8]] = []
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let part = rest.prefix(Int(random.next() % 20) + 1)
+                rest = rest.dropFirst(part.count)
+                let header = (packets.isEmpty ? 1 : 0) | (rest.isEmpty ? 2 : 0) | UInt8(packets.count) << 2
+                packets.append([header] + part)
+            }
+            if random.next() % 2 == 0 {
+                let packet = Int(random.next() % UInt64(packets.count))
+                packets[packet][Int(random.next() % UInt64(packets[packet].count))] = UInt8(
+                    random.next() & 0xFF)
+            }
+            for count in 1...packets.count {
+                for profile in Profiles.all where profile.assemblers[characteristic] != nil {
+                    let assembly = try? profile.assemble(Array(packets.prefix(count)), of: characteristic)
+                    if case .complete = assembly { complete += 1 }
+                }
+            }
+        }
+        #expect(complete > 1_000)
+    }
+
     @Test func aPayloadLongerThanAnAttributeIsRefused() {
         #expect(throws: DecodeError.tooLong(count: 513, limit: 512)) {
             try Profiles.decode(characteristic: 0x2A19, bytes: [UInt8](repeating: 1, count: 513))

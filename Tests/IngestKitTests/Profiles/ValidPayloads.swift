@@ -69,5 +69,33 @@ enum ValidPayloads {
             ]
         ),
         (0x2A60, [0xFF, 0, 0x80, 0, 0x20, 0, 0]),
+        // 2026-11-20 09:14:57, Friday, 128/256 s, set by hand
+        (0x2A2B, [0xEA, 7, 11, 20, 9, 14, 57, 5, 0x80, 1]),
+        (0x2A08, [0xEA, 7, 11, 20, 9, 14, 57]),
+        // numeric of 27 bytes; flags; SpO2; UTC time; patient 1; spot; percent; 98
+        (
+            0x2B8B,
+            [
+                0x01, 0x1B, 0, 0x63, 0, 0xB8, 0x4B, 2, 0, 0x22, 0x72, 0x9D, 0x2B, 0x29, 0, 0, 6, 0, 1, 1,
+                0x3C, 0x4C, 2, 0, 0x20, 2, 0x62, 0, 0, 0,
+            ]
+        ),
+        // a bundle of two numbers, in one segment
+        (
+            0x2B8B,
+            [
+                0x03, 0xFF, 0x2F, 0, 0x42, 0, 0x22, 0x72, 0x9D, 0x2B, 0x29, 0, 0, 6, 0, 1, 0x3C, 0x4C, 2,
+                0, 2, 1, 0x0C, 0, 1, 0, 0xB8, 0x4B, 2, 0, 0x20, 2, 0x62, 0, 0, 0, 1, 0x0C, 0, 1, 0, 0x1A,
+                0x48, 2, 0, 0xA0, 0x0A, 0x48, 0, 0, 0,
+            ]
+        ),
+        // record 7; numeric of 12 bytes; flags: type; heart rate; 72 /min
+        (
+            0x2BDD,
+            [
+                0x03, 7, 0, 0, 0, 1, 0x0C, 0, 1, 0, 0x82, 0x41, 2, 0, 0xA0, 0x0A, 0x48, 0, 0, 0,
+            ]
+        ),
+        (0x2BF2, [0x22, 0x72, 0x9D, 0x2B, 0x29, 0, 0, 6, 0]),
     ]
 }

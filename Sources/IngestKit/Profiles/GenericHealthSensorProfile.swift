@@ -1,0 +1,135 @@
+extension Profile {
+    /// Generic Health Sensor Service 1.0.
+    static let genericHealthSensor = Profile(
+        name: "generic-health-sensor",
+        sources: [
+            Source(GenericHealthSensor.live, in: 0x1840, isOptional: true),
+            Source(GenericHealthSensor.stored, in: 0x1840, isOptional: true),
+        ],
+        procedure: .observations,
+        // Segments fit any MTU: this is what one link-layer packet carries.
+        longestPayload: 244,
+        decoders: [
+            GenericHealthSensor.live: GenericHealthSensor.decodeLive,
+            GenericHealthSensor.stored: GenericHealthSensor.decodeStored,
+            ElapsedTime.currentElapsedTime: ElapsedTime.decode,
+        ],
+        assemblers: [
+            GenericHealthSensor.live: GenericHealthSensor.assembleLive,
+            GenericHealthSensor.stored: GenericHealthSensor.assembleStored,
+        ])
+}
+
+/// Live Health Observations and Stored Health Observations: an observation in segments, each with a
+/// header; stored ones begin with their record number.
+///
+/// An observation may also come without the header, as published examples show it: the length field
+/// tells which it is.
+enum GenericHealthSensor {
+    static let live: BluetoothUUID = 0x2B8B
+    static let stored: BluetoothUUID = 0x2BDD
+
+    private static let recordNumberSize = 4
+    /// The longest observation, with its record number.
+    private static let longestObservation =
+        recordNumberSize + HealthObservation.headerSize + Int(UInt16.max)
+
+    /// The segmentation header.
+    private struct Header {
+        let isFirst: Bool
+        let isLast: Bool
+        /// Modulo 64.
+        let counter: UInt8
+
+        init(_ octet: UInt8) {
+            isFirst = octet & 1 << 0 != 0
+            isLast = octet & 1 << 1 != 0
+            counter = octet >> 2
+        }
+
+        func follows(_ other: Header) -> Bool {
+            !isFirst && !other.isLast && counter == (other.counter &+ 1) & 0b11_1111
+        }
+    }
+
+    @Sendable
+    static func decodeLive(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        try decodeValue(&cursor, isStored: false)
+    }
+
+    @Sendable
+    static func decodeStored(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        try decodeValue(&cursor, isStored: true)
+    }
+
+    @Sendable
+    static func assembleLive(_ packets: [[UInt8]]) throws(DecodeError) -> Profile.Assembly {
+        try assemble(packets, isStored: false)
+    }
+
+    @Sendable
+    static func assembleStored(_ packets: [[UInt8]]) throws(DecodeError) -> Profile.Assembly {
+        try assemble(packets, isStored: true)
+    }
+
+    /// A whole observation in one payload.
+    private static func decodeValue(
+        _ cursor: inout ByteCursor, isStored: Bool
+    ) throws(DecodeError) -> Reading {
+        let payload = Array(cursor.rest())
+        guard let first = payload.first else {
+            throw .truncated(field: "segmentation header", needed: 1, had: 0)
+        }
+        let header = Header(first)
+        // A complete segment and the bare classes 3, 7 and 255 begin alike.
+        let isSegment =
+            header.isFirst && header.isLast
+            && (fills(payload.dropFirst(), isStored) || !fills(payload[...], isStored))
+        return try decodeObservation(isSegment ? payload.dropFirst() : payload[...], isStored)
+    }
+
+    private static func fills(_ bytes: ArraySlice<UInt8>, _ isStored: Bool) -> Bool {
+        HealthObservation.fills(isStored ? bytes.dropFirst(recordNumberSize) : bytes)
+    }
+
+    private static func decodeObservation(
+        _ bytes: ArraySlice<UInt8>, _ isStored: Bool
+    ) throws(DecodeError) -> Reading {
+        var cursor = ByteCursor(Array(bytes))
+        let number = isStored ? Int(try cursor.uint32("record number")) : nil
+        var reading = try HealthObservation.decode(&cursor)
+        reading.sequence = number
+        return reading
+    }
+
+    private static func assemble(
+        _ packets: [[UInt8]], isStored: Bool
+    ) throws(DecodeError) -> Profile.Assembly {
+        guard let first = packets.first, let newest = packets.last else { return .incomplete }
+        if packets.count == 1, !beginsSegments(first, isStored) {
+            var cursor = ByteCursor(first)
+            return .complete(try decodeValue(&cursor, isStored: isStored))
+        }
+        var previous: Header?
+        var observation: [UInt8] = []
+        for packet in packets {
+            guard let octet = packet.first else { return .unrelated }
+            let header = Header(octet)
+            if let previous, !header.follows(previous) { return .unrelated }
+            previous = header
+            observation += packet.dropFirst()
+            guard observation.count <= longestObservation else {
+                throw .tooLong(count: observation.count, limit: longestObservation)
+            }
+        }
+        guard let octet = newest.first, Header(octet).isLast else { return .incomplete }
+        return .complete(try decodeObservation(observation[...], isStored))
+    }
+
+    /// Whether a payload is the first of several segments.
+    private static func beginsSegments(_ payload: [UInt8], _ isStored: Bool) -> Bool {
+        guard let octet = payload.first, !fills(payload[...], isStored) else { return false }
+        let header = Header(octet)
+        return header.isFirst && !header.isLast
+    }
+}
