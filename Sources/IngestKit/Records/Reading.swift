@@ -137,6 +137,9 @@ public struct RawPayload: Sendable, Hashable {
 extension Reading {
     /// The device says that it does not know who was measured: a guest.
     static let unknownUserFlag = "unknown-user"
+    /// The device's clock was set by more than Time Offset can say: the base time is known, and the
+    /// moment is not.
+    static let unknownOffsetFlags: Set = [timeOffsetOverrunFlag, timeOffsetUnderrunFlag]
     /// What was measured is a control solution, to test the meter.
     static let controlSolutionFlags: Set = ["type-control-solution", "location-control-solution"]
 

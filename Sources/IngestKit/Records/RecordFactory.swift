@@ -77,7 +77,7 @@ public struct RecordFactory: Sendable {
         _ reading: Reading?, raw: RawPayload, reception: Reception, entry: AllowedPeripheral,
         device: DeviceBlock, circumstances: Circumstances = Circumstances()
     ) -> Product {
-        let deviceTime = reading?.localDeviceTime
+        let deviceTime = reading?.localDeviceTime(in: zone)
         let decision = ReadingTime(zone: zone, received: reception.wallSeconds).decide(
             device: deviceTime, way: circumstances.way == .live ? .live : .stored,
             clockOffsetSeconds: circumstances.clockOffsetSeconds)
@@ -85,7 +85,7 @@ public struct RecordFactory: Sendable {
         let distinction: RecordIdentity.Distinction =
             if let base = circumstances.base, reading != nil {
                 .base(base)
-            } else if deviceTime != nil {
+            } else if reading?.hasDate == true {
                 .dateInPayload
             } else {
                 .reception(bootID: bootID, reception.instant)
@@ -161,12 +161,21 @@ extension RecordFactory.Reception {
 }
 
 extension Reading {
-    /// The device's wall clock with its own offset applied; nil when there is no full date, or the
-    /// offset leads out of the calendar.
-    var localDeviceTime: DeviceTime? {
-        guard let deviceTime, deviceTime.isPossible else { return nil }
+    /// Whether the payload holds a date that exists, and so a moment of its own.
+    var hasDate: Bool { deviceTime?.isPossible ?? false }
+
+    /// The device's wall clock with its own offset applied, or the gateway's zone where the device
+    /// tells UTC; nil when there is no full date, when the offset leads out of the calendar, or is
+    /// more than its field can say.
+    func localDeviceTime(in zone: TimeZoneRules) -> DeviceTime? {
+        guard let deviceTime, deviceTime.isPossible, !flags.contains(where: Self.unknownOffsetFlags.contains)
+        else { return nil }
+        let wall = deviceTime.wallSeconds
+        if flags.contains(Self.utcTimeFlag) {
+            return DeviceTime(wallSeconds: wall + Int64(zone.offset(at: wall)))
+        }
         // The widest offset is that of continuous glucose, an unsigned 16-bit number of minutes.
         let minutes = Int64(min(max(timeOffsetMinutes ?? 0, -32_768), 65_535))
-        return DeviceTime(wallSeconds: deviceTime.wallSeconds + minutes * 60)
+        return DeviceTime(wallSeconds: wall + minutes * 60)
     }
 }

@@ -133,6 +133,15 @@ import Testing
         #expect(record.time.value == "2026-11-20T09:10:00+00:00")
     }
 
+    @Test func aDeviceThatTellsUTCAndNoZoneGetsTheGateways() throws {
+        var reading = reading(at: try wall(1_782_864_000))
+        reading.flags = ["device-time-utc"]
+        let (record, isIdentified) = make(reading, at: 1_782_864_004, zone: try Self.london())
+        #expect(record.time.device?.description == "2026-07-01T01:00:00")
+        #expect(record.time.value == "2026-07-01T01:00:00+01:00")
+        #expect(record.time.source == .device && isIdentified)
+    }
+
     @Test func undecodablePayloadsAreKeptRaw() {
         let entry = Self.entry(subject: "patient-17")
         let (record, isIdentified) = make(nil, at: 1_795_166_104, entry: entry)
