@@ -32,8 +32,9 @@ extension ConfigurationKeys {
             KeyDescription(
                 "passkey", "credential", default: "none", "The passkey for pairing.", hasEffect: false),
             KeyDescription(
-                "key", "credential", default: "none", "The bind key of an encrypted broadcast.",
-                hasEffect: false),
+                "key", "credential", default: "none",
+                "The bind key of an encrypted broadcast, 32 hexadecimal digits; what the device sends without encryption is not read then."
+            ),
             KeyDescription(
                 "clock", "`observe` or `set`", default: "`observe`",
                 "Whether the device's clock is set. It is observed in any case.", hasEffect: false),

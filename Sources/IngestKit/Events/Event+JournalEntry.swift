@@ -90,7 +90,9 @@ extension Event {
             "Could not read \(peripheral.words): \(error)"
         case .duplicateIgnored(_, let kind, let peripheral):
             "Ignored a \(kind.rawValue) from \(peripheral.words) that was read before"
-        case .decodeError(_, let peripheral, let error):
+        case .decodeError(nil, let peripheral, let error):
+            "Could not use a broadcast from \(peripheral.words): \(error)"
+        case .decodeError(_?, let peripheral, let error):
             "Kept a payload from \(peripheral.words) that could not be decoded: \(error)"
         case .historySkipped(let peripheral, let count):
             "Left \(count) stored reading\(count == 1 ? "" : "s") in \(peripheral.words), as its history says"
@@ -140,7 +142,8 @@ extension Event {
         case .readFailed(let peripheral, let error, let attempt):
             Details(peripheral: peripheral, attempt: attempt, error: error)
         case .decodeError(let record, let peripheral, let error):
-            Details(recordID: record, kind: .undecoded, peripheral: peripheral, error: error)
+            Details(
+                recordID: record, kind: record.map { _ in .undecoded }, peripheral: peripheral, error: error)
         case .historySkipped(let peripheral, let count):
             Details(peripheral: peripheral, count: count)
         case .submitted(let record, let kind, let peripheral, let destination, let status, let attempt):

@@ -30,7 +30,8 @@ public enum Event: Sendable, Equatable {
     case readFailed(PeripheralReference, error: String, attempt: Int)
     case duplicateIgnored(recordID: RecordID, kind: RecordKind, PeripheralReference)
     case historySkipped(PeripheralReference, count: Int)
-    case decodeError(recordID: RecordID, PeripheralReference, error: String)
+    /// Without a record for a broadcast whose key is missing or wrong: nothing of it is kept.
+    case decodeError(recordID: RecordID?, PeripheralReference, error: String)
     case submitted(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int,
         attempt: Int)

@@ -35,18 +35,25 @@ public struct AllowList: Sendable, Equatable {
     ///
     /// An entry for the address holds before one for the model, and needs nothing of what the
     /// device says of itself. A private address says nothing of who sends, so an entry for a model
-    /// takes none. An advert that takes no connection offers nothing to read.
+    /// takes none. An advert that takes no connection offers nothing to read, unless what is read is
+    /// in the advert itself.
     public func match(_ advertisement: Advertisement) -> AllowedPeripheral? {
-        guard advertisement.isConnectable else { return nil }
-        if let entry = pinned[advertisement.device.address] { return entry }
+        if let entry = pinned[advertisement.device.address] {
+            return Self.canRead(advertisement, as: entry) ? entry : nil
+        }
         guard !advertisement.device.isPrivate else { return nil }
-        for entry in models {
+        for entry in models where Self.canRead(advertisement, as: entry) {
             for marks in entry.model.recognised
             where AdvertisementFilter.matches(marks, data: advertisement.data.span) {
                 return entry
             }
         }
         return nil
+    }
+
+    private static func canRead(_ advertisement: Advertisement, as entry: AllowedPeripheral) -> Bool {
+        guard let format = entry.broadcastFormat else { return advertisement.isConnectable }
+        return format.structure(in: advertisement.data.span) != nil
     }
 
     /// The entry that stands in this list for a device that was read under `entry` of another list;

@@ -7,10 +7,17 @@ public actor PassiveGateway {
         public var store: any RecordStore
         public var events: EventLog
         public var clock: any GatewayClock
+        /// Reads the bind key of an encrypted broadcast by the name of its credential, anew.
+        public var bindKey: @Sendable (String) throws(BindKeyError) -> BindKey
 
         public init(
-            radio: any Radio, store: any RecordStore, events: EventLog, clock: any GatewayClock
+            radio: any Radio, store: any RecordStore, events: EventLog, clock: any GatewayClock,
+            bindKey: @escaping @Sendable (String) throws(BindKeyError) -> BindKey = {
+                name throws(BindKeyError) in
+                throw .notAKey(name)
+            }
         ) {
+            self.bindKey = bindKey
             self.radio = radio
             self.store = store
             self.events = events
@@ -27,6 +34,7 @@ public actor PassiveGateway {
 
     private let ports: Ports
     private let environment: ReadSession.Environment
+    private let broadcasts: BroadcastReader
     private var allowList: AllowList
     private var scheduler: ReadScheduler
     /// Adapters that listen, by their names at the time.
@@ -44,6 +52,7 @@ public actor PassiveGateway {
         self.allowList = allowList
         environment = ReadSession.Environment(
             store: ports.store, events: ports.events, clock: ports.clock, factory: factory)
+        broadcasts = BroadcastReader(ports: ports, factory: factory)
         scheduler = ReadScheduler(timing: timing)
         (requests, requestsContinuation) = AsyncStream.makeStream()
     }
@@ -65,6 +74,10 @@ public actor PassiveGateway {
                 for await states in self.ports.radio.adapters { await self.changed(states) }
             }
             group.addTask { await self.keepDeadlines() }
+            group.addTask {
+                defer { self.requestsContinuation.finish() }
+                try await self.broadcasts.run()
+            }
             for await request in requests {
                 group.addTask { try await self.perform(request) }
             }
@@ -80,6 +93,7 @@ public actor PassiveGateway {
         scheduler.timing = timing
         scheduler.allow(list, at: ports.clock.now)
         rearm()
+        await broadcasts.reload()
         await ports.radio.update(list.filter)
     }
 
@@ -99,6 +113,8 @@ public actor PassiveGateway {
 
     private func heard(_ advertisement: Advertisement) {
         guard let entry = allowList.match(advertisement) else { return }
+        // Never connected to, and no matter of the scheduler's debounce.
+        guard !broadcasts.takes(advertisement, as: entry) else { return }
         perform(scheduler.heard(advertisement, as: entry))
     }
 

@@ -139,8 +139,8 @@ public struct Profile: Sendable {
 public enum Profiles {
     /// In the order of their names.
     public static let all: [Profile] = [
-        .bloodPressure, .bodyComposition, .continuousGlucose, .genericHealthSensor, .glucose, .heartRate,
-        .oneTouchVerio, .pulseOximeter, .thermometer, .weightScale,
+        .bloodPressure, .bodyComposition, .bthome, .continuousGlucose, .genericHealthSensor, .glucose,
+        .heartRate, .miScale, .mibeacon, .oneTouchVerio, .pulseOximeter, .thermometer, .weightScale,
     ]
 
     /// What this version can read.

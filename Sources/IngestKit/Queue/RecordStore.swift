@@ -145,6 +145,8 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     public var storedRecords: StoredRecordsMemory?
     /// Weights and body compositions whose counterpart has not come.
     public var unpaired: [Relations.Member]?
+    /// What the device has broadcast.
+    var broadcast: BroadcastMemory?
 
     public init(
         layout: AttributeLayout = .unknown, manufacturer: String? = nil, model: String? = nil,

@@ -131,8 +131,12 @@ public final class SimulatedKernel: @unchecked Sendable {
     }
 
     /// Puts an advert on the air.
-    public func advertise(_ data: [UInt8], from device: DeviceAddress, rssi: Int8 = -60) async {
-        await loop.perform { self.transmit(data, from: device, rssi: rssi) }
+    public func advertise(
+        _ data: [UInt8], from device: DeviceAddress, rssi: Int8 = -60, isConnectable: Bool = true
+    ) async {
+        await loop.perform {
+            self.transmit(data, from: device, rssi: rssi, isConnectable: isConnectable)
+        }
     }
 
     /// Sends any packet.
@@ -151,12 +155,15 @@ public final class SimulatedKernel: @unchecked Sendable {
         inventory.values.contains { $0.address == address && $0.isPowered }
     }
 
-    func transmit(_ data: [UInt8], from device: DeviceAddress, rssi: Int8 = -60) {
+    func transmit(
+        _ data: [UInt8], from device: DeviceAddress, rssi: Int8 = -60, isConnectable: Bool = true
+    ) {
+        let flags = isConnectable ? 0 : ManagementProtocol.notConnectableFlag
         for (index, adapter) in inventory {
             guard let report = adapter.report(of: device, data: data) else { continue }
             // Address and type, RSSI, flags, data.
             let found =
-                ManagementProtocol.bytes(of: device) + [UInt8(bitPattern: rssi)] + Wire.bytes(UInt32(0))
+                ManagementProtocol.bytes(of: device) + [UInt8(bitPattern: rssi)] + Wire.bytes(flags)
                 + Wire.bytes(UInt16(clamping: data.count)) + data
             switch report {
             case .monitor(let handle):

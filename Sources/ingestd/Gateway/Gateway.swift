@@ -39,7 +39,9 @@ struct Gateway: Sendable {
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: simulation != nil)
         let passive = PassiveGateway(
-            ports: PassiveGateway.Ports(radio: radio, store: store, events: events, clock: clock),
+            ports: PassiveGateway.Ports(
+                radio: radio, store: store, events: events, clock: clock,
+                bindKey: { [credentials] name throws(BindKeyError) in try credentials.bindKey(name) }),
             factory: factory, allowList: configuration.allowList,
             timing: configuration.passiveTiming)
         let transport = HTTPTransport()

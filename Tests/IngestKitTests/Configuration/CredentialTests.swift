@@ -23,6 +23,22 @@ import Testing
         }
     }
 
+    @Test func aBindKeyIs32HexadecimalDigits() throws {
+        try withDirectory { directory in
+            let credentials = Credentials(environment: ["CREDENTIALS_DIRECTORY": directory])
+            let digits = "231d39c1d7cc1ab1aee224cd096db932"
+            try Data((digits + "\n").utf8).write(to: URL(filePath: directory + "/key"))
+            try Data("secret".utf8).write(to: URL(filePath: directory + "/token"))
+            #expect(try credentials.bindKey("key") == BindKey(digits))
+            #expect(throws: BindKeyError.notAKey("token")) { try credentials.bindKey("token") }
+            #expect(throws: BindKeyError.notAKey("../key")) { try credentials.bindKey("../key") }
+            #expect(throws: BindKeyError.credential(.missing(.named("none")))) {
+                try credentials.bindKey("none")
+            }
+            #expect(!"\(BindKeyError.notAKey("token"))".contains("secret"))
+        }
+    }
+
     @Test func aFailureSaysWhatToDo() throws {
         try withDirectory { directory in
             let credentials = Credentials(environment: ["CREDENTIALS_DIRECTORY": directory])

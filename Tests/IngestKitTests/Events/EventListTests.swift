@@ -87,6 +87,17 @@ import Testing
         #expect(event.entry()[.sequence] == nil)
     }
 
+    @Test func broadcastsThatCannotBeUsedHaveNoRecord() {
+        let event = Event.decodeError(
+            recordID: nil, PeripheralReference(peripheralID: 1008, alias: nil), error: "reason")
+        let entry = event.entry()
+        #expect(entry.name == "decode-error")
+        #expect(entry.message == "Could not use a broadcast from a peripheral of model 1008: reason")
+        #expect(entry[.recordID] == nil)
+        #expect(entry[.kind] == nil)
+        #expect(entry[.error] == "reason")
+    }
+
     @Test func anEventIsOneLineOfTheJournalsFields() {
         let event = Event.read(
             recordID: RecordID(text: "a"), kind: .bloodPressure,

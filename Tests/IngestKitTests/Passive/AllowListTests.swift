@@ -46,6 +46,25 @@ import Testing
         #expect(Self.list.match(.sample(of: pinned, isConnectable: false)) == nil)
     }
 
+    @Test func aBroadcastIsReadFromTheAdvertAndTakesNoConnection() {
+        var model = PeripheralModel.sample(id: 1009, recognised: [[.service(0x181D)]])
+        model.profile = "mi-scale"
+        let scale = AllowedPeripheral(model: model)
+        let pinned = AllowedPeripheral(model: model, address: Self.pinnedAddress)
+        let connected = AllowedPeripheral(model: .sample(id: 1003, recognised: [[.service(0x181D)]]))
+        let list = AllowList([scale, connected, pinned])
+        // Service data of 181D.
+        let data: [UInt8] = [13, 0x16, 0x1D, 0x18, 0x22, 1, 1, 0xEA, 7, 11, 20, 9, 14, 57]
+        let broadcast = Advertisement.sample(of: .device(1), isConnectable: false, data: data)
+        #expect(list.match(broadcast) == scale)
+        let device = DeviceAddress(Self.pinnedAddress, .random)
+        #expect(list.match(.sample(of: device, isConnectable: false, data: data)) == pinned)
+        // 181D among the services, and no data: another kind of scale.
+        let other: [UInt8] = [3, 0x03, 0x1D, 0x18]
+        #expect(list.match(.sample(of: .device(1), data: other)) == connected)
+        #expect(list.match(.sample(of: device, data: other)) == nil)
+    }
+
     @Test func theFirstOfTwoEntriesHolds() {
         let other = AllowedPeripheral(model: .sample(id: 2000), address: Self.pinnedAddress)
         let sameMark = AllowedPeripheral(model: .sample(id: 2001))

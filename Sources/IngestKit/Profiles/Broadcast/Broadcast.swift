@@ -51,6 +51,8 @@ public struct BroadcastFormat: Sendable {
     public let name: String
     /// The owners of its service data.
     let services: Set<UInt16>
+    /// Whether its devices can encrypt.
+    let hasKeys: Bool
     let decoder: Decoder
 
     /// A service data structure: its value begins with the UUID.
@@ -62,13 +64,22 @@ public struct BroadcastFormat: Sendable {
 
     /// The first structure of this format in an advert's data; nil if there is none.
     func structure(in data: Span<UInt8>) -> Structure? {
+        for value in Self.serviceData(in: data) {
+            if let structure = structure(value) { return structure }
+        }
+        return nil
+    }
+
+    /// The values of the service data structures with a UUID of 16 bits, in their order.
+    static func serviceData(in data: Span<UInt8>) -> [[UInt8]] {
+        var values: [[UInt8]] = []
         var structures = AdvertisementStructures(data)
         while let (type, range) = structures.next() {
             guard type == AdvertisementDataType.shortServiceData else { continue }
             let value = data.extracting(range)
-            if let structure = structure(value.indices.map { value[$0] }) { return structure }
+            values.append(value.indices.map { value[$0] })
         }
-        return nil
+        return values
     }
 
     /// The value of a service data structure; nil if it is not of this format.
@@ -106,13 +117,9 @@ public enum BroadcastFormats {
     public static func decode(
         _ data: [UInt8], key: BindKey?, address: BluetoothAddress?
     ) throws(DecodeError) -> Reading {
-        for format in all {
-            if let structure = format.structure(in: data.span) {
-                return try format.decode(structure, key: key, address: address).reading
-            }
-        }
-        for format in all {
-            if let structure = format.structure(data) {
+        for value in BroadcastFormat.serviceData(in: data.span) + [data] {
+            for format in all {
+                guard let structure = format.structure(value) else { continue }
                 return try format.decode(structure, key: key, address: address).reading
             }
         }

@@ -3,7 +3,7 @@ extension BroadcastFormat {
     /// take from the services of the Bluetooth specification the number alone.
     static let miScale = BroadcastFormat(
         name: "mi-scale", services: [MiScale.weightService, MiScale.compositionService],
-        decoder: MiScale.decode)
+        hasKeys: false, decoder: MiScale.decode)
 }
 
 /// Xiaomi's first two scales (openScale's wiki, "Xiaomi Bluetooth Mi Scale"; xiaomi-ble). They go on

@@ -110,6 +110,13 @@ import Testing
                 + #"{"type":"humidity","value":50.55,"unit":"%"}]}"#)
     }
 
+    @Test func ofTwoBroadcastsTheFirstIsAnswered() {
+        let scale = "0D161D18229E43E507040B101301"
+        let sensor = "0A16D2FC4002C40903BF13"
+        #expect(DecodeAnswer(advertisement: scale + sensor).json.contains("mi-scale"))
+        #expect(DecodeAnswer(advertisement: sensor + scale).json.contains("bthome"))
+    }
+
     @Test func anEncryptedAdvertIsAnsweredWithItsCounter() {
         let hex = "020106 1216" + BTHomeTests.sealed
         let answer = DecodeAnswer(
