@@ -328,14 +328,15 @@ actor BroadcastReader {
             received: item.advertisement.received, decodeError: decodeError,
             destinations: item.entry.destinations)
         do {
-            _ = try await ports.store.commit(submission)
+            _ = try await ports.store.commit(
+                QueueTransaction(
+                    submissions: [submission], memory: (item.advertisement.device, device.memory)))
         } catch {
             try storeFailed(error)
             return false
         }
         storeFailed = nil
         do {
-            try await ports.store.remember(device.memory, of: item.advertisement.device)
             try await ports.store.freeze([record])
         } catch {
             // The record is safe, and released with a later one or at the next start.
