@@ -11,8 +11,11 @@ public struct Scale: SimulatedSensor {
         public var packetPause = Duration.zero
         /// Whether it hangs up when all is confirmed.
         public var hangsUp = false
-        /// Whether it hangs up between the first part and the second; once.
+        /// Whether it hangs up after the first part; once.
         public var breaksBetween = false
+        /// Whether a weighing that was not confirmed whole is given anew from its beginning, instead
+        /// of what is left of it.
+        public var repeatsWhole = false
 
         public init() {}
     }
@@ -45,9 +48,16 @@ public struct Scale: SimulatedSensor {
     private let serial: String
     private let hasComposition: Bool
     private var count = 0
-    private var outgoing: [SensorStep] = []
+    /// Parts of the first weighing that are confirmed.
+    private var given = 0
+    /// Whether the next part waits for its confirmation.
+    private var isUnderWay = false
+    /// Of this link: whether it has given its weighing, has waited for a subscription, has paused
+    /// before the next part, has sent a part.
+    private var isDone = false
     private var hasWaited = false
-    private var isGiving = false
+    private var hasPaused = false
+    private var hasSent = false
 
     /// - Parameter hasComposition: whether it has the Body Composition Service.
     public init(
@@ -101,66 +111,86 @@ public struct Scale: SimulatedSensor {
     }
 
     public mutating func linked() {
+        isUnderWay = false
+        isDone = false
         hasWaited = false
-        isGiving = false
-        outgoing = []
-        if let weighing = weighings.first { outgoing = steps(weighing) }
+        hasPaused = false
+        hasSent = false
+        if script.repeatsWhole { given = 0 }
     }
 
     public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
-        if outgoing.isEmpty, isGiving {
-            isGiving = false
-            weighings.removeFirst()
-            if script.hangsUp { return .hangUp }
-        }
-        while let step = outgoing.first {
-            if case .wait = step, !outgoing.contains(where: { Self.isWanted($0, subscriptions) }) {
-                // A pause ahead of nothing would only hold the link.
-                outgoing = []
+        if let step = finishPart() { return step }
+        while !isDone, let weighing = weighings.first {
+            let parts = parts(of: weighing)
+            guard given < parts.count else {
+                finishWeighing()
                 break
             }
-            guard case .send(let characteristic, _) = step, !subscriptions.contains(characteristic) else {
-                outgoing.removeFirst()
-                if case .send = step {
-                    isGiving = true
-                    partsSent += 1
+            let part = parts[given]
+            guard subscriptions.contains(part.characteristic) else {
+                let isOtherWanted =
+                    subscriptions.contains(Self.weightMeasurement)
+                    || subscriptions.contains(Self.compositionMeasurement)
+                guard isOtherWanted else { return nil }
+                guard hasWaited else {
+                    hasWaited = true
+                    return .wait(Self.patience)
                 }
-                return step
+                given += 1
+                continue
             }
-            let isOtherWanted =
-                subscriptions.contains(Self.weightMeasurement)
-                || subscriptions.contains(Self.compositionMeasurement)
-            guard isOtherWanted else { return nil }
-            guard hasWaited else {
-                hasWaited = true
-                return .wait(Self.patience)
+            guard !hasSent || hasPaused || part.pause == .zero else {
+                hasPaused = true
+                return .wait(part.pause)
             }
-            outgoing.removeAll {
-                if case .send(characteristic, _) = $0 { true } else { false }
-            }
+            hasPaused = false
+            hasSent = true
+            isUnderWay = true
+            partsSent += 1
+            return .send(part.characteristic, part.payload)
         }
-        return isGiving ? next(subscriptions) : nil
+        return nil
     }
 
-    private static func isWanted(_ step: SensorStep, _ subscriptions: Set<BluetoothUUID>) -> Bool {
-        if case .send(let characteristic, _) = step { subscriptions.contains(characteristic) } else { false }
+    /// The part that was under way is confirmed.
+    private mutating func finishPart() -> SensorStep? {
+        guard isUnderWay, let weighing = weighings.first else { return nil }
+        isUnderWay = false
+        given += 1
+        if given == parts(of: weighing).count {
+            finishWeighing()
+            return script.hangsUp ? .hangUp : nil
+        }
+        guard script.breaksBetween else { return nil }
+        script.breaksBetween = false
+        return .hangUp
     }
 
-    private mutating func steps(_ weighing: Weighing) -> [SensorStep] {
-        let weight = weighing.weight.map { [SensorStep.send(Self.weightMeasurement, $0.payload)] }
-        let packets = weighing.composition?.packets.map { SensorStep.send(Self.compositionMeasurement, $0) }
-        let composition = packets.map { packets in
-            packets.count == 2 && script.packetPause > .zero
-                ? [packets[0], .wait(script.packetPause), packets[1]] : packets
+    private mutating func finishWeighing() {
+        weighings.removeFirst()
+        given = 0
+        isDone = true
+    }
+
+    private struct Part {
+        let characteristic: BluetoothUUID
+        let payload: [UInt8]
+        /// Before it, unless it is the first on its link.
+        let pause: Duration
+    }
+
+    private func parts(of weighing: Weighing) -> [Part] {
+        let packets = weighing.composition?.packets ?? []
+        let composition = packets.enumerated().map { index, packet in
+            Part(
+                characteristic: Self.compositionMeasurement, payload: packet,
+                pause: index == 0 ? script.pause : script.packetPause)
         }
-        let parts = (script.isCompositionFirst ? [composition, weight] : [weight, composition])
-            .compactMap { $0 }
-        guard parts.count == 2 else { return parts.flatMap { $0 } }
-        if script.breaksBetween {
-            script.breaksBetween = false
-            return parts[0] + [.hangUp]
+        let weight = weighing.weight.map {
+            [Part(characteristic: Self.weightMeasurement, payload: $0.payload, pause: script.pause)]
         }
-        return parts[0] + (script.pause > .zero ? [.wait(script.pause)] : []) + parts[1]
+        return script.isCompositionFirst ? composition + (weight ?? []) : (weight ?? []) + composition
     }
 }
 

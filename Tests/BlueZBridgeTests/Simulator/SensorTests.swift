@@ -117,25 +117,31 @@ struct SensorTests {
         var scale = Scale([.init(Self.weight, Self.composition)], script: script)
         scale.linked()
         #expect(Self.steps(&scale, []) == [])
-        #expect(Self.steps(&scale, [Scale.weightMeasurement]) == [Self.weightStep])
+        // It waits for the other subscription for a moment.
+        let moment = SensorStep.wait(.milliseconds(500))
+        #expect(Self.steps(&scale, [Scale.weightMeasurement]) == [Self.weightStep, moment])
         #expect(scale.weighings.isEmpty)
         scale.script.isCompositionFirst = true
         scale.add(.init(Self.weight, Self.composition))
         scale.linked()
-        // It waits for the other subscription for a moment.
-        #expect(
-            Self.steps(&scale, [Scale.weightMeasurement])
-                == [.wait(.milliseconds(500)), .wait(.seconds(40)), Self.weightStep])
+        #expect(Self.steps(&scale, [Scale.weightMeasurement]) == [moment, Self.weightStep])
     }
 
-    @Test func scaleRepeatsAWeighingThatWasBrokenOff() {
+    @Test(arguments: [false, true])
+    func scaleGoesOnWithAWeighingThatWasBrokenOffOrRepeatsIt(repeatsWhole: Bool) {
         var script = Scale.Script()
+        script.pause = .seconds(40)
         script.breaksBetween = true
+        script.repeatsWhole = repeatsWhole
         var scale = Scale([.init(Self.weight, Self.composition)], script: script)
         scale.linked()
         #expect(Self.steps(&scale, Self.both, most: 2) == [Self.weightStep, .hangUp])
         scale.linked()
-        #expect(Self.steps(&scale, Self.both) == [Self.weightStep, Self.compositionStep])
+        #expect(
+            Self.steps(&scale, Self.both)
+                == (repeatsWhole
+                    ? [Self.weightStep, .wait(.seconds(40)), Self.compositionStep] : [Self.compositionStep]))
+        #expect(scale.weighings.isEmpty)
     }
 
     @Test func splitCompositionHasFlagsAndFatInBothPackets() {
