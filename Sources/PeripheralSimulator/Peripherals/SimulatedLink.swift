@@ -14,7 +14,7 @@ final class SimulatedLink: @unchecked Sendable {
     private enum SensorState {
         case ready
         case sending
-        case waiting(RadioLoop.Timer)
+        case waiting(RadioLoop.Timer, isForSubscription: Bool)
     }
 
     private struct Outgoing {
@@ -70,7 +70,7 @@ final class SimulatedLink: @unchecked Sendable {
     private func ended() {
         guard !trace.hasEnded else { return }
         trace.hasEnded = true
-        if case .waiting(let timer) = sensorState { loop.cancel(timer) }
+        if case .waiting(let timer, _) = sensorState { loop.cancel(timer) }
         onEnd(self)
     }
 
@@ -121,7 +121,15 @@ final class SimulatedLink: @unchecked Sendable {
                 write.value, to: write.characteristic, subscriptions: subscriptions)
             if let code { return server.refusal(of: pdu, code) }
         }
-        guard pdu.first == AttributeServer.Opcode.writeCommand else { return server.answer(pdu) }
+        guard pdu.first == AttributeServer.Opcode.writeCommand else {
+            let subscribed = subscriptions
+            defer {
+                if case .waiting(_, isForSubscription: true) = sensorState, subscriptions != subscribed {
+                    endPause()
+                }
+            }
+            return server.answer(pdu)
+        }
         server.take(command: pdu)
         return []
     }
@@ -175,16 +183,20 @@ final class SimulatedLink: @unchecked Sendable {
                     Outgoing(characteristic: characteristic, value: value, isUnasked: true) { [weak self] in
                         self?.stepDone()
                     })
-            case .wait(let pause):
-                sensorState = .waiting(
-                    loop.after(pause) { [weak self] in
-                        self?.stepDone()
-                        self?.sendWaiting()
-                    })
+            case .wait(let pause): wait(pause, isForSubscription: false)
+            case .waitForSubscription(let patience): wait(patience, isForSubscription: true)
             case .hangUp:
                 hangUp()
             }
         }
+    }
+
+    private func wait(_ duration: Duration, isForSubscription: Bool) {
+        let timer = loop.after(duration) { [weak self] in
+            self?.stepDone()
+            self?.sendWaiting()
+        }
+        sensorState = .waiting(timer, isForSubscription: isForSubscription)
     }
 
     private func stepDone() {
@@ -194,7 +206,7 @@ final class SimulatedLink: @unchecked Sendable {
     }
 
     private func endPause() {
-        guard case .waiting(let timer) = sensorState else { return }
+        guard case .waiting(let timer, _) = sensorState else { return }
         loop.cancel(timer)
         sensorState = .ready
     }

@@ -38,7 +38,7 @@ public struct Scale: SimulatedSensor {
     public static let compositionMeasurement: BluetoothUUID = 0x2A9C
     public static let compositionFeature: BluetoothUUID = 0x2A9B
     /// How long it waits for a second subscription, once there is one.
-    private static let patience = Duration.milliseconds(500)
+    private static let patience = Duration.seconds(10)
 
     public var script: Script
     /// Not yet confirmed whole, the oldest first. Each link gives the first.
@@ -133,9 +133,9 @@ public struct Scale: SimulatedSensor {
                     subscriptions.contains(Self.weightMeasurement)
                     || subscriptions.contains(Self.compositionMeasurement)
                 guard isOtherWanted else { return nil }
-                guard hasWaited else {
+                guard hasWaited || hasSent else {
                     hasWaited = true
-                    return .wait(Self.patience)
+                    return .waitForSubscription(atMost: Self.patience)
                 }
                 given += 1
                 continue

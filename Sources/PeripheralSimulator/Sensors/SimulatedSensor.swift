@@ -56,6 +56,8 @@ public enum SensorStep: Sendable, Equatable {
     /// Notifies though nobody subscribed.
     case notifyUnasked(BluetoothUUID, [UInt8])
     case wait(Duration)
+    /// Waits for another subscription.
+    case waitForSubscription(atMost: Duration)
     case hangUp
 }
 

@@ -117,14 +117,14 @@ struct SensorTests {
         var scale = Scale([.init(Self.weight, Self.composition)], script: script)
         scale.linked()
         #expect(Self.steps(&scale, []) == [])
-        // It waits for the other subscription for a moment.
-        let moment = SensorStep.wait(.milliseconds(500))
-        #expect(Self.steps(&scale, [Scale.weightMeasurement]) == [Self.weightStep, moment])
+        #expect(Self.steps(&scale, [Scale.weightMeasurement]) == [Self.weightStep])
         #expect(scale.weighings.isEmpty)
         scale.script.isCompositionFirst = true
         scale.add(.init(Self.weight, Self.composition))
         scale.linked()
-        #expect(Self.steps(&scale, [Scale.weightMeasurement]) == [moment, Self.weightStep])
+        // It waits for the other subscription first.
+        let patience = SensorStep.waitForSubscription(atMost: .seconds(10))
+        #expect(Self.steps(&scale, [Scale.weightMeasurement]) == [patience, Self.weightStep])
     }
 
     @Test(arguments: [false, true])

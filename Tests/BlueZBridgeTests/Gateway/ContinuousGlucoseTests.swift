@@ -1,0 +1,140 @@
+import IngestKit
+import PeripheralSimulator
+import Testing
+
+/// A continuous glucose sensor, through the whole gateway.
+@Suite(.timeLimit(.minutes(1)))
+struct ContinuousGlucoseTests {
+    private static let start = DeviceTime(
+        year: 2026, month: 11, day: 19, hours: 22, minutes: 30, seconds: 0)
+
+    /// A record each 5 min.
+    private static func sensor(
+        _ count: Int = 24, _ change: (inout ContinuousGlucoseSensor) -> Void = { _ in }
+    ) -> ContinuousGlucoseSensor {
+        var sensor = ContinuousGlucoseSensor(
+            sessionStart: start, (1...count).map { .init(UInt16($0 * 5), 100 + Int16($0)) })
+        change(&sensor)
+        return sensor
+    }
+
+    private static func requests(_ bench: GatewayBench) async -> [[UInt8]] {
+        await bench.peripheral.sensor(ContinuousGlucoseSensor.self).requests
+    }
+
+    private static func run(
+        _ sensor: ContinuousGlucoseSensor, entry: @escaping (inout AllowedPeripheral) -> Void = { _ in },
+        _ body: (GatewayBench) async throws -> Void
+    ) async throws {
+        try await GatewayBench.run(sensor: sensor, as: "continuous-glucose", entry: entry, body)
+    }
+
+    @Test(arguments: [false, true])
+    func timesCountFromTheSessionsStart(hasChecksums: Bool) async throws {
+        try await Self.run(Self.sensor { $0.script.hasChecksums = hasChecksums }) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.continuousGlucose: 24])
+            let times = bench.noted.committed.all.compactMap { $0.time.device?.description }
+            #expect(times.first == "2026-11-19T22:35:00")
+            #expect(times.last == "2026-11-20T00:30:00")
+            #expect(Set(times).count == 24)
+            #expect(bench.noted.committed.all.allSatisfy { $0.time.source == .device })
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func nextReadTakesOnlyWhatIsNew() async throws {
+        try await Self.run(Self.sensor()) { bench in
+            try await bench.readOnce()
+            await bench.peripheral.change(ContinuousGlucoseSensor.self) { $0.measure(.init(125, 140)) }
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.continuousGlucose: 25])
+            #expect(await Self.requests(bench) == [StoredRecordsTests.all, StoredRecordsTests.from(120)])
+            #expect(try await bench.outbox() == [String](repeating: "read", count: 25))
+        }
+    }
+
+    @Test func severalRecordsInANotificationAreRecordsEach() async throws {
+        try await Self.run(Self.sensor { $0.script.recordsPerNotification = 3 }) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.continuousGlucose: 24])
+            #expect(Set(bench.noted.committed.all.map(\.raw.bytes.count)) == [6])
+        }
+    }
+
+    @Test func recordWithAWrongChecksumIsKeptUndecodedAndTheOthersAreTaken() async throws {
+        let sensor = Self.sensor {
+            $0.script.hasChecksums = true
+            $0.script.wrongChecksums = [15]
+        }
+        try await Self.run(sensor) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.continuousGlucose: 23, .undecoded: 1])
+            #expect(try await bench.outbox().count { $0 == "decode-error" } == 1)
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func linkBrokenInTheMiddleLosesNothing() async throws {
+        try await Self.run(Self.sensor { $0.script.breaksAfter = 10 }) { bench in
+            await bench.readUntilDropped()
+            await bench.told("read-failed")
+            #expect(bench.kinds() == [.continuousGlucose: 10])
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.continuousGlucose: 24])
+            #expect(try await bench.outbox() == [String](repeating: "read", count: 24))
+        }
+    }
+
+    @Test func newSessionIsReadFromItsBeginning() async throws {
+        try await Self.run(Self.sensor()) { bench in
+            try await bench.readOnce()
+            await bench.peripheral.change(ContinuousGlucoseSensor.self) { sensor in
+                sensor.startSession(
+                    at: DeviceTime(year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0))
+                // The same minutes and values as before.
+                for count in 1...10 { sensor.measure(.init(UInt16(count * 5), 100 + Int16(count))) }
+            }
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.continuousGlucose: 34])
+            #expect(await Self.requests(bench) == [StoredRecordsTests.all, StoredRecordsTests.all])
+        }
+    }
+
+    @Test func sensorThatRefusesFiltersIsReadWhole() async throws {
+        try await Self.run(Self.sensor { $0.script.filterRefusal = 0x04 }) { bench in
+            try await bench.readOnce()
+            await bench.peripheral.change(ContinuousGlucoseSensor.self) { $0.measure(.init(125, 140)) }
+            try await bench.readAgain()
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.continuousGlucose: 25])
+            let all = StoredRecordsTests.all
+            #expect(await Self.requests(bench) == [all, StoredRecordsTests.from(120), all, all])
+        }
+    }
+
+    @Test func sessionBelongsToThePersonSinceWhen() async throws {
+        let change: (inout AllowedPeripheral) -> Void = {
+            $0.subject = "patient-17"
+            $0.subjectSince = "2026-11-20"
+        }
+        try await Self.run(Self.sensor(), entry: change) { bench in
+            try await bench.readOnce()
+            let midnight = bench.noted.committed.all.partition(by: "2026-11-20T00:00:00")
+            #expect(midnight.before.allSatisfy { $0.subject == nil })
+            #expect(midnight.after.allSatisfy { $0.subject == "patient-17" })
+            #expect(midnight.before.count == 17)
+            #expect(midnight.after.count == 7)
+        }
+    }
+}
+
+extension [Record] {
+    /// By their devices' times.
+    fileprivate func partition(by time: String) -> (before: [Record], after: [Record]) {
+        (
+            filter { ($0.time.device?.description ?? "") < time },
+            filter { ($0.time.device?.description ?? "") >= time }
+        )
+    }
+}

@@ -1,0 +1,168 @@
+import IngestKit
+import PeripheralSimulator
+import Testing
+
+/// Peripherals that send a value each second, through the whole gateway.
+@Suite(.timeLimit(.minutes(1)))
+struct StreamTests {
+    /// Worn on, and never silent.
+    private static let worn = SimulatedPeripheral.Rhythm(patience: nil, staysAwake: true)
+
+    /// Lets time pass in steps in which the gateway sees each value.
+    private static func pass(_ duration: Duration, _ bench: GatewayBench) async throws {
+        let end = bench.clock.now + duration
+        while bench.clock.now < end {
+            try Task.checkCancellation()
+            await bench.clock.advance(by: .milliseconds(500), bench.loop)
+            _ = try await bench.store.counts()
+            _ = await bench.gateway.listeningAdapters
+        }
+    }
+
+    private static func receptions(_ bench: GatewayBench) -> [String] {
+        bench.noted.committed.all.map { String($0.time.received.suffix(9)) }
+    }
+
+    // MARK: Heart rate
+
+    @Test func heartRateMakesOneRecordOfEachIntervalAndTheLinkEndsAfterItsTime() async throws {
+        try await GatewayBench.run(sensor: HeartRateStrap(), as: "heart-rate", rhythm: Self.worn) { bench in
+            let start = bench.clock.now
+            try await bench.readOnce()
+            let ended = try #require(bench.events.all.first { $0.entry.name == "disconnected" })
+            let held = ended.instant.since(start)
+            #expect(held >= .seconds(600))
+            #expect(held < .seconds(605))
+            #expect(bench.kinds() == [.heartRate: 10])
+            #expect(try await bench.outbox() == [String](repeating: "read", count: 10))
+            #expect(bench.count(of: "read-failed") == 0)
+            #expect(await bench.peripheral.sensor(HeartRateStrap.self).valuesSent > 590)
+            let minutes = Self.receptions(bench).map { $0.dropLast(3) }
+            #expect(Set(minutes).count == 10)
+        }
+    }
+
+    @Test func intervalAndLongestStreamAreThoseOfTheConfiguration() async throws {
+        let timing = PassiveTiming(streamInterval: .seconds(10), streamMaximum: .seconds(35))
+        try await GatewayBench.run(
+            sensor: HeartRateStrap(), as: "heart-rate", rhythm: Self.worn, timing: timing
+        ) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.heartRate: 4])
+        }
+    }
+
+    @Test func strapThatIsTakenOffEndsTheStreamAndIsNoFailure() async throws {
+        try await GatewayBench.run(sensor: HeartRateStrap(), as: "heart-rate") { bench in
+            await bench.peripheral.wakeUp()
+            await bench.told("connected")
+            try await Self.pass(.seconds(130), bench)
+            #expect(bench.kinds() == [.heartRate: 3])
+            await bench.peripheral.change(HeartRateStrap.self) { $0.isWorn = false }
+            try await bench.advance(until: "disconnected")
+            #expect(bench.kinds() == [.heartRate: 3])
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func strapThatNobodyWearsIsAFailure() async throws {
+        var strap = HeartRateStrap()
+        strap.isWorn = false
+        try await GatewayBench.run(sensor: strap, as: "heart-rate") { bench in
+            try await bench.readOnce()
+            await bench.told("read-failed")
+            #expect(bench.kinds() == [:])
+        }
+    }
+
+    @Test func equalValuesOfAStreamAreRecordsOfTheirOwn() async throws {
+        let timing = PassiveTiming(streamInterval: .seconds(1), streamMaximum: .seconds(10))
+        try await GatewayBench.run(
+            sensor: HeartRateStrap(values: [.init(60)]), as: "heart-rate", rhythm: Self.worn, timing: timing
+        ) { bench in
+            try await bench.readOnce()
+            #expect(bench.noted.committed.all.count >= 9)
+            #expect(Set(bench.noted.committed.all.map(\.id)).count == bench.noted.committed.all.count)
+        }
+    }
+
+    @Test func gatewayThatStopsEndsTheStream() async throws {
+        try await GatewayBench.run(
+            sensor: HeartRateStrap(), as: "heart-rate", rhythm: Self.worn,
+            afterwards: { bench in
+                #expect(bench.kinds() == [.heartRate: 1])
+                #expect(await bench.peripheral.traces.allSatisfy(\.hasEnded))
+            }
+        ) { bench in
+            await bench.peripheral.wakeUp()
+            await bench.told("connected")
+            try await Self.pass(.seconds(5), bench)
+        }
+    }
+
+    // MARK: Pulse oximeter
+
+    @Test func continuousOximetryMakesOneRecordOfEachInterval() async throws {
+        let oximeter = PulseOximeter(values: [.init(97, 61), .init(98, 62)])
+        try await GatewayBench.run(sensor: oximeter, as: "pulse-oximeter", rhythm: Self.worn) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.pulseOximetry: 10])
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func spotCheckIsARecordEachAndConfirmed() async throws {
+        let oximeter = PulseOximeter(spotChecks: [
+            .init(.init(97, 61), at: GatewayBench.deviceTime), .init(.init(97, 61)), .init(.init(96, 70)),
+        ])
+        try await GatewayBench.run(sensor: oximeter, as: "pulse-oximeter") { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.pulseOximetry: 3])
+            #expect(await bench.radio.report().confirmed == 3)
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func storedSpotChecksAreReadAllAndTheKnownOnesOnce() async throws {
+        let stored = (0..<20).map {
+            PulseOximeter.SpotCheck(.init(97, 61), at: StoredRecordsTests.time($0))
+        }
+        try await GatewayBench.run(sensor: PulseOximeter(stored: stored), as: "pulse-oximeter") { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.pulseOximetry: 20])
+            await bench.peripheral.change(PulseOximeter.self) {
+                $0.store(.init(.init(95, 64), at: GatewayBench.deviceTime))
+            }
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.pulseOximetry: 21])
+            let oximeter = await bench.peripheral.sensor(PulseOximeter.self)
+            #expect(oximeter.requests == [StoredRecordsTests.all, StoredRecordsTests.all])
+            #expect(try await bench.outbox() == [String](repeating: "read", count: 21))
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    // MARK: Intermediate values
+
+    @Test(arguments: [false, true])
+    func intermediateValuesMakeNoRecord(areUnasked: Bool) async throws {
+        var cuff = IntermediateValues.cuff(pressures: [60, 90, 120, 150])
+        cuff.areUnasked = areUnasked
+        try await GatewayBench.run(
+            sensor: cuff, as: "blood-pressure", readings: [GatewayBench.Kind.cuff.reading]
+        ) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.bloodPressure: 1])
+            #expect(try await bench.outbox() == ["read"])
+        }
+        var thermometer = IntermediateValues.thermometer(temperatures: [351, 358, 362])
+        thermometer.areUnasked = areUnasked
+        try await GatewayBench.run(
+            sensor: thermometer, as: "thermometer", readings: [GatewayBench.Kind.datedThermometer.reading]
+        ) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.bodyTemperature: 1])
+            #expect(try await bench.outbox() == ["read"])
+        }
+    }
+}
