@@ -23,7 +23,7 @@ struct ContinuousGlucoseTests {
     }
 
     private static func run(
-        _ sensor: ContinuousGlucoseSensor, entry: @escaping (inout AllowedPeripheral) -> Void = { _ in },
+        _ sensor: ContinuousGlucoseSensor, entry: GatewayBench.Entry = .init(),
         _ body: (GatewayBench) async throws -> Void
     ) async throws {
         try await GatewayBench.run(sensor: sensor, as: "continuous-glucose", entry: entry, body)
@@ -114,11 +114,8 @@ struct ContinuousGlucoseTests {
     }
 
     @Test func sessionBelongsToThePersonSinceWhen() async throws {
-        let change: (inout AllowedPeripheral) -> Void = {
-            $0.subject = "patient-17"
-            $0.subjectSince = "2026-11-20"
-        }
-        try await Self.run(Self.sensor(), entry: change) { bench in
+        let entry = GatewayBench.Entry(subject: "patient-17", since: "2026-11-20")
+        try await Self.run(Self.sensor(), entry: entry) { bench in
             try await bench.readOnce()
             let midnight = bench.noted.committed.all.partition(by: "2026-11-20T00:00:00")
             #expect(midnight.before.allSatisfy { $0.subject == nil })

@@ -61,10 +61,7 @@ struct GlucoseContextTests {
         let meter = StoredRecordsTests.meter(4, context: .init(meal: 2))
         try await StoredRecordsTests.run(
             meter,
-            entry: {
-                $0.subject = "patient-17"
-                $0.subjectSince = "2026-11-01"
-            }
+            entry: .init(subject: "patient-17", since: "2026-11-01")
         ) { bench in
             try await bench.readOnce()
             #expect(bench.noted.committed.all.count == 8)

@@ -19,7 +19,7 @@ struct HistoryTests {
     // MARK: History
 
     @Test func withoutHistoryOnlyWhatIsMeasuredFromNowOnIsTaken() async throws {
-        try await StoredRecordsTests.run(Self.meter(), entry: { $0.history = .none }) { bench in
+        try await StoredRecordsTests.run(Self.meter(), entry: .init(history: .none)) { bench in
             try await bench.readOnce()
             #expect(bench.kinds() == [:])
             #expect(Self.skipped(bench) == ["10"])
@@ -43,7 +43,7 @@ struct HistoryTests {
                 at: DeviceTime(year: 2026, month: month, day: day, hours: 12, minutes: 0, seconds: 0))
         }
         try await StoredRecordsTests.run(
-            meter, entry: { $0.history = .within(.seconds(90 * 86_400)) }
+            meter, entry: .init(history: .within(.seconds(90 * 86_400)))
         ) { bench in
             try await bench.readOnce()
             #expect(bench.noted.committed.all.compactMap(\.time.device?.day) == [23, 19])
@@ -54,7 +54,7 @@ struct HistoryTests {
 
     @Test func contextIsSkippedWithItsGlucose() async throws {
         let meter = StoredRecordsTests.meter(10, context: .init(meal: 1))
-        try await StoredRecordsTests.run(meter, entry: { $0.history = .none }) { bench in
+        try await StoredRecordsTests.run(meter, entry: .init(history: .none)) { bench in
             try await bench.readOnce()
             #expect(bench.kinds() == [:])
             #expect(try await bench.outbox() == [])
@@ -62,9 +62,9 @@ struct HistoryTests {
     }
 
     @Test func anotherHistoryReadsAllAgain() async throws {
-        try await StoredRecordsTests.run(Self.meter(), entry: { $0.history = .none }) { bench in
+        try await StoredRecordsTests.run(Self.meter(), entry: .init(history: .none)) { bench in
             try await bench.readOnce()
-            await bench.apply { $0.history = .all }
+            await bench.apply(.init(history: .all))
             try await bench.readAgain()
             #expect(bench.kinds() == [.glucose: 10])
             #expect(await bench.meter.requests == [StoredRecordsTests.all, StoredRecordsTests.all])
@@ -74,7 +74,7 @@ struct HistoryTests {
     // MARK: Whose they are
 
     @Test func whatIsFromBeforeTheGatewayKnewTheDeviceIsHistoricalAndNobodys() async throws {
-        try await StoredRecordsTests.run(Self.meter(), entry: { $0.subject = "patient-17" }) { bench in
+        try await StoredRecordsTests.run(Self.meter(), entry: .init(subject: "patient-17")) { bench in
             await bench.measure(3)
             try await bench.readOnce()
             let before = Self.measured(bench, 19)
@@ -91,10 +91,7 @@ struct HistoryTests {
         for day in [17, 18, 19] { meter.measure(at: StoredRecordsTests.time(0, day: day)) }
         try await StoredRecordsTests.run(
             meter,
-            entry: {
-                $0.subject = "patient-17"
-                $0.subjectSince = "2026-11-18"
-            }
+            entry: .init(subject: "patient-17", since: "2026-11-18")
         ) { bench in
             try await bench.readOnce()
             #expect(
@@ -104,11 +101,11 @@ struct HistoryTests {
     }
 
     @Test func whatWasMeasuredBeforeTheDeviceCameToAnotherPersonIsNotTheirs() async throws {
-        try await StoredRecordsTests.run(Self.meter(), entry: { $0.subject = "patient-17" }) { bench in
+        try await StoredRecordsTests.run(Self.meter(), entry: .init(subject: "patient-17")) { bench in
             await bench.measure(1)
             // 10 min later somebody else has it; what it stored meanwhile is read only then.
             await bench.clock.advance(by: .seconds(600), bench.loop)
-            await bench.apply { $0.subject = "patient-18" }
+            await bench.apply(.init(subject: "patient-18"))
             await bench.peripheral.change(GlucoseMeter.self) { meter in
                 _ = meter.measure(
                     at: DeviceTime(year: 2026, month: 11, day: 20, hours: 9, minutes: 26, seconds: 0))

@@ -106,7 +106,7 @@ struct PartsTests {
             Scale.Composition(fat: 300, at: StoredRecordsTests.time(570, day: 20), user: 2))
         let scale = Scale([Self.weighing(isSplit: false), other])
         try await GatewayBench.run(
-            sensor: scale, as: "body-composition", entry: { $0.users = [2: "patient-18"] }
+            sensor: scale, as: "body-composition", entry: .init(users: [2: "patient-18"])
         ) { bench in
             try await bench.readOnce()
             try await bench.readAgain()

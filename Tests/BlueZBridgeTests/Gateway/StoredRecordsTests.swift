@@ -33,17 +33,15 @@ struct StoredRecordsTests {
 
     /// Runs the gateway on this meter. Whatever the case: nothing is asked to be deleted.
     static func run(
-        _ meter: GlucoseMeter, entry: @escaping (inout AllowedPeripheral) -> Void = { _ in },
-        failingCommits: Int = 0, afterwards: (GlucoseMeter) throws -> Void = { _ in },
+        _ meter: GlucoseMeter, entry: GatewayBench.Entry = .init(), failingCommits: Int = 0,
         _ body: (GatewayBench) async throws -> Void
     ) async throws {
         try await GatewayBench.run(
-            sensor: meter, as: "glucose", entry: entry, failingCommits: failingCommits,
-            afterwards: { bench in
-                let meter = await bench.meter
-                #expect(meter.deletions == 0)
-                try afterwards(meter)
-            }, body)
+            sensor: meter, as: "glucose", entry: entry, failingCommits: failingCommits
+        ) { bench in
+            try await body(bench)
+            #expect(await bench.meter.deletions == 0)
+        }
     }
 
     // MARK: What is new
@@ -235,7 +233,7 @@ struct StoredRecordsTests {
         var meter = GlucoseMeter()
         meter.script.filterRefusal = 0x04
         for _ in 0..<5 { meter.measure(at: unknown) }
-        try await Self.run(meter, entry: { $0.subject = "patient-17" }) { bench in
+        try await Self.run(meter, entry: .init(subject: "patient-17")) { bench in
             try await bench.readOnce()
             try await bench.readAgain()
             #expect(bench.kinds() == [.glucose: 5])
@@ -249,13 +247,7 @@ struct StoredRecordsTests {
 
     @Test func reportIsAbortedWhenTheGatewayStops() async throws {
         let meter = Self.meter { $0.script.pause = .seconds(5) }
-        try await Self.run(
-            meter,
-            afterwards: { meter in
-                #expect(meter.requests == [Self.all, [0x03, 0x00]])
-                #expect(meter.recordsSent < 50)
-            }
-        ) { bench in
+        try await Self.run(meter) { bench in
             await bench.peripheral.wakeUp()
             await bench.told("connected")
             while bench.noted.committed.all.count < 3 {
@@ -263,6 +255,9 @@ struct StoredRecordsTests {
                 await bench.clock.advance(by: .seconds(1), bench.loop)
                 _ = try await bench.store.counts()
             }
+            try await bench.stop()
+            #expect(await bench.meter.requests == [Self.all, [0x03, 0x00]])
+            #expect(await bench.meter.recordsSent < 50)
         }
     }
 }

@@ -49,9 +49,39 @@ struct GatewayBench {
     let noted: NotedStore
     let events = Notes<NotedEvent>()
     let gateway: PassiveGateway
-    let entry: AllowedPeripheral
-    let timing: PassiveTiming
+    private let model: PeripheralModel
+    private let timing: PassiveTiming
+    private let running = Running()
     private let directory: URL
+
+    /// What the allow-list's entry says of the peripheral.
+    struct Entry {
+        var subject: String?
+        /// ISO 8601 date.
+        var since: String?
+        var users: [Int: String] = [:]
+        var history = AllowedPeripheral.History.all
+
+        func of(_ model: PeripheralModel) -> AllowedPeripheral {
+            AllowedPeripheral(
+                model: model, address: RadioBench.pinned, subject: subject, users: users,
+                subjectSince: since, history: history)
+        }
+    }
+
+    /// Runs the gateway, and stops it once.
+    private actor Running {
+        private var task: Task<Void, any Error>?
+
+        func start(_ gateway: PassiveGateway) {
+            task = Task { try await gateway.run() }
+        }
+
+        func stop() async throws {
+            task?.cancel()
+            try await task?.value
+        }
+    }
 
     /// What is read, and how.
     struct Setup {
@@ -60,8 +90,7 @@ struct GatewayBench {
         var profile: String
         /// By which the model is recognised; nil: by its address only.
         var service: UInt16?
-        /// The allow-list's entry, pinned to the peripheral.
-        var entry: (inout AllowedPeripheral) -> Void = { _ in }
+        var entry = Entry()
         var timing = PassiveTiming()
         /// How many commits the store refuses at first, with `failure`.
         var failingCommits = 0
@@ -95,30 +124,24 @@ struct GatewayBench {
             bonding: .none,
             instructions: .init(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
             readyBeforeMeasurement: setup.isReadyBeforeMeasurement, rearm: nil, quirks: [])
-        var entry = AllowedPeripheral(model: model, address: RadioBench.pinned)
-        setup.entry(&entry)
-        self.entry = entry
+        self.model = model
         timing = setup.timing
         gateway = PassiveGateway(
             ports: .init(
                 radio: radio, store: noted, events: EventLog(sink: Sink(notes: events, clock: clock)),
                 clock: clock),
             factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
-            allowList: AllowList([entry]), timing: setup.timing)
+            allowList: AllowList([setup.entry.of(model)]), timing: setup.timing)
     }
 
     /// Runs the gateway on a peripheral with this sensor, from when its adapter listens.
     /// - Parameters:
     ///   - profile: as catalogue models name it.
-    ///   - entry: the allow-list's entry, pinned to the peripheral.
     ///   - readings: what the peripheral gives besides.
-    ///   - afterwards: what is to be seen once the gateway has stopped.
     static func run(
         sensor: some SimulatedSensor, as profile: String, readings: [SimulatedReading] = [],
         rhythm: SimulatedPeripheral.Rhythm = .init(), timing: PassiveTiming = PassiveTiming(),
-        entry: @escaping (inout AllowedPeripheral) -> Void = { _ in }, failingCommits: Int = 0,
-        afterwards: (GatewayBench) async throws -> Void = { _ in },
-        _ body: (GatewayBench) async throws -> Void
+        entry: Entry = Entry(), failingCommits: Int = 0, _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let setup = Setup(
             peripheral: { loop in
@@ -126,7 +149,7 @@ struct GatewayBench {
                     device: DeviceAddress(RadioBench.pinned, .random), sensor: sensor, readings: readings,
                     rhythm: rhythm, loop: loop, time: { deviceTime })
             }, profile: profile, entry: entry, timing: timing, failingCommits: failingCommits)
-        try await run(setup, afterwards: afterwards, body)
+        try await run(setup, body)
     }
 
     /// Runs the gateway for as long as `body` takes, from when its adapter listens.
@@ -159,11 +182,10 @@ struct GatewayBench {
 
     /// Runs the gateway for as long as `body` takes, from when its adapter listens.
     static func run(
-        _ setup: Setup, afterwards: (GatewayBench) async throws -> Void = { _ in },
-        _ body: (GatewayBench) async throws -> Void
+        _ setup: Setup, _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let bench = try await GatewayBench(setup)
-        let running = Task { try await bench.gateway.run() }
+        await bench.running.start(bench.gateway)
         let result: Result<Void, any Error>
         do {
             await bench.told("adapter-ready")
@@ -171,9 +193,7 @@ struct GatewayBench {
         } catch {
             result = .failure(error)
         }
-        running.cancel()
-        try await running.value
-        try await afterwards(bench)
+        try await bench.stop()
         try await bench.store.close()
         bench.loop.stop()
         try? FileManager.default.removeItem(at: bench.directory)
@@ -241,11 +261,14 @@ struct GatewayBench {
         try await readOnce()
     }
 
+    /// Stops the gateway before the end of the test.
+    func stop() async throws {
+        try await running.stop()
+    }
+
     /// Reads the peripheral from now on as another entry says.
-    func apply(_ change: (inout AllowedPeripheral) -> Void) async {
-        var entry = entry
-        change(&entry)
-        await gateway.apply(AllowList([entry]), timing: timing)
+    func apply(_ entry: Entry) async {
+        await gateway.apply(AllowList([entry.of(model)]), timing: timing)
     }
 
     /// Wakes the peripheral up, and has its next link read to the end.

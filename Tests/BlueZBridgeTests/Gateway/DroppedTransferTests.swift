@@ -1,0 +1,73 @@
+import IngestKit
+import PeripheralSimulator
+import Testing
+
+/// A link that is lost anywhere in a procedure of several values: nothing is lost, nothing doubled.
+@Suite(.timeLimit(.minutes(2)))
+struct DroppedTransferTests {
+    /// Runs the gateway with the first link lost after each number of PDUs that a healthy one has, and
+    /// has it read until nothing is left.
+    /// - Parameter isKept: whether the peripheral goes on having what it gave.
+    private static func dropAnywhere(
+        _ sensor: some SimulatedSensor, as profile: String, isKept: Bool,
+        check: (GatewayBench, Int) async throws -> Void
+    ) async throws {
+        var count = 0
+        try await GatewayBench.run(sensor: sensor, as: profile) { bench in
+            try await bench.readOnce()
+            count = await bench.peripheral.traces.first?.pdus.count ?? 0
+        }
+        #expect(count > 20)
+        for dropAfter in 0...count {
+            try await GatewayBench.run(sensor: sensor, as: profile) { bench in
+                await bench.peripheral.script([.dropping(after: dropAfter)])
+                try await bench.readOnce()
+                for _ in 0..<3 {
+                    let isGiven = await bench.radio.report().confirmed == sensor.tally.readings
+                    if isKept || !isGiven { try await bench.readAgain() }
+                }
+                try await check(bench, dropAfter)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        GlucoseMeter.Script.ContextOrder.beforeItsRecord, .afterItsRecord, .afterAllRecords,
+    ])
+    func storedRecordsAndTheirContextsComeOnce(order: GlucoseMeter.Script.ContextOrder) async throws {
+        let meter = StoredRecordsTests.meter(4, context: .init(meal: 1)) { $0.script.contexts = order }
+        try await Self.dropAnywhere(meter, as: "glucose", isKept: true) { bench, dropAfter in
+            #expect(bench.kinds() == [.glucose: 4, .glucoseContext: 4], "after \(dropAfter)")
+            #expect(try await bench.outbox() == [String](repeating: "read", count: 8), "after \(dropAfter)")
+            let records = bench.noted.committed.all
+            let glucose = Dictionary(
+                uniqueKeysWithValues: records.filter { $0.kind == .glucose }.map { ($0.sequence, $0.id) })
+            #expect(
+                records.filter { $0.kind == .glucoseContext }
+                    .allSatisfy { $0.related == glucose[$0.sequence] },
+                "after \(dropAfter)")
+            #expect(await bench.meter.requests.last == StoredRecordsTests.from(3), "after \(dropAfter)")
+        }
+    }
+
+    @Test(arguments: [(true, false), (true, true), (false, false)])
+    func weighingInPartsComesOnce(isDated: Bool, isCompositionFirst: Bool) async throws {
+        let time = isDated ? GatewayBench.deviceTime : nil
+        var script = Scale.Script()
+        script.isCompositionFirst = isCompositionFirst
+        let scale = Scale(
+            [
+                .init(
+                    .init(15_000, at: time),
+                    .init(fat: 215, at: time, metabolism: 6_900, weight: 15_000, isSplit: true))
+            ], script: script)
+        try await Self.dropAnywhere(scale, as: "body-composition", isKept: false) { bench, dropAfter in
+            #expect(bench.kinds() == [.weight: 1, .bodyComposition: 1], "after \(dropAfter)")
+            let events = try await bench.outbox().filter { $0 != "duplicate-ignored" }
+            #expect(events == ["read", "read"], "after \(dropAfter)")
+            let records = bench.noted.releases.all.flatMap(\.records)
+            let ids = Set(records.map(\.id))
+            #expect(records.contains { $0.related.map(ids.contains) == true }, "after \(dropAfter)")
+        }
+    }
+}
