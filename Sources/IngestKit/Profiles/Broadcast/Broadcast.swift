@@ -139,11 +139,6 @@ extension Profile {
     }
 }
 
-extension AllowedPeripheral {
-    /// How the entry's devices broadcast; nil for those that are connected to.
-    var broadcastFormat: BroadcastFormat? { BroadcastFormats.named(model.profile) }
-}
-
 extension ByteCursor {
     /// A whole number of up to eight bytes, least significant octet first.
     mutating func integer(
