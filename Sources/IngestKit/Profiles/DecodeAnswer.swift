@@ -5,7 +5,7 @@ public struct DecodeAnswer: Sendable, Equatable {
     public let isDecoded: Bool
 
     /// - Parameter hex: the payload in hexadecimal digits; blanks between bytes are allowed.
-    public init(characteristic: BluetoothUUID, hex: some StringProtocol) {
+    public init(characteristic: BluetoothUUID, hex: String) {
         self.init(hex: hex) { bytes throws(DecodeError) in
             let records = try Profiles.records(in: bytes, of: characteristic)
             let first = try Profiles.decode(characteristic: characteristic, bytes: bytes)
@@ -26,7 +26,7 @@ public struct DecodeAnswer: Sendable, Equatable {
     ///   - key: the bind key, for encrypted ones.
     ///   - address: the device's, which encrypted ones may need.
     public init(
-        advertisement hex: some StringProtocol, key: BindKey? = nil, address: BluetoothAddress? = nil
+        advertisement hex: String, key: BindKey? = nil, address: BluetoothAddress? = nil
     ) {
         self.init(hex: hex) { bytes throws(DecodeError) in
             (try BroadcastFormats.decode(bytes, key: key, address: address), [])
@@ -36,7 +36,7 @@ public struct DecodeAnswer: Sendable, Equatable {
     /// - Parameter decode: gives the first record's reading, and those of the records after it, where
     ///   one value holds several.
     private init(
-        hex: some StringProtocol,
+        hex: String,
         decode: ([UInt8]) throws(DecodeError) -> (Reading, further: [Result<Reading, DecodeError>])
     ) {
         var text = JSONText()

@@ -27,7 +27,11 @@ public struct JSONText: Sendable {
     public mutating func value(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 { appendEscaped(byte) }
+        if text.utf8.allSatisfy(Self.isPlain) {
+            bytes += text.utf8
+        } else {
+            for byte in text.utf8 { appendEscaped(byte) }
+        }
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -93,6 +97,10 @@ public struct JSONText: Sendable {
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         needsComma = true
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     /// RFC 8259 section 7: quotation mark, reverse solidus and control characters must be escaped.
