@@ -164,11 +164,13 @@ enum MiBeaconObjects {
         let user = try object.uint8("user")
         let values = try object.uint32("values")
         _ = try object.uint32("time")
-        let weight = Int64(values & 0x7FF)
+        let weightBits = Int64(values & 0x7FF)
+        // All bits set is how the S400 Pro says that it has no weight.
+        let weight = weightBits == 0x7FF ? 0 : weightBits
         let heartRate = Int64(values >> 11 & 0x7F)
         let impedance = Int64(values >> 18)
-        // All are 0 when the person has stepped off.
-        guard values != 0 else { return }
+        // There is nothing when the person has stepped off.
+        guard weight != 0 || heartRate != 0 || impedance != 0 else { return }
         reading.user = Int(user)
         if weight != 0 { reading.measurements.append(.bodyWeight(weight, -1, "kg")) }
         if heartRate != 0, heartRate != 0x7F {

@@ -135,6 +135,20 @@ import Testing
         }
     }
 
+    @Test func aWeightOfAllBitsIsNoWeight() throws {
+        // Scale S400 Pro: heart rate and impedance, impedance alone, nothing.
+        let frames = [
+            ("4020d93007166e0907ff1fd5156b13b1ff", ["heart-rate 85 /min", "impedance-low 139.7 Ohm"]),
+            ("4020d93008166e0907ff07d4156b13b1ff", ["impedance-high 139.7 Ohm"]),
+            ("4020d93009166e0907ff0700006b13b1ff", []),
+        ]
+        for (frame, measurements) in frames {
+            let reading = try Self.broadcast(frame).reading
+            #expect(Self.texts(reading) == measurements)
+            #expect(reading.user == (measurements.isEmpty ? nil : 7))
+        }
+    }
+
     @Test func theCounterIsRandomNumberAndFrameCounter() throws {
         // LYWSD03MMC: frame counter 0x50, random number 26 00 00.
         let broadcast = try Self.broadcast(
