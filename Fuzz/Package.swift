@@ -16,7 +16,25 @@ let crypto: [Target.Dependency] = [
     .product(name: "CryptoExtras", package: "swift-crypto"),
 ]
 
-// Both modules are symbolic links to the decoders' own sources: without the queue and the network they build in seconds.
+/// The decoders' own sources, through symbolic links: without the queue and the network they build in seconds.
+let decoders = [
+    "Profiles",
+    "Radio/AdapterID.swift",
+    "Radio/Advertisement.swift",
+    "Radio/AdvertisementDataType.swift",
+    "Radio/BluetoothAddress.swift",
+    "Radio/BluetoothUUID.swift",
+    "Radio/Monotonic.swift",
+    "Records/CivilTime.swift",
+    "Records/ExactDecimal.swift",
+    "Records/Hex.swift",
+    "Records/JSONText.swift",
+    "Records/JSONText+Measurement.swift",
+    "Records/Reading.swift",
+]
+/// What stands beside the decoders and makes records of readings.
+let procedures = ["Profiles/StoredTransfer.swift", "Profiles/StreamSampler.swift"]
+
 let package = Package(
     name: "Fuzz",
     dependencies: [
@@ -25,15 +43,17 @@ let package = Package(
     targets: [
         // The decoders with coverage, which shows libFuzzer the way.
         .target(
-            name: "Guided", dependencies: crypto,
+            name: "Traced", dependencies: crypto, exclude: procedures, sources: decoders,
             swiftSettings: language + [.unsafeFlags(["-sanitize=fuzzer"])]
         ),
         // The decoders as they are shipped, whose answers are checked: writing JSON with coverage is ten times slower.
-        .target(name: "IngestKit", dependencies: crypto, swiftSettings: language),
+        .target(
+            name: "IngestKit", dependencies: crypto, exclude: procedures, sources: decoders,
+            swiftSettings: language),
         .target(name: "CLibFuzzer"),
         .executableTarget(
             name: "FuzzDecoders",
-            dependencies: ["CLibFuzzer", "Guided", "IngestKit"],
+            dependencies: ["CLibFuzzer", "IngestKit", "Traced"],
             swiftSettings: language,
             // GNU gold, the default, fails on libFuzzer.
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]

@@ -7,15 +7,30 @@ struct Decoder: Sendable {
     /// The answer that is checked.
     let answer: @Sendable (_ hex: String) -> DecodeAnswer
 
-    static let all: [Decoder] = Profiles.characteristics.map { characteristic in
-        Decoder(
-            name: characteristic.description,
-            guided: guide(characteristic: characteristic.description),
-            answer: { DecodeAnswer(characteristic: characteristic, hex: $0) })
-    }
+    /// Every characteristic, and adverts without and with a bind key.
+    static let all: [Decoder] =
+        Profiles.characteristics.map { characteristic in
+            Decoder(
+                name: characteristic.description,
+                guided: guide(characteristic: characteristic.description),
+                answer: { DecodeAnswer(characteristic: characteristic, hex: $0) })
+        } + [
+            Decoder(
+                name: "advertisement", guided: guide(key: nil, address: nil),
+                answer: { DecodeAnswer(advertisement: $0) }),
+            Decoder(
+                name: "advertisement-encrypted", guided: guide(key: key, address: address),
+                answer: {
+                    DecodeAnswer(advertisement: $0, key: BindKey(key), address: BluetoothAddress(address))
+                }),
+        ]
 
-    /// Traps unless the answer to `bytes` is one well-formed JSON object of bounded length, the same each time, that
-    /// says why when it is not a reading.
+    /// Those of the encrypted adverts in the corpus.
+    private static let key = "231d39c1d7cc1ab1aee224cd096db932"
+    private static let address = "A4:C1:38:8D:18:B2"
+
+    /// Traps unless the answer to `bytes` is one well-formed JSON object of bounded length, the same
+    /// each time, that says why when it is not a reading.
     func check(_ bytes: [UInt8]) {
         let isReading = guided(bytes)
         let hex = hexadecimal(bytes)
@@ -26,7 +41,10 @@ struct Decoder: Sendable {
         precondition(length <= 1_000 + bytes.count * 200, "\(length) bytes of answer to \(bytes.count) bytes")
         let start = isReading ? #"{"ok":true,"kind":""# : #"{"ok":false,"error":""#
         precondition(answer.json.hasPrefix(start) && length > start.utf8.count + 2, answer.json)
-        precondition(self.answer(hex) == answer, "another answer to the same bytes")
+        // Of one input in sixteen or so: to ask twice takes almost twice as long.
+        if bytes.reduce(0, ^) & 0xF == 0 {
+            precondition(self.answer(hex) == answer, "another answer to the same bytes")
+        }
     }
 
     private static let digits = Array("0123456789abcdef".utf8)

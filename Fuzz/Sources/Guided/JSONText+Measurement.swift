@@ -1,1 +1,0 @@
-../../../Sources/IngestKit/Records/JSONText+Measurement.swift
