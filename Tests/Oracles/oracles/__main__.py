@@ -24,8 +24,8 @@ def decode(case, payloads):
                             capture_output=True, timeout=600)
     answers = [json.loads(line, parse_float=Decimal, parse_int=Decimal) for line in result.stdout.splitlines()]
     if result.returncode != 0 or len(answers) != len(payloads):
-        sys.exit(f"oracles: ingestd decode {' '.join(case.arguments)} ended with {result.returncode} after "
-                 f"{len(answers)} of {len(payloads)} answers: {result.stderr.strip()}")
+        raise ChildProcessError(f"ingestd ended with {result.returncode} after {len(answers)} of {len(payloads)} "
+                                f"answers: {result.stderr.strip()}")
     return answers
 
 
@@ -40,7 +40,11 @@ def run(case):
     occurred = Counter()
     unknown = []
     different = 0
-    for payload, answer in zip(payloads, decode(case, payloads)):
+    try:
+        answers = decode(case, payloads)
+    except ChildProcessError as error:
+        return False, f"FAILED {case.name}: {error}"
+    for payload, answer in zip(payloads, answers):
         our, their = ours(answer), case.theirs(payload)
         facts = differences(our, their)
         different += bool(facts)

@@ -34,6 +34,10 @@ class Answer(dict):
         if time is not None:
             self["device_time"] = time.strftime("%Y-%m-%dT%H:%M:%S").zfill(19)
 
+    def further(self, n, record):
+        """The facts of another record in the same payload."""
+        self.update({f"record {n} {name}": value for name, value in record.items()})
+
     def fact(self, name, value):
         if value is not None:
             self[name] = value
@@ -52,6 +56,8 @@ def ours(answer):
         facts.fact(name, answer.get(name))
     for name in answer.get("flags", []):
         facts.flag(name)
+    for n, record in enumerate(answer.get("further", []), 2):
+        facts.further(n, ours(record))
     return facts
 
 
@@ -77,7 +83,8 @@ def differences(our, their):
     """The names of the facts that differ; `refused` alone when only one of the two has an answer."""
     if "refused" in our or "refused" in their:
         return [] if "refused" in our and "refused" in their else ["refused"]
-    return [name for name in {**our, **their} if name not in our or name not in their or not same(our[name], their[name])]
+    return [name for name in {**our, **their}
+            if name not in our or name not in their or not same(our[name], their[name])]
 
 
 @dataclass
@@ -95,7 +102,7 @@ class Difference:
     source: str
     """The specification and the place in it."""
     says: str
-    """Its words."""
+    """Its words, in quotation marks, or else what it has there."""
     how: Callable[[Any, Any], bool] = lambda our, their: True
     """What else holds of the two values; None for a fact that one of them lacks."""
 

@@ -16,6 +16,7 @@ class Payload:
     def __init__(self):
         self.bytes = bytearray()
         self.fields = {}
+        self.numbers = {}
 
     def __contains__(self, name):
         return name in self.fields
@@ -32,22 +33,19 @@ class Payload:
         self.bytes += (value & (1 << 8 * size) - 1).to_bytes(size, "little")
         return value
 
-    def has(self, *specials):
-        """Whether an SFLOAT or FLOAT field holds one of these special values."""
-        return any(self.special(name) in specials for name in self.fields)
+    def put_flags(self, random, flags, reserved=0):
+        """The octet of these flags, sometimes with some of the reserved bits."""
+        bits = sum(1 << bit for bit in flags.values())
+        self.put("flags", bits | (random.getrandbits(8) & reserved if random.chance(0.1) else 0), 1)
 
     def special(self, name):
         kind, raw = self.numbers.get(name, (None, None))
         return kind.get(raw) if kind else None
 
-    @property
-    def numbers(self):
-        return self.fields.get("numbers", {})
-
     def number(self, name, raw, size):
         """An SFLOAT of two octets, or a FLOAT of four."""
         self.put(name, raw, size)
-        self.fields.setdefault("numbers", {})[name] = (SFLOAT_SPECIALS if size == 2 else FLOAT_SPECIALS, raw)
+        self.numbers[name] = (SFLOAT_SPECIALS if size == 2 else FLOAT_SPECIALS, raw)
 
 
 class Random(random.Random):
@@ -96,9 +94,10 @@ class Random(random.Random):
             for index in self.sample(range(3), self.randint(1, 3)):
                 parts[index] = 0
         elif choice < 0.15:
-            for index, value in self.choice((((0, 1581),), ((0, 1),), ((0, 10000),), ((0, 65535),), ((1, 13),), ((2, 32),),
-                                             ((0, 2023), (1, 2), (2, 29)), ((1, 4), (2, 31)), ((3, 24),), ((4, 60),),
-                                             ((5, 60),), ((0, 0), (3, 255)))):
+            for index, value in self.choice((
+                    ((0, 1581),), ((0, 1),), ((0, 10000),), ((0, 65535),), ((1, 13),), ((2, 32),),
+                    ((0, 2023), (1, 2), (2, 29)), ((1, 4), (2, 31)), ((3, 24),), ((4, 60),), ((5, 60),),
+                    ((0, 0), (3, 255)))):
                 parts[index] = value
         elif choice < 0.20:
             parts[:3] = self.choice(([2024, 2, 29], [2000, 2, 29], [2023, 12, 31], [2026, 4, 30]))

@@ -183,18 +183,20 @@ KNOWN = [
     Difference(
         about="text and raw objects are given out, and not only kept in the payload", facts="text *|raw *",
         when=lambda p: p.has(TEXT, RAW), wrong="neither", source=f"{FORMAT}, Misc data",
-        says="text, raw: of any content; ingestd keeps them in the raw payload (docs/records.md)"),
+        says="0x53 text, 0x54 raw: no measurements; ingestd keeps them in the record's raw payload"),
     Difference(
         about="masses in kg and lb, lengths in mm and m, and volumes in L and mL, overwrite each other",
         facts="mass *|distance *|volume *",
         when=lambda p: p.has(0x06) and p.has(0x07) or p.has(0x40) and p.has(0x41)
         or p.has(0x48) and p.has(0x47, 0x4E),
-        wrong="bthome-ble", source=f"{FORMAT}, Multiple events of the same type",
-        says="If you want to send multiple measurements of the same type, you can add them as separate objects."),
+        wrong="bthome-ble", source=f"{FORMAT}, Sensor data",
+        says="objects of their own: 0x06 mass (kg), 0x07 mass (lb); 0x40 distance (mm), 0x41 distance (m); 0x47 and "
+             "0x4E volume (L), 0x48 volume (mL)"),
     Difference(
         about="nothing shows that there are objects of a later version", facts="flag unknown-object",
-        when=lambda p: p.has_unknown, wrong="neither", source=f"{FORMAT}",
-        says="Receivers stop at an object they do not know; ingestd says so with a flag."),
+        when=lambda p: p.has_unknown, wrong="neither", source=FORMAT,
+        says="“A BTHome receiver will stop parsing object ids as soon as it finds an object id that isn't "
+             "supported.”"),
 ]
 
 CASES = [

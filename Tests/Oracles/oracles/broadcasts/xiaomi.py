@@ -77,7 +77,8 @@ class Beacon:
         if 0x6E16 in numbers:
             self.product = S400
             self.weight = random.choice((0, NO_WEIGHT, random.randint(1, 1500)))
-            rate, impedance = random.choice((0, 0x7F, random.randint(1, 126))), random.choice((0, random.getrandbits(14)))
+            rate = random.choice((0, 0x7F, random.randint(1, 126)))
+            impedance = random.choice((0, random.getrandbits(14)))
             self.objects[0x6E16] = struct.pack("<BII", random.randint(0, 16),
                                                self.weight | rate << 11 | impedance << 18, random.getrandbits(32))
             self.is_empty = rate == 0 and impedance == 0 and self.weight in (0, NO_WEIGHT)
@@ -197,18 +198,22 @@ KNOWN = [
         facts="temperature 1|skin-temperature 1|pcb-temperature 1", when=lambda p: p.has(0x2000), wrong="neither",
         source=DEFINITION, says="0x2000 is not in it; the estimate is an approximation from the vendor's app"),
     Difference(
+        about="the profile of one who has stepped off is given out", facts="user",
+        when=lambda p: p.has(0x6E16) and p.is_empty, wrong="neither", source="xiaomi-ble itself",
+        says="“Person stepped off the scale → reset”"),
+    Difference(
         about="a binary32 is rounded, or given out with digits that it has not", facts="temperature 1|humidity 1",
         when=lambda p: p.has(0x4801, 0x4808, 0x4C01, 0x4C08), wrong=PACKAGE, source="IEEE 754-2019, 5.12.2",
-        says="conversions […] shall recover the original: as few digits as tell it from others", how=close(0.0501)),
+        says="a number converted to enough decimal digits and back is the same; ingestd gives the fewest that are",
+        how=close(0.0501)),
 ]
-
-S400_KNOWN = []
 
 SCALE_KNOWN = [
     Difference(
         about="a weight in pounds is given out in kg", facts="weight 1", when=lambda p: p.is_pounds, wrong="neither",
         source="docs/records.md", says="the device's own unit in UCUM; never converted",
-        how=lambda our, their: our and their and our[1] == "[lb_av]" and abs(float(our[0]) * 0.45359237 - their[0]) < 1e-9),
+        how=lambda our, their: our and their and our[1] == "[lb_av]"
+        and abs(float(our[0]) * 0.45359237 - their[0]) < 1e-9),
     Difference(
         about="jin are given out in kg without a mention", facts="flag unit-jin", when=lambda p: p["unit"] == 2,
         wrong="neither", source="docs/records.md", says="unit-jin"),

@@ -12,7 +12,7 @@ STATUS = ["body-movement", "cuff-too-loose", "irregular-pulse", None, None, "imp
 def begin(random, pressures):
     payload = Payload()
     flags = random.flags("kPa", "time", "pulse rate", "user", "status", None, None, None)
-    payload.put("flags", sum(1 << bit for bit in flags.values()) | (random.getrandbits(3) << 5 if random.chance(0.1) else 0), 1)
+    payload.put_flags(random, flags, reserved=0xe0)
     high = 39 if "kPa" in flags else 299
     for name in pressures:
         payload.number(name, random.sfloat(0, high), 2)
@@ -90,8 +90,8 @@ def known(pressures):
         Difference(
             about="a pressure that is not available takes the whole measurement with it", facts="refused", when=special,
             wrong=PACKAGE, source=SERVICE,
-            says="If a value for Systolic, Diastolic or MAP subfields is unavailable […], the special short float value "
-                 "NaN […] shall be used in each of the unavailable subfields."),
+            says="“If a value for Systolic, Diastolic or MAP subfields is unavailable […], the special short float "
+                 "value NaN […] shall be used in each of the unavailable subfields.”"),
         Difference(
             about="a pressure below 0, or above 300 mmHg or 40 kPa, is refused", facts="refused", when=outside,
             wrong=PACKAGE, source=f"{GSS}, Blood Pressure Measurement",

@@ -37,7 +37,7 @@ def bits(value, names, answer):
 
 def sfloat(data, offset=0):
     raw = int.from_bytes(data[offset:offset + 2], "little")
-    if raw in SFLOAT_SPECIALS or len(data) < offset + 2:
+    if SFLOAT_SPECIALS.get(raw, "reserved") != "reserved" or len(data) < offset + 2:
         return parse_sfloat(data, offset)
     mantissa, exponent = raw & 0xFFF, raw >> 12
     return float(f"{mantissa - 0x1000 * (mantissa >> 11)}e{exponent - 0x10 * (exponent >> 3)}")
@@ -45,7 +45,7 @@ def sfloat(data, offset=0):
 
 def float32(data, offset=0):
     raw = int.from_bytes(data[offset:offset + 4], "little")
-    if raw in FLOAT_SPECIALS or len(data) < offset + 4:
+    if FLOAT_SPECIALS.get(raw, "reserved") != "reserved" or len(data) < offset + 4:
         return parse_float32(data, offset)
     mantissa, exponent = raw & 0xFFFFFF, raw >> 24
     return float(f"{mantissa - 0x1000000 * (mantissa >> 23)}e{exponent - 0x100 * (exponent >> 7)}")
@@ -63,19 +63,18 @@ def mend_float():
     IEEE11073Parser.parse_float32 = staticmethod(float32)
 
 
-TRANSCODING = "Personal Health Devices Transcoding White Paper 1.6, 2.2.2 (IEEE 11073-20601, Annex F.8)"
+TRANSCODING = "Personal Health Devices Transcoding White Paper, SFLOAT-Type (IEEE 11073-20601, F.8)"
 
 MENDS = [
     Mend(about="bluetooth-sig takes the exponent of an SFLOAT as biased by 8",
          source=TRANSCODING,
-         says="The 16-bit value contains a 4-bit exponent to base 10, followed by a 12-bit mantissa. Each is in "
-              "twos-complement form.",
+         says="“The 16–bit value contains a 4-bit exponent to base 10, followed by a 12-bit mantissa. Each is in "
+              "twos-complement form.”",
          is_there=lambda: parse_sfloat(bytes.fromhex("6ef1")) != 36.6,
          apply=mend_sfloat),
     Mend(about="bluetooth-sig takes the exponent of a FLOAT as biased by 128",
-         source="Personal Health Devices Transcoding White Paper 1.6, 2.2.1 (IEEE 11073-20601, Annex F.7)",
-         says="The 32-bit value contains an 8-bit exponent to base 10, followed by a 24-bit mantissa. Each is in "
-              "twos-complement form.",
+         source="Personal Health Devices Transcoding White Paper, FLOAT-Type (IEEE 11073-20601, F.7)",
+         says="8 bits of exponent and 24 of mantissa, both in two's complement",
          is_there=lambda: parse_float32(bytes.fromhex("6e0100ff")) != 36.6,
          apply=mend_float),
 ]
@@ -87,7 +86,7 @@ def unknown_date(field="time"):
         about=f"a {field} with an unknown year, month or day ends in an error of Python's datetime",
         facts="refused", when=lambda p: field in p and 0 in p[field][:3] and possible(p[field]), wrong=PACKAGE,
         source=f"{GSS}, Date Time",
-        says="A value of 0 means that the month is not known.")
+        says="“A value of 0 means that the month is not known.”")
 
 
 def impossible_date(field="time"):
@@ -96,7 +95,7 @@ def impossible_date(field="time"):
         about=f"a {field} that no calendar or clock has takes the measured values with it",
         facts="refused", when=lambda p: field in p and not possible(p[field]), wrong="neither",
         source=f"{GSS}, Date Time",
-        says="All other values are Reserved for Future Use.")
+        says="“All other values are Reserved for Future Use.”")
 
 
 def early_date(field="time"):
@@ -106,7 +105,7 @@ def early_date(field="time"):
         facts="device_time|flag device-time-invalid",
         when=lambda p: field in p and 0 < p[field][0] < 1582, wrong=PACKAGE,
         source=f"{GSS}, Date Time, Year",
-        says="Valid range 1582 to 9999.")
+        says="“Valid range 1582 to 9999.”")
 
 
 def dates(field="time"):
@@ -134,7 +133,7 @@ def value_of(raw):
 def reserved_enumeration(name, when, place, says):
     """A number without a meaning says nothing; what else the payload says still counts."""
     return Difference(about=f"a reserved {name} takes the whole payload with it", facts="refused", when=when,
-                      wrong="neither", source=f"{GSS}, {place}", says=says)
+                      wrong="neither", source=f"{GSS}, {place}", says=f"“{says}”")
 
 
 def reserved_number(facts, *fields):
@@ -142,5 +141,5 @@ def reserved_number(facts, *fields):
     return Difference(
         about="the reserved special value is a number to bluetooth-sig", facts=facts,
         when=lambda p: any(p.special(name) == "reserved" for name in fields or p.numbers), wrong=PACKAGE,
-        source=TRANSCODING, says="Reserved for future use [exponent 0, mantissa -(2^11 - 1) -> 0x0801]",
+        source=TRANSCODING, says="“Reserved for future use [exponent 0, mantissa –(2^11 –1) → 0x0801]”",
         how=lambda our, their: isinstance(our, tuple) and our[0] == "reserved")

@@ -1,6 +1,8 @@
 """Continuous Glucose Monitoring Service: 2AA7, 2AA8, 2AA9, 2AAA, 2AAB."""
 
-from ..comparison import Difference
+from dataclasses import replace
+
+from ..comparison import Answer, Difference
 from ..payload import Payload
 from .common import GSS, PACKAGE, bits, case, dates, reserved_enumeration, reserved_number
 from .glucose import LOCATIONS, TYPES, pick
@@ -37,14 +39,14 @@ def add_crc(random, payload, chance=0.4):
         payload.fields["wrong crc"] = wrong
 
 
-def measurement(random):
+def record(random):
     payload = Payload()
     flags = random.flags("trend", "quality", None, None, None, "warning", "calibration", "status")
     crc_size = 2 if random.chance(0.4) else 0
     size = (6 + sum(name in flags for name in ("warning", "calibration", "status"))
             + 2 * sum(name in flags for name in ("trend", "quality")) + crc_size)
     payload.put("size", size, 1)
-    payload.put("flags", sum(1 << bit for bit in flags.values()), 1)
+    payload.put_flags(random, flags)
     payload.number("glucose", random.sfloat(40, 400), 2)
     payload.put("offset", random.uint16(), 2)
     for name in ("status", "calibration", "warning"):
@@ -56,14 +58,29 @@ def measurement(random):
         payload.number("quality", random.sfloat(0, 100), 2)
     if crc_size:
         add_crc(random, payload, 1)
-    if random.chance(0.1):
-        payload.fields["records"] = 2
-        payload.bytes += bytes.fromhex("060064000500")
     return payload
 
 
-def read_measurement(result, answer):
-    record = result.records[0]
+def records(random):
+    """Mostly one record, sometimes several in one payload."""
+    payload = record(random)
+    while random.chance(0.2):
+        further = record(random)
+        payload.bytes += further.bytes
+        payload.numbers.update({f"{len(payload.bytes)} {name}": number for name, number in further.numbers.items()})
+        payload.fields["wrong crc"] = payload.get("wrong crc") or further.get("wrong crc")
+    return payload
+
+
+def read_records(result, answer):
+    read_record(result.records[0], answer)
+    for n, one in enumerate(result.records[1:], 2):
+        facts = Answer()
+        read_record(one, facts)
+        answer.further(n, facts)
+
+
+def read_record(record, answer):
     answer.measure("glucose", record.glucose_concentration, "mg/dL")
     answer.fact("time_offset_minutes", record.time_offset)
     answer.measure("trend", record.trend_information, "mg/dL/min")
@@ -133,12 +150,12 @@ def run_time(random):
 
 WRONG_CRC = Difference(
     about="a wrong E2E-CRC is not noticed", facts="refused", when=lambda p: p.get("wrong crc"), wrong=PACKAGE,
-    source="Continuous Glucose Monitoring Service 1.0.2, 3.11 E2E-CRC (GSS, CGM Measurement, E2E-CRC)",
-    says="CRC calculated over all fields except the E2E-CRC field itself.")
+    source=f"{GSS}, CGM Measurement, E2E-CRC",
+    says="“CRC calculated over all fields except the E2E-CRC field itself.”")
 
 CASES = [
-    case("2AA7", measurement, read_measurement, [
-        WRONG_CRC, reserved_number("glucose 1|trend 1|quality 1")]),
+    case("2AA7", records, read_records, [
+        replace(WRONG_CRC, facts="refused|record *"), reserved_number("*")]),
     case("2AA8", feature, read_feature, [
         WRONG_CRC,
         reserved_enumeration("sample type", lambda p: p["sample"] & 15 not in TYPES, "CGM Feature, Type",
@@ -154,11 +171,12 @@ CASES = [
         Difference(
             about="a time zone west of Greenwich, and an unknown one, is taken as without a sign",
             facts="time-zone-offset 1", when=lambda p: p["zone"] < 0, wrong=PACKAGE,
-            source=f"{GSS}, Time Zone", says="Type: sint8. Valid range -48 to +56. A value of -128 means that the time "
-                                             "zone offset is not known."),
+            source=f"{GSS}, Time Zone",
+            says="“sint8 […] Valid range from -48 to +56. A value of -128 means that the time zone offset is not "
+                 "known.”"),
         Difference(
             about="a reserved time zone is taken for one", facts="time-zone-offset 1", when=lambda p: p["zone"] > 56,
-            wrong=PACKAGE, source=f"{GSS}, Time Zone", says="All other values are Reserved for Future Use."),
+            wrong=PACKAGE, source=f"{GSS}, Time Zone", says="“All other values are Reserved for Future Use.”"),
         reserved_enumeration("DST offset", lambda p: p["saving"] in (1, 7), "DST Offset",
                              "All other values: Reserved for Future Use"),
     ]),

@@ -28,7 +28,7 @@ def pick(random, names, bits_):
 def measurement(random):
     payload = Payload()
     flags = random.flags("offset", "concentration", "moles", "status", "context")
-    payload.put("flags", sum(1 << bit for bit in flags.values()) | (random.getrandbits(3) << 5 if random.chance(0.1) else 0), 1)
+    payload.put_flags(random, flags, reserved=0xe0)
     payload.put("sequence", random.uint16(), 2)
     random.date_time(payload, "base time")
     if "offset" in flags:
@@ -59,7 +59,7 @@ def read_measurement(result, answer):
 def context(random):
     payload = Payload()
     flags = random.flags("carbohydrate", "meal", "tester", "exercise", "medication", "litres", "hba1c", "extended")
-    payload.put("flags", sum(1 << bit for bit in flags.values()), 1)
+    payload.put_flags(random, flags)
     payload.put("sequence", random.uint16(), 2)
     if "extended" in flags:
         payload.put("extended", random.uint8(), 1)
@@ -157,7 +157,7 @@ KNOWN = [
         about="a concentration in kg/L or mol/L is given out as one in mg/dL or mmol/L", facts="glucose 1",
         when=lambda p: "concentration" in p and p.special("concentration") is None, wrong=PACKAGE,
         source=f"{GSS}, Glucose Measurement, Glucose Concentration",
-        says="If bit 2 of Flags field is set to 0, unit: org.bluetooth.unit.mass_density.kilogram_per_liter",
+        says="“If bit 2 of Flags field is set to 0, unit: org.bluetooth.unit.mass_density.kilogram_per_liter”",
         how=lambda our, their: our[1] == their[1]
         and abs(float(our[0]) - their[0] * (1e5 if our[1] == "mg/dL" else 1e3)) <= 1e-9 * abs(float(our[0]))),
     Difference(
@@ -173,7 +173,7 @@ KNOWN = [
         facts="time_offset_minutes|flag time-offset-overrun|flag time-offset-underrun",
         when=lambda p: p.get("offset") in (-32768, 32767), wrong=PACKAGE,
         source="Glucose Measurement 1.0 (org.bluetooth.characteristic.glucose_measurement), Time Offset",
-        says="32767: Overrun; 32768: Underrun"),
+        says="32767 is Overrun, 32768 Underrun"),
 ]
 
 CONTEXT_KNOWN = [
@@ -189,7 +189,7 @@ CONTEXT_KNOWN = [
     Difference(
         about="an exercise longer than the field can say is taken for 65535 s", facts="exercise-duration 1",
         when=lambda p: p.get("duration") == 0xFFFF, wrong=PACKAGE,
-        source=f"{GSS}, Glucose Measurement Context, Exercise Duration", says="0xFFFF: Overrun"),
+        source=f"{GSS}, Glucose Measurement Context, Exercise Duration", says="“0xFFFF: Overrun”"),
     reserved_number("carbohydrate 1|medication 1|hba1c 1"),
 ]
 

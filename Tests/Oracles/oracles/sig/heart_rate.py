@@ -10,7 +10,7 @@ LOCATIONS = ["other", "chest", "wrist", "finger", "hand", "ear-lobe", "foot"]
 def measurement(random):
     payload = Payload()
     flags = random.flags("16 bits", "contact detected", "contact supported", "energy", "intervals")
-    payload.put("flags", sum(1 << bit for bit in flags.values()) | (random.getrandbits(3) << 5 if random.chance(0.1) else 0), 1)
+    payload.put_flags(random, flags, reserved=0xe0)
     if "16 bits" in flags:
         payload.put("heart rate", random.uint16(), 2)
     else:
@@ -44,8 +44,7 @@ CASES = [
             about="a counter of energy that stays at its end is taken for a value", facts="energy-expended 1",
             when=lambda p: p.get("energy") == 0xFFFF, wrong="neither",
             source="Heart Rate Service 1.0, 3.1.1.3 Energy Expended Field",
-            says="If the maximum value of 65535 kilojoules is attained (0xFFFF), the field value should remain at "
-                 "0xFFFF",
+            says="a counter that has reached its maximum, 65535 kJ, stays there until it is reset",
             how=lambda our, their: our[0] == "positive-infinity")]),
     case("2A38", location, lambda result, answer: answer.flag(f"location-{LOCATIONS[result]}"), [
         reserved_enumeration("location", lambda p: p["location"] > 6, "Body Sensor Location",

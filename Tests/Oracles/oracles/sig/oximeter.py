@@ -34,7 +34,7 @@ def finish(random, payload, flags):
 def spot_check(random):
     payload = Payload()
     flags = random.flags("time", "status", "sensor", "amplitude", "clock not set")
-    payload.put("flags", sum(1 << bit for bit in flags.values()), 1)
+    payload.put_flags(random, flags)
     pair(random, payload)
     if "time" in flags:
         random.date_time(payload, "time")
@@ -44,7 +44,7 @@ def spot_check(random):
 def continuous(random):
     payload = Payload()
     flags = random.flags("fast", "slow", "status", "sensor", "amplitude")
-    payload.put("flags", sum(1 << bit for bit in flags.values()), 1)
+    payload.put_flags(random, flags)
     pair(random, payload)
     for suffix in (" fast", " slow"):
         if suffix[1:] in flags:
@@ -94,14 +94,14 @@ CASES = [
             about="the time of a clock that was not set is a time", facts="device_time",
             when=lambda p: p["flags"] >> 4 & 1 and "time" in p, wrong=PACKAGE,
             source="Pulse Oximeter Service 1.0.1, 3.1.1.1 Flags Field",
-            says="This field also indicates if the clock was not set for the measurement being reported.")]),
+            says="“This field also indicates if the clock was not set for the measurement being reported.”")]),
     case("2A5F", continuous, read_continuous, [reserved_number("*")]),
     case("2A60", features, lambda result, answer: bits(result, FEATURES, answer), [
         Difference(
             about="which status bits are supported is not read", facts="flag *-supported",
             when=lambda p: "status support" in p or "sensor support" in p, wrong=PACKAGE,
             source="Pulse Oximeter Service 1.0.1, 3.3, Table 3.8",
-            says="Included in the characteristic is a PLX Features field, and, depending on the contents of the PLX "
+            says="“Included in the characteristic is a PLX Features field, and, depending on the contents of the PLX "
                  "Features field, the Measurement Status Support field, and the Device and Sensor Status Support "
-                 "field.")]),
+                 "field.”")]),
 ]

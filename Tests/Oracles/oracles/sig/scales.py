@@ -11,7 +11,7 @@ HEIGHT_RESOLUTIONS = [None, 0.01, 0.005, 0.001]
 def weight(random):
     payload = Payload()
     flags = random.flags("imperial", "time", "user", "bmi")
-    payload.put("flags", sum(1 << bit for bit in flags.values()) | (random.getrandbits(4) << 4 if random.chance(0.1) else 0), 1)
+    payload.put_flags(random, flags, reserved=0xf0)
     payload.put("weight", random.uint16(), 2)
     if "time" in flags:
         random.date_time(payload, "time")
@@ -108,8 +108,8 @@ WEIGHT_KNOWN = [
     Difference(
         about="a weight that could not be measured is taken for 327.675 kg or 655.35 lb", facts="weight 1",
         when=lambda p: p["weight"] == 0xFFFF, wrong=PACKAGE,
-        source="Weight Scale Service 1.0.1, 3.2.1.2 Weight Field",
-        says="0xFFFF represents the special value “Measurement Unsuccessful”",
+        source="Weight Scale Service 1.0, Weight Field",
+        says="“The special value of 0xFFFF can be used to indicate ‘Measurement Unsuccessful’ to the Client.”",
         how=lambda our, their: our[0] == "not-a-number"),
 ]
 
@@ -118,8 +118,8 @@ COMPOSITION_KNOWN = [
     Difference(
         about="a body fat above 100 %, and one that could not be measured, takes the measurement with it",
         facts="refused", when=lambda p: p["body fat"] > 1000, wrong=PACKAGE,
-        source="Body Composition Service 1.0, 3.2.1.2 Body Fat Percentage Field",
-        says="0xFFFF represents the special value “Measurement Unsuccessful”"),
+        source="Body Composition Service 1.0, Body Fat Percentage Field",
+        says="no range; 0xFFFF is Measurement Unsuccessful"),
 ]
 
 CASES = [

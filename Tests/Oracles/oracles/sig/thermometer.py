@@ -9,7 +9,7 @@ SITES = ["", "armpit", "body", "ear", "finger", "gastrointestinal-tract", "mouth
 def measurement(random):
     payload = Payload()
     flags = random.flags("fahrenheit", "time", "type")
-    payload.put("flags", sum(1 << bit for bit in flags.values()) | (random.getrandbits(5) << 3 if random.chance(0.1) else 0), 1)
+    payload.put_flags(random, flags, reserved=0xf8)
     payload.number("temperature", random.float(*((86, 113) if "fahrenheit" in flags else (30, 45))), 4)
     if "time" in flags:
         random.date_time(payload, "time")

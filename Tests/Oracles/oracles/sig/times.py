@@ -1,7 +1,8 @@
 """Current Time Service: 2A2B; Date Time: 2A08."""
 
+from ..comparison import Difference
 from ..payload import Payload
-from .common import case, dates, reserved_enumeration
+from .common import GSS, PACKAGE, bits, case, dates, possible, reserved_enumeration
 
 
 def date_time(random):
@@ -23,12 +24,18 @@ def current_time(random):
 
 def read_current_time(result, answer):
     answer.time(result.date_time)
+    answer.measure("fraction", result.fractions256 / 256, "s")
+    bits(result.adjust_reason, REASONS, answer)
 
 
 CASES = [
     case("2A08", date_time, lambda result, answer: answer.time(result), dates()),
     case("2A2B", current_time, read_current_time, [
         *dates()[1:],
+        Difference(
+            about="a time that no clock has is not noticed beside an unknown date", facts="flag device-time-invalid",
+            when=lambda p: 0 in p["time"][:3] and not possible(p["time"]), wrong=PACKAGE,
+            source=f"{GSS}, Date Time, Hours", says="“Valid range 0 to 23.”"),
         reserved_enumeration("day of the week", lambda p: p["day of week"] > 7, "Day of Week",
                              "8–255: Reserved for Future Use")]),
 ]
