@@ -130,6 +130,8 @@ enum BTHomeObjects {
     private static let buttonEvents: [UInt8: String] = [
         0x01: "press", 0x02: "double-press", 0x03: "triple-press", 0x04: "long-press",
         0x05: "long-double-press", 0x06: "long-triple-press", 0x80: "hold-press",
+        // Only the format's own parser, bthome-ble, has this one so far.
+        0x81: "hold-release",
     ]
     private static let commandEvents: [UInt8: String] = [
         0x00: "off", 0x01: "on", 0x02: "toggle", 0x03: "step-up", 0x04: "step-down",
