@@ -4,6 +4,7 @@ import logging
 
 from bthome_ble import BTHomeBluetoothDeviceData
 from bthome_ble.const import MEAS_TYPES
+from bthome_ble.event import BUTTON_EVENTS
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from ..comparison import Answer, Case, Difference
@@ -44,7 +45,8 @@ STATES = {
     0x2B: ("tamper", "off", "on"), 0x2C: ("vibration", "clear", "detected"), 0x2D: ("window", "closed", "open"),
 }
 BUTTON, COMMAND, DIMMER, TEXT, RAW = 0x3A, 0x3B, 0x3C, 0x53, 0x54
-BUTTONS = (0, 1, 2, 3, 4, 5, 6, 0x80)
+OTHERS = (0, BUTTON, COMMAND, DIMMER, TEXT, RAW, 0xF0, 0xF1, 0xF2)
+assert set(MEAS_TYPES) == {*NUMBERS, *STATES, *OTHERS}, "bthome-ble knows other objects"
 
 # bthome-ble's names of the classes, where they are not ours.
 CLASSES = {"pm25": "pm2-5", "carbon_dioxide": "co2", "volatile_organic_compounds": "tvoc", "dew_point": "dewpoint"}
@@ -61,7 +63,7 @@ def object_(random, number):
     if number in STATES:
         return bytes([random.randint(0, 1)])
     if number == BUTTON:
-        return bytes([random.choice(BUTTONS)])
+        return bytes([random.choice(list(BUTTON_EVENTS))])
     if number == DIMMER:
         return bytes([random.randint(0, 2), random.uint8()])
     if number == COMMAND:
@@ -79,7 +81,7 @@ class Objects:
     """An advert, and what objects are in it."""
 
     def __init__(self, random, encrypted):
-        numbers = [random.choice([*NUMBERS, *STATES, BUTTON, COMMAND, DIMMER, TEXT, RAW, 0xF0, 0xF1, 0xF2])
+        numbers = [random.choice([*NUMBERS, *STATES, *OTHERS[1:]])
                    for _ in range(random.randint(1, 5))]
         # Several of one kind are told apart by their order.
         if random.chance(0.3):

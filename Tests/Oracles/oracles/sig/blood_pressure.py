@@ -101,7 +101,7 @@ def known(pressures):
             about="a pulse that makes sense only most significant octet first is read so, and the status with it",
             facts="pulse-rate 1|flag *", when=lambda p: p.get("pulse rate", 0) & 0xFF == 0
             and 30 <= p.get("pulse rate", 0) >> 8 <= 239, wrong="neither",
-            source="docs/records.md: frames of Beurer's BM 85",
+            source=f"{GSS}, Blood Pressure Measurement, Pulse Rate",
             says="The specification has the least significant octet first; such a pulse would be 0, negative, below 18 "
                  "or above 2559.",
             how=lambda our, their: not isinstance(our, tuple) or 30 <= our[0] <= 239),
