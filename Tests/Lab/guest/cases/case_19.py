@@ -18,18 +18,20 @@ def run(lab):
     lab.gateway.start(sensor, locked, settings={sensor: {"key": path}, locked: {"key": path}})
 
     first = bthome_advert(sensor.address, KEY, COUNTER, 2134)
-    sensor.broadcast([first, REPEATS])
-    sensor.wait_broadcast(1)
-    expect_equal(temperatures(lab, sensor, 1), ["21.34"], "temperatures of the first payload")
-    sensor.broadcast([bthome_advert(sensor.address, KEY, COUNTER + 1, 2150), REPEATS])
+    # Many sensors count, and encrypt anew, what they have said before.
+    again = bthome_advert(sensor.address, KEY, COUNTER + 1, 2134)
+    sensor.broadcast([first, REPEATS], [again, REPEATS])
     sensor.wait_broadcast(2)
-    expect_equal(temperatures(lab, sensor, 2), ["21.34", "21.50"], "temperatures of both payloads")
+    expect_equal(temperatures(lab, sensor, 1), ["21.34"], "temperatures of the first value")
+    sensor.broadcast([bthome_advert(sensor.address, KEY, COUNTER + 2, 2150), REPEATS])
+    sensor.wait_broadcast(3)
+    expect_equal(temperatures(lab, sensor, 2), ["21.34", "21.50"], "temperatures of both values")
     lab.journal.wait("submitted", sensor, count=2)
 
     sensor.broadcast([first, REPEATS], [bthome_advert(sensor.address, KEY, COUNTER - 1, 2222), REPEATS])
     locked.broadcast([bthome_advert(locked.address, OTHER_KEY, COUNTER, 2000), REPEATS],
                      [bthome_advert(locked.address, OTHER_KEY, COUNTER + 1, 2010), REPEATS])
-    sensor.wait_broadcast(4)
+    sensor.wait_broadcast(5)
     locked.wait_broadcast(2)
     lab.journal.wait("decode-error", locked)
     hold_for("no record of a replay, one decode-error", WATCH_S, lambda: (

@@ -38,6 +38,12 @@ BODY_SCALE = Kind(
     {"2A9E": "bf010000", "2A9B": "ffbf0100"})
 OXIMETER = Kind(
     1005, "streamer", "2A5F", {"1822": {"2A5F": "notify", "2A5E": "indicate", "2A60": "read"}}, {"2A60": "0000"})
+# Measures once; stores what it has measured.
+SPOT_OXIMETER = Kind(
+    1005, "indicator", "2A5E", {"1822": {"2A5E": "indicate", "2A60": "read"}}, {"2A60": "0000"})
+STORING_OXIMETER = Kind(
+    1005, "recorder", "2A5E", {"1822": {"2A5E": "indicate", "2A60": "read", "2A52": "indicate write"}},
+    {"2A60": "0000"})
 STRAP = Kind(1006, "streamer", "2A37", {"180D": {"2A37": "notify", "2A38": "read"}}, {"2A38": "01"})
 GLUCOSE_METER = Kind(
     1000, "recorder", "2A18",

@@ -19,6 +19,7 @@ WEIGHT_TIME_STAMP, WEIGHT_USER, WEIGHT_BMI = 0x02, 0x04, 0x08
 COMPOSITION_FIRST, COMPOSITION_SECOND, COMPOSITION_PARTS = 0x003E, 0x0FC0, 0x1000
 CGM_TREND = 0x01
 CGM_E2E_CRC_SUPPORTED, CGM_TREND_SUPPORTED = 1 << 12, 1 << 15
+SPOT_TIME_STAMP = 0x01
 HEART_RATE_CONTACT, HEART_RATE_INTERVALS = 0x06, 0x10
 # Generic Health Sensor: a numeric observation with type, time stamp and patient; MDC_PULS_OXIM_SAT_O2, MDC_DIM_PERCENT.
 OBSERVATION_NUMERIC, OBSERVATION_FLAGS = 0x01, 0x0023
@@ -112,6 +113,11 @@ def payloads_of(records, characteristic):
 def pulse_oximetry(saturation, pulse):
     """A PLX Continuous Measurement (2A5F)."""
     return (b"\x00" + sfloat(saturation) + sfloat(pulse)).hex()
+
+
+def spot_oximetry(saturation, pulse, when):
+    """A PLX Spot-Check Measurement (2A5E)."""
+    return (bytes([SPOT_TIME_STAMP]) + sfloat(saturation) + sfloat(pulse) + when.encoded).hex()
 
 
 def heart_rate(rate, *intervals):
