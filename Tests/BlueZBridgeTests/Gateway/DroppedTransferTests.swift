@@ -38,7 +38,8 @@ struct DroppedTransferTests {
         let meter = StoredRecordsTests.meter(4, context: .init(meal: 1)) { $0.script.contexts = order }
         try await Self.dropAnywhere(meter, as: "glucose", isKept: true) { bench, dropAfter in
             #expect(bench.kinds() == [.glucose: 4, .glucoseContext: 4], "after \(dropAfter)")
-            #expect(try await bench.outbox() == [String](repeating: "read", count: 8), "after \(dropAfter)")
+            let events = try await bench.outbox()
+            #expect(events == [String](repeating: "read", count: 8), "after \(dropAfter)")
             let records = bench.noted.committed.all
             let glucose = Dictionary(
                 uniqueKeysWithValues: records.filter { $0.kind == .glucose }.map { ($0.sequence, $0.id) })
@@ -46,7 +47,8 @@ struct DroppedTransferTests {
                 records.filter { $0.kind == .glucoseContext }
                     .allSatisfy { $0.related == glucose[$0.sequence] },
                 "after \(dropAfter)")
-            #expect(await bench.meter.requests.last == StoredRecordsTests.from(3), "after \(dropAfter)")
+            let request = await bench.meter.requests.last
+            #expect(request == StoredRecordsTests.from(3), "after \(dropAfter)")
         }
     }
 

@@ -104,7 +104,7 @@ struct HistoryTests {
         try await StoredRecordsTests.run(Self.meter(), entry: .init(subject: "patient-17")) { bench in
             await bench.measure(1)
             // 10 min later somebody else has it; what it stored meanwhile is read only then.
-            await bench.clock.advance(by: .seconds(600), bench.loop)
+            await bench.longPause(.seconds(600))
             await bench.apply(.init(subject: "patient-18"))
             await bench.peripheral.change(GlucoseMeter.self) { meter in
                 _ = meter.measure(
