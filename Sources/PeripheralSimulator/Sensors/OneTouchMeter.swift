@@ -40,6 +40,8 @@ public struct OneTouchMeter: SimulatedSensor {
     public var wallSeconds: Int64
     /// Whether the next answer has a wrong checksum; once.
     public var sendsWrongChecksum = false
+    /// Hangs up instead of giving the record of this number; once.
+    public var breaksAtNumber: UInt16?
     /// The payloads of the commands that it took, in order.
     public private(set) var commands: [[UInt8]] = []
     /// Frames that it did not understand.
@@ -63,6 +65,12 @@ public struct OneTouchMeter: SimulatedSensor {
 
     public mutating func add(_ record: Record) {
         records.append(record)
+    }
+
+    /// Forgets all records; numbers begin again.
+    public mutating func clear() {
+        records = []
+        firstNumber = 1
     }
 
     // MARK: The sensor
@@ -106,11 +114,15 @@ public struct OneTouchMeter: SimulatedSensor {
             return nil
         }
         if commands.count < 1_024 { commands.append(payload) }
-        outgoing += [Self.acknowledgement, frame(answer(payload))]
+        outgoing += [Self.acknowledgement, frame(answer(payload), isRecordMissing: payload.first == 0xB3)]
         return nil
     }
 
     public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+        if let number = breaksAtNumber, commands.last == [0xB3] + Wire.bytes(number) {
+            breaksAtNumber = nil
+            return .hangUp
+        }
         guard subscriptions.contains(Self.notification), !outgoing.isEmpty else { return nil }
         return .send(Self.notification, outgoing.removeFirst())
     }
@@ -134,9 +146,9 @@ public struct OneTouchMeter: SimulatedSensor {
         }
     }
 
-    private mutating func frame(_ answer: [UInt8]?) -> [UInt8] {
-        // 06 stands before an answer, another number before a refusal.
-        let payload = answer.map { [0x06] + $0 } ?? [0x07]
+    private mutating func frame(_ answer: [UInt8]?, isRecordMissing: Bool) -> [UInt8] {
+        // 06 stands before an answer; 09 says that there is no such record, 07 refuses a command.
+        let payload = answer.map { [0x06] + $0 } ?? [isRecordMissing ? 0x09 : 0x07]
         let body = [0x02, UInt8(clamping: payload.count + 7), 0x00, 0x03] + payload + [0x03]
         defer { sendsWrongChecksum = false }
         return [0x01] + body + Wire.bytes(Self.checksum(body) ^ (sendsWrongChecksum ? 1 : 0))
