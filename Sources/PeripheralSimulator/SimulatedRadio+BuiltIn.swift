@@ -2,13 +2,15 @@ public import BlueZBridge
 public import IngestKit
 
 extension SimulatedRadio {
-    /// Readings of the built-in peripherals that an allow-list of the first two brings.
-    public static let builtInReadings = 6
+    /// Readings of the built-in peripherals that an allow-list of all but the third brings.
+    public static let builtInReadings = 12
 
     /// The peripherals of `run --radio simulated`, which give all they have in about 15 s:
     /// - C0:00:00:00:00:01, a thermometer: 36.60 and 37.05 with a date, 36.9 without;
     /// - C0:00:00:00:00:02, a cuff: three readings with date and pulse;
-    /// - C0:00:00:00:00:03, a thermometer that is meant to be on no allow-list.
+    /// - C0:00:00:00:00:03, a thermometer that is meant to be on no allow-list;
+    /// - C0:00:00:00:00:04, a glucose meter with four stored records, the last one from an hour ago;
+    /// - C0:00:00:00:00:05, a scale: a weight, and a body composition in two packets.
     /// - Parameters:
     ///   - loop: a new one when nil.
     ///   - zone: where the peripherals' clocks are set.
@@ -47,10 +49,32 @@ extension SimulatedRadio {
             services: SimulatedService.thermometer(serial: "T-0003"),
             readings: [.temperature(mantissa: 3812, exponent: -2, isDated: true)],
             rhythm: rhythm(first: .seconds(1), pause: .seconds(2)), loop: loop, time: time)
+        let seconds = clock.wallNanoseconds / 1_000_000_000
+        var meter = GlucoseMeter(serial: "G-0004")
+        for (hours, concentration) in [(25, 118), (13, 97), (7, 131), (1, 104)] as [(Int64, Int16)] {
+            let past = seconds - hours * 3_600
+            meter.measure(
+                .milligramsPerDecilitre(concentration),
+                at: DeviceTime(wallSeconds: past + Int64(zone.offset(at: past))) ?? time())
+        }
+        let glucose = SimulatedPeripheral(
+            device: .simulated(4), sensor: meter,
+            rhythm: rhythm(first: .milliseconds(2_500), pause: .milliseconds(2_500)), loop: loop, time: time)
+        let scale = SimulatedPeripheral(
+            device: .simulated(5),
+            sensor: Scale(
+                [
+                    .init(
+                        .init(14_480),
+                        .init(
+                            fat: 215, metabolism: 6_900, muscle: 412, bodyWater: 7_930, impedance: 5_123,
+                            isSplit: true))
+                ], serial: "S-0005"),
+            rhythm: rhythm(first: .milliseconds(3_500), pause: .milliseconds(2_500)), loop: loop, time: time)
         return try SimulatedRadio(
             loop: loop, clock: clock,
             adapters: [SimulatedAdapter(index: 0, address: BluetoothAddress(value: 0x0000_5E00_5300))],
-            peripherals: [thermometer, cuff, stranger])
+            peripherals: [thermometer, cuff, stranger, glucose, scale])
     }
 }
 

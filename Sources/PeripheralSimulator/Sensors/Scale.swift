@@ -47,7 +47,9 @@ public struct Scale: SimulatedSensor {
     public private(set) var partsSent = 0
     private let serial: String
     private let hasComposition: Bool
+    /// Weights and body compositions.
     private var count = 0
+    private var confirmed = 0
     /// Parts of the first weighing that are confirmed.
     private var given = 0
     /// Whether the next part waits for its confirmation.
@@ -73,7 +75,7 @@ public struct Scale: SimulatedSensor {
     /// Somebody stands on it.
     public mutating func add(_ weighing: Weighing) {
         weighings.append(weighing)
-        count += 1
+        count += (weighing.weight == nil ? 0 : 1) + (weighing.composition == nil ? 0 : 1)
     }
 
     // MARK: The sensor
@@ -107,7 +109,7 @@ public struct Scale: SimulatedSensor {
     public var advert: [UInt8] { .advert(services: hasComposition ? [0x181D, 0x181B] : [0x181D]) }
 
     public var tally: SensorTally {
-        SensorTally(readings: count, offered: partsSent, confirmed: count - weighings.count)
+        SensorTally(readings: count, offered: partsSent, confirmed: confirmed)
     }
 
     public mutating func linked() {
@@ -116,7 +118,10 @@ public struct Scale: SimulatedSensor {
         hasWaited = false
         hasPaused = false
         hasSent = false
-        if script.repeatsWhole { given = 0 }
+        if script.repeatsWhole, given > 0, let weighing = weighings.first {
+            confirmed -= parts(of: weighing).prefix(given).count { $0.isLast }
+            given = 0
+        }
     }
 
     public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
@@ -157,8 +162,10 @@ public struct Scale: SimulatedSensor {
     private mutating func finishPart() -> SensorStep? {
         guard isUnderWay, let weighing = weighings.first else { return nil }
         isUnderWay = false
+        let parts = parts(of: weighing)
+        if parts[given].isLast { confirmed += 1 }
         given += 1
-        if given == parts(of: weighing).count {
+        if given == parts.count {
             finishWeighing()
             return script.hangsUp ? .hangUp : nil
         }
@@ -178,6 +185,8 @@ public struct Scale: SimulatedSensor {
         let payload: [UInt8]
         /// Before it, unless it is the first on its link.
         let pause: Duration
+        /// Whether its value is whole with it.
+        var isLast = true
     }
 
     private func parts(of weighing: Weighing) -> [Part] {
@@ -185,7 +194,7 @@ public struct Scale: SimulatedSensor {
         let composition = packets.enumerated().map { index, packet in
             Part(
                 characteristic: Self.compositionMeasurement, payload: packet,
-                pause: index == 0 ? script.pause : script.packetPause)
+                pause: index == 0 ? script.pause : script.packetPause, isLast: index == packets.count - 1)
         }
         let weight = weighing.weight.map {
             [Part(characteristic: Self.weightMeasurement, payload: $0.payload, pause: script.pause)]

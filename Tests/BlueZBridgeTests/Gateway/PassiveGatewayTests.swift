@@ -49,6 +49,11 @@ struct PassiveGatewayTests {
                 model: model(1002, "thermometer", 0x1809), address: BluetoothAddress("C0:00:00:00:00:01")),
             AllowedPeripheral(
                 model: model(1001, "blood-pressure", 0x1810), address: BluetoothAddress("C0:00:00:00:00:02")),
+            AllowedPeripheral(
+                model: model(1000, "glucose", 0x1808), address: BluetoothAddress("C0:00:00:00:00:04")),
+            AllowedPeripheral(
+                model: model(1004, "body-composition", 0x181B),
+                address: BluetoothAddress("C0:00:00:00:00:05")),
         ])
         return PassiveGateway(
             ports: .init(radio: radio, store: store, events: EventLog(sink: sink), clock: clock),
@@ -78,9 +83,9 @@ struct PassiveGatewayTests {
         let report = await radio.report()
         running.cancel()
         try await running.value
-        #expect(report.peripherals.map(\.confirmed) == [3, 3, 0])
-        #expect(report.peripherals.map(\.linksAccepted) == [3, 3, 0])
-        #expect(try await store.counts().records == 6)
+        #expect(report.peripherals.map(\.confirmed) == [3, 3, 0, 4, 2])
+        #expect(report.peripherals.map(\.linksAccepted) == [3, 3, 0, 1, 1])
+        #expect(try await store.counts().records == 12)
         #expect(!events.names.contains("read-failed"))
         // A deadline or two for each of the adverts; more is a loop that spins.
         #expect(clock.sleepCount < 1_000)

@@ -107,7 +107,7 @@ struct SensorTests {
             scale.linked()
             let parts = [Self.weightStep, .wait(.seconds(40)), Self.compositionStep]
             #expect(Self.steps(&scale, Self.both) == (isCompositionFirst ? parts.reversed() : parts))
-            #expect(scale.tally == SensorTally(readings: 1, offered: 2, confirmed: 1))
+            #expect(scale.tally == SensorTally(readings: 2, offered: 2, confirmed: 2))
         }
     }
 

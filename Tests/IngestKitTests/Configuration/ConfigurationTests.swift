@@ -257,7 +257,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [("ingestd.yaml", 0, 0, 2), ("demo.yaml", 2, 1, 0)])
+    @Test(arguments: [("ingestd.yaml", 0, 0, 2), ("demo.yaml", 4, 1, 0)])
     func aShippedFileIsGood(name: String, peripherals: Int, destinations: Int, warnings: Int) throws {
         let check = ConfigurationCheck(
             path: Samples.repository + "/config/" + name, installedCatalogue: "/nowhere/p.yaml",
