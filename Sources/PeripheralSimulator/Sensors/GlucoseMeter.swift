@@ -47,14 +47,11 @@ public struct GlucoseMeter: SimulatedSensor {
     public private(set) var requests: [[UInt8]] = []
     public private(set) var recordsSent = 0
     public private(set) var contextsSent = 0
-    /// Transfers whose last response was confirmed, or after which something else was asked.
-    public private(set) var transfersEnded = 0
     private let serial: String
     private var stored = 0
     /// Payloads that were sent at least once.
     private var delivered: Set<[UInt8]> = []
     private var outgoing: [SensorStep] = []
-    private var isEnding = false
 
     /// - Parameter firstSequence: the number of the first record.
     public init(_ records: [Record] = [], firstSequence: UInt16 = 0, serial: String = "G-0001") {
@@ -126,7 +123,6 @@ public struct GlucoseMeter: SimulatedSensor {
 
     public mutating func linked() {
         outgoing = []
-        isEnding = false
     }
 
     public mutating func written(
@@ -156,10 +152,6 @@ public struct GlucoseMeter: SimulatedSensor {
     }
 
     public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
-        if isEnding, outgoing.isEmpty {
-            isEnding = false
-            transfersEnded += 1
-        }
         while !outgoing.isEmpty {
             let step = outgoing.removeFirst()
             guard case .send(let characteristic, let value) = step else { return step }
@@ -169,7 +161,7 @@ public struct GlucoseMeter: SimulatedSensor {
                 recordsSent += 1
                 delivered.insert(value)
             case Self.measurementContext: contextsSent += 1
-            default: isEnding = outgoing.isEmpty
+            default: break
             }
             return step
         }

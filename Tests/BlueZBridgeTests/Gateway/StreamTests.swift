@@ -52,6 +52,21 @@ struct StreamTests {
         }
     }
 
+    @Test func strapThatNeverStopsAdvertisingIsReadAgainWhenItsModelSaysSo() async throws {
+        let timing = PassiveTiming(streamInterval: .seconds(10), streamMaximum: .seconds(20))
+        for rearm in [Duration.seconds(60), nil] {
+            try await GatewayBench.run(
+                sensor: HeartRateStrap(), as: "heart-rate", rhythm: Self.worn, timing: timing, rearm: rearm
+            ) { bench in
+                try await bench.readOnce()
+                try await Self.pass(.seconds(55), bench)
+                #expect(bench.count(of: "connected") == 1)
+                try await Self.pass(.seconds(10), bench)
+                #expect(bench.count(of: "connected") == (rearm == nil ? 1 : 2))
+            }
+        }
+    }
+
     @Test func strapThatIsTakenOffEndsTheStreamAndIsNoFailure() async throws {
         try await GatewayBench.run(sensor: HeartRateStrap(), as: "heart-rate") { bench in
             await bench.peripheral.wakeUp()

@@ -99,6 +99,8 @@ struct GatewayBench {
         var tick: UInt64 = 0
         /// Whether the model advertises before the measurement.
         var isReadyBeforeMeasurement = false
+        /// After which a model that never stops advertising is read again.
+        var rearm: Duration?
     }
 
     /// The peripherals' clock: 3 s behind ours.
@@ -123,7 +125,7 @@ struct GatewayBench {
             profile: setup.profile, recognised: setup.service.map { [[.service($0)]] } ?? [],
             bonding: .none,
             instructions: .init(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
-            readyBeforeMeasurement: setup.isReadyBeforeMeasurement, rearm: nil, quirks: [])
+            readyBeforeMeasurement: setup.isReadyBeforeMeasurement, rearm: setup.rearm, quirks: [])
         self.model = model
         timing = setup.timing
         gateway = PassiveGateway(
@@ -141,14 +143,15 @@ struct GatewayBench {
     static func run(
         sensor: some SimulatedSensor, as profile: String, readings: [SimulatedReading] = [],
         rhythm: SimulatedPeripheral.Rhythm = .init(), timing: PassiveTiming = PassiveTiming(),
-        entry: Entry = Entry(), failingCommits: Int = 0, _ body: (GatewayBench) async throws -> Void
+        entry: Entry = Entry(), failingCommits: Int = 0, rearm: Duration? = nil,
+        _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let setup = Setup(
             peripheral: { loop in
                 SimulatedPeripheral(
                     device: DeviceAddress(RadioBench.pinned, .random), sensor: sensor, readings: readings,
                     rhythm: rhythm, loop: loop, time: { deviceTime })
-            }, profile: profile, entry: entry, timing: timing, failingCommits: failingCommits)
+            }, profile: profile, entry: entry, timing: timing, failingCommits: failingCommits, rearm: rearm)
         try await run(setup, body)
     }
 
