@@ -2,6 +2,8 @@
 extension ReadSession {
     /// Records that go into one transaction while a memory streams in.
     private static let largestGroup = 100
+    /// How long the rest of a value in several packets is awaited.
+    private static let packetTimeout = Duration.seconds(60)
     /// Streams bring a value a second or so; one that has paused for so long has ended.
     private static let longestStreamPause = Duration.seconds(10)
 
@@ -42,11 +44,12 @@ extension ReadSession {
         try await takeAll(over: link)
     }
 
-    /// Takes the values that come until none has come for a moment.
+    /// Takes the values that come until none has come for a moment; for a longer one while a value is
+    /// not whole, so that a peripheral that gives all of it anew on each link comes to its end.
     func takeFurther(over link: any PeripheralLink) async throws(SessionError) {
-        while committedCount < Self.mostValues,
-            let value = try await nextValue(over: link, within: Self.furtherValueTimeout)
-        {
+        while committedCount < Self.mostValues {
+            let patience = joining.isIncomplete ? Self.packetTimeout : Self.furtherValueTimeout
+            guard let value = try await nextValue(over: link, within: patience) else { return }
             try await take(value, over: link)
         }
     }

@@ -50,6 +50,8 @@ struct ValueJoining {
     private let device: BluetoothAddress
     private var pending: [BluetoothUUID: PendingPackets] = [:]
     private var changed: BluetoothUUID?
+    /// Characteristics with packets of this link that wait for their rest.
+    private var incomplete: Set<BluetoothUUID> = []
     /// By sequence number.
     private var leaders: [Int: Leader] = [:]
     private var contexts: [Part] = []
@@ -60,6 +62,9 @@ struct ValueJoining {
     }
 
     // MARK: Packets
+
+    /// Whether packets of this link wait for their rest.
+    var isIncomplete: Bool { !incomplete.isEmpty }
 
     /// Takes over what an earlier link left behind.
     mutating func recall(_ packets: [PendingPackets]) {
@@ -145,6 +150,11 @@ struct ValueJoining {
 
     private mutating func keep(_ packets: [[UInt8]], of value: ReceivedValue) {
         let hadPackets = pending[value.characteristic] != nil
+        if packets.isEmpty {
+            incomplete.remove(value.characteristic)
+        } else {
+            incomplete.insert(value.characteristic)
+        }
         pending[value.characteristic] =
             packets.isEmpty
             ? nil
