@@ -7,7 +7,7 @@ from labkit.kinds import CGM
 from labkit.payloads import DateTime, cgm, cgm_session_start, cgm_status, payloads_of
 from labkit.waiting import expect_equal
 
-TITLE = "continuous glucose: times from the session's start, and later no more than the new readings"
+TITLE = "continuous glucose: times from the session's start, a wrong checksum set aside, later only the new readings"
 LIMIT_S = 240
 STEP_MINUTES = 5
 FIRST, NEW = 20, 3
@@ -28,18 +28,32 @@ def run(lab):
     check(lab, monitor, old, FIRST, start)
     monitor.wait_link_ended(1)
 
-    new = [stored(number) for number in range(FIRST, FIRST + NEW)]
-    monitor.store(*new)
+    damaged = stored(FIRST, damage=1)
+    new = [stored(number) for number in range(FIRST + 1, FIRST + 1 + NEW)]
+    monitor.store(damaged, *new)
     monitor.wait_asleep()
     check(lab, monitor, new, FIRST + NEW, start)
-    link = monitor.wait_link_ended(2)
-    crossed = [payload for number, payload in monitor.notifications() if number == link["number"]]
-    expect_equal(crossed, payloads_of(old[-1:] + new, "2AA7"), "readings that crossed the air later")
-    expect_equal(lab.journal.events("decode-error", monitor), [], "payloads that could not be decoded")
+    monitor.wait_link_ended(2)
+    expect_equal(crossed(monitor, 2), payloads_of([*old[-1:], damaged, *new], "2AA7"), "readings of the second link")
+    undecoded, = lab.journal.events("decode-error", monitor)
+    expect_equal(lab.journal.events("submitted", record_id=undecoded["INGEST_RECORD_ID"]), [], "deliveries of it")
+
+    monitor.store(stored(FIRST + NEW + 1))
+    monitor.wait_asleep()
+    check(lab, monitor, [stored(FIRST + NEW + 1)], FIRST + NEW + 1, start)
+    monitor.wait_link_ended(3)
+    expect_equal(len(crossed(monitor, 3)), 2, "readings of the third link: the new one, and the one at the mark")
 
 
-def stored(number):
-    return [number * STEP_MINUTES, [["2AA7", cgm(number * STEP_MINUTES, 100 + number, trend=number)]]]
+def stored(number, damage=0):
+    """Of the memory; damaged by some bits of the checksum's last byte."""
+    payload = bytearray.fromhex(cgm(number * STEP_MINUTES, 100 + number, trend=number))
+    payload[-1] ^= damage
+    return [number * STEP_MINUTES, [["2AA7", payload.hex()]]]
+
+
+def crossed(monitor, link):
+    return [payload for number, payload in monitor.notifications() if number == link]
 
 
 def check(lab, monitor, stored_records, count, start):
