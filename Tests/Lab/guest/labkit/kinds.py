@@ -57,3 +57,5 @@ HEALTH_SENSOR = Kind(
     1011, "indicator", "2B8B", {"1840": {"2B8B": "notify indicate", "2BF3": "read", "2BF4": "indicate write"}},
     {"2BF3": "0001b84b0200"})
 BTHOME = Kind(1008, "broadcaster", "ADV")
+MI_SCALE = Kind(1009, "broadcaster", "ADV")
+MIBEACON = Kind(1010, "broadcaster", "ADV")

@@ -30,6 +30,10 @@ SEGMENT_FIRST, SEGMENT_LAST = 0x01, 0x02
 SEGMENT_SIZE = 19
 BTHOME_UUID, BTHOME_ENCRYPTED = b"\xd2\xfc", 0x41
 BTHOME_TEMPERATURE = 0x02
+MI_SCALE_UUID, MI_SCALE_SETTLED, MI_SCALE_STEPPED_OFF = b"\x1d\x18", 0x20, 0x80
+# Version 5; object, address, encryption; of a registered device with a standard key.
+MIBEACON_UUID, MIBEACON_FRAME = b"\x95\xfe", 0x5958
+MIBEACON_PRODUCT, MIBEACON_TEMPERATURE, MIBEACON_ASSOCIATED_DATA = 0x055B, 0x1004, b"\x11"
 
 
 @dataclass(frozen=True)
@@ -196,8 +200,32 @@ def bthome_advert(address, key, counter, hundredths):
     information, count = bytes([BTHOME_ENCRYPTED]), struct.pack("<I", counter)
     nonce = bytes.fromhex(address.replace(":", "")) + BTHOME_UUID + information + count
     sealed = AESCCM(bytes.fromhex(key), tag_length=4).encrypt(nonce, measurements, None)
-    service_data = b"\x16" + BTHOME_UUID + information + sealed[:-4] + count + sealed[-4:]
-    return (b"\x02\x01\x06" + bytes([len(service_data)]) + service_data).hex()
+    return service_data_advert(BTHOME_UUID, information + sealed[:-4] + count + sealed[-4:])
+
+
+def mibeacon_advert(address, key, counter, tenths):
+    """Advertising data with a temperature in 0.1 degrees Celsius, encrypted as Xiaomi's MiBeacon version 5 is."""
+    sender = bytes.fromhex(address.replace(":", ""))[::-1]
+    product, frame = struct.pack("<H", MIBEACON_PRODUCT), bytes([counter & 0xFF])
+    extension = (counter >> 8).to_bytes(3, "little")
+    sealed = AESCCM(bytes.fromhex(key), tag_length=4).encrypt(
+        sender + product + frame + extension, struct.pack("<HBh", MIBEACON_TEMPERATURE, 2, tenths),
+        MIBEACON_ASSOCIATED_DATA)
+    return service_data_advert(
+        MIBEACON_UUID, struct.pack("<H", MIBEACON_FRAME) + product + frame + sender + sealed[:-4] + extension
+        + sealed[-4:])
+
+
+def mi_scale_advert(kilograms, when, settled, stepped_off=False):
+    """Advertising data of a Mi Smart Scale; kilograms in steps of 0.005."""
+    status = (MI_SCALE_SETTLED if settled else 0) | (MI_SCALE_STEPPED_OFF if stepped_off else 0)
+    return service_data_advert(
+        MI_SCALE_UUID, struct.pack("<BH", status, round(kilograms * 200)) + when.encoded)
+
+
+def service_data_advert(uuid, data):
+    """Advertising data with flags and the service data of a UUID of 16 bits, which comes as it goes over the air."""
+    return (b"\x02\x01\x06" + bytes([len(data) + 3, 0x16]) + uuid + data).hex()
 
 
 def record_id(address, characteristic, payload):
