@@ -68,8 +68,11 @@ extension AttributeLink {
         if let known = range.characteristics[characteristic.description], known.properties != 0 {
             return known
         }
+        guard range.isWhole != true else { throw .missing(characteristic) }
         let opcode = AttributeProtocol.Opcode.readByTypeRequest
-        var next = range.firstHandle
+        // An earlier walk met declarations in their order, up to the highest that is known.
+        let walked = range.characteristics.values.filter { $0.properties != 0 }.map(\.valueHandle).max()
+        var next = walked.map { $0 == .max ? $0 : $0 + 1 } ?? range.firstHandle
         while next <= range.lastHandle {
             let answer: [UInt8]
             do {
@@ -91,6 +94,7 @@ extension AttributeLink {
             guard last < UInt16.max else { break }
             next = last + 1
         }
+        layout.services[service.description]??.isWhole = true
         throw .missing(characteristic)
     }
 

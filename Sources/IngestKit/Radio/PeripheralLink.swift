@@ -117,6 +117,9 @@ public struct AttributeLayout: Sendable, Equatable, Codable {
         public var lastHandle: UInt16
         /// By `BluetoothUUID.description`.
         public var characteristics: [String: Characteristic]
+        /// Whether its declarations were walked to the end, so that what is not there is absent. Nil,
+        /// in layouts that were stored without it, is no.
+        public var isWhole: Bool?
 
         public init(firstHandle: UInt16, lastHandle: UInt16, characteristics: [String: Characteristic]) {
             self.firstHandle = firstHandle

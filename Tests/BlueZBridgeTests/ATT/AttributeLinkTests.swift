@@ -62,6 +62,29 @@ struct AttributeLinkTests {
         await link.close()
     }
 
+    @Test func aServiceIsWalkedOnceForWhatItHasAndLacks() async throws {
+        let bench = try LinkBench(
+            services: [
+                SimulatedService(
+                    0x180A, [0x2A29, 0x2A24].map { .init($0, .read, value: [0x45]) })
+            ])
+        let first = try await bench.connect()
+        #expect(try await first.has(0x2A29, in: 0x180A))
+        #expect(try await first.has(0x2A26, in: 0x180A) == false)
+        let walked = await first.pduCount
+        #expect(try await first.has(0x2A24, in: 0x180A))
+        #expect(try await first.has(0x2A25, in: 0x180A) == false)
+        #expect(await first.pduCount == walked)
+        let layout = await first.layout
+        await first.close()
+        await bench.linkEnded()
+
+        let second = try await bench.connect(remembering: layout)
+        #expect(try await second.has(0x2A26, in: 0x180A) == false)
+        #expect(await second.pduCount == 0)
+        await second.close()
+    }
+
     @Test func mtuIsExchangedOnlyForLongerPDUs() async throws {
         let bench = try LinkBench()
         let link = try await bench.connect()
