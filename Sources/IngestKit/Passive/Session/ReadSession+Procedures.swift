@@ -229,13 +229,16 @@ extension ReadSession {
             try await transfer(access, over: link)
             hasSucceeded = true
         }
+        let pause =
+            try await hasStream(besides: singles, over: link)
+            ? Self.longestStreamPause : Self.furtherValueTimeout
         let end = environment.clock.now + timing.streamMaximum
         var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)
         var hasDetails = false
         do throws(SessionError) {
             while environment.clock.now < end {
                 let left = end.since(environment.clock.now)
-                let patience = min(hasSucceeded ? Self.longestStreamPause : Self.firstValueTimeout, left)
+                let patience = min(hasSucceeded ? pause : Self.firstValueTimeout, left)
                 guard let value = try await nextValue(over: link, within: patience) else {
                     if hasSucceeded || environment.clock.now >= end { break }
                     throw SessionError.noMeasurement
@@ -263,6 +266,20 @@ extension ReadSession {
         for left in sampler.flush() {
             try await commit([left], way: .live)
             hasSucceeded = true
+        }
+    }
+
+    /// Whether the peripheral has anything that streams, or single measurements alone.
+    private func hasStream(
+        besides singles: Set<BluetoothUUID>, over link: any PeripheralLink
+    ) async throws(SessionError) -> Bool {
+        do throws(LinkError) {
+            for source in profile.sources where !singles.contains(source.characteristic) {
+                if try await link.has(source.characteristic, in: source.service) { return true }
+            }
+            return false
+        } catch {
+            throw .link(error)
         }
     }
 
