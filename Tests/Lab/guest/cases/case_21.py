@@ -3,9 +3,12 @@
 from labkit.gateway import local_time
 from labkit.kinds import SPOT_OXIMETER, STORING_OXIMETER
 from labkit.payloads import DateTime, payloads_of, record_id, spot_oximetry
-from labkit.waiting import expect_equal
+from labkit.waiting import expect, expect_equal
 
-TITLE = "spot measurements of oximeters, given at once or stored: one record each"
+TITLE = "spot measurements of oximeters, given at once or stored: one record each, and short links"
+# Nothing streams from them; the rest is for device information, and for a busy host.
+LONGEST_LINK_S = 8
+READ_BY_TYPE_REQUEST = "08"
 
 
 def run(lab):
@@ -18,6 +21,9 @@ def run(lab):
     expect_equal(record["id"], record_id(spot.address, "2A5E", payload), "record id")
     values = {entry["type"]: str(entry["value"]) for entry in record["measurements"]}
     expect_equal(values, {"spo2": "97", "pulse-rate": "64"}, "measurements")
+    link = spot.wait_link_ended(1)
+    lasted = link["closed"] - link["opened"]
+    expect(lasted < LONGEST_LINK_S, f"the link lasted {lasted:.1f} s")
 
     old = [stored(number) for number in range(5)]
     storing.store(*old)
@@ -26,7 +32,9 @@ def run(lab):
     expect_equal(sorted(received), sorted(payloads_of(old, "2A5E")), "payloads received")
     new = [stored(number) for number in range(5, 7)]
     storing.store(*new)
-    storing.wait_link_ended(2)
+    again = storing.wait_link_ended(2)
+    asked = [pdu for _, direction, pdu in again["pdus"] if direction == ">" and pdu.startswith(READ_BY_TYPE_REQUEST)]
+    expect_equal(asked, [], "questions for what the first link has found or found absent")
     received = lab.receiver.wait_different(storing, len(old + new))
     expect_equal(sorted(received), sorted(payloads_of(old + new, "2A5E")), "payloads received in the end")
     lab.journal.wait("submitted", storing, count=len(old + new))
