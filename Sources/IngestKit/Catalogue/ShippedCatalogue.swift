@@ -137,6 +137,7 @@ enum ShippedCatalogue {
               pairing: Pair the sensor with the gateway once, with the code that came with it.
               before: Apply the sensor as its manual says and wait until it has warmed up.
               during: Stay within 5 m of the gateway from time to time. The sensor keeps what it could not send.
+            rearm: 5m
           - id: 1008
             name: BTHome sensor
             type: broadcast-sensor
@@ -181,6 +182,7 @@ enum ShippedCatalogue {
               pairing: Pair the sensor if its manual says so.
               before: Switch the sensor on, within 5 m of the gateway.
               during: Measure as the device's manual says. Leave it switched on until it goes off by itself.
+            rearm: 5m
           # Named models. Gaps in the numbers are for more of the same maker.
           # Omron: company 020E. Names are BLESmart_ or BLEsmart_, a number of the model, and the address; they are
           # in the scan response of some, and do not tell all models apart.

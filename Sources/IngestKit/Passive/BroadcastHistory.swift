@@ -130,26 +130,27 @@ struct BroadcastHistory: Sendable {
 /// How many readings one device may give: a bucket of tokens. It does not bound what a device
 /// measures in good order, but a flood that would fill the disk.
 struct BroadcastAllowance: Sendable {
-    /// Readings that may come at once.
-    static let most = 20
-    /// Another one is allowed after this time.
-    static let interval = Duration.seconds(10)
-
-    private var left = Self.most
+    /// What may come at once.
+    private let most: Int
+    /// One more is allowed after this time.
+    private let interval = Duration.seconds(10)
+    private var left: Int
     private var filled: MonotonicInstant
 
-    init(at start: MonotonicInstant) {
+    init(most: Int = 20, at start: MonotonicInstant) {
+        self.most = most
+        left = most
         filled = start
     }
 
     mutating func take(at instant: MonotonicInstant) -> Bool {
-        let steps = Int(instant.since(filled) / Self.interval)
-        if left + max(0, steps) >= Self.most {
-            left = Self.most
+        let steps = Int(instant.since(filled) / interval)
+        if left + max(0, steps) >= most {
+            left = most
             filled = instant
         } else if steps > 0 {
             left += steps
-            filled = filled + Self.interval * steps
+            filled = filled + interval * steps
         }
         guard left > 0 else { return false }
         left -= 1

@@ -44,6 +44,8 @@ actor BroadcastReader {
 
     /// Adverts that wait; a device goes on advertising, so that the oldest may go.
     private static let longestQueue = 256
+    /// Devices that may come to be followed at once, without an address in the allow-list.
+    private static let mostNewcomers = 100
     /// Devices that are followed; of more, the one not heard for the longest time is forgotten.
     private static let mostDevices = 1_024
     /// How long a weight waits for its impedance. Scales measure it within some seconds.
@@ -60,10 +62,13 @@ actor BroadcastReader {
     private var devices: [DeviceAddress: Device] = [:]
     private var keys: [String: Result<BindKey, BindKeyError>] = [:]
     private var storeFailed: MonotonicInstant?
+    /// Devices without an address in the allow-list that may come to be followed.
+    private var newcomers: BroadcastAllowance
 
     init(ports: PassiveGateway.Ports, factory: RecordFactory) {
         self.ports = ports
         self.factory = factory
+        newcomers = BroadcastAllowance(most: Self.mostNewcomers, at: ports.clock.now)
     }
 
     /// Takes an advert, if its entry is for broadcasts.
@@ -203,6 +208,9 @@ actor BroadcastReader {
     private func device(of item: Item) async throws -> Device? {
         let address = item.advertisement.device
         if let device = devices[address] { return device }
+        // Addresses are whatever a sender writes: those that the allow-list does not name come to be
+        // followed no faster than people put up sensors.
+        guard item.entry.address != nil || newcomers.take(at: item.advertisement.received) else { return nil }
         let memory: DeviceMemory
         do {
             memory = try await ports.store.recall(address) ?? DeviceMemory()
