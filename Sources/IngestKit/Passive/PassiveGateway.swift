@@ -103,7 +103,7 @@ public actor PassiveGateway {
     /// Devices and users that are new on the list are known from now on.
     private func acquaint() async {
         do {
-            _ = try await ports.store.acquaintances(of: allowList.entries)
+            try await ports.store.acquaint(allowList.entries)
         } catch {
             ports.events.emit(.storeError(error: "\(error)"))
         }

@@ -120,7 +120,7 @@ enum PulseOximeter {
     private static let measurementStatusNames: [String?] = [
         nil, nil, nil, nil, nil,
         "measurement-ongoing", "early-estimated-data", "validated-data", "fully-qualified-data",
-        "data-from-measurement-storage", "data-for-demonstration", "data-for-testing",
+        Reading.fromMemoryFlag, "data-for-demonstration", "data-for-testing",
         "calibration-ongoing", "measurement-unavailable", "questionable-measurement-detected",
         "invalid-measurement-detected",
     ]

@@ -125,6 +125,14 @@ struct StoredTransfer {
         took(number: number, id: id)
     }
 
+    /// Whether a record was there when the memory was last read to its end: those up to the mark.
+    func wasThere(number: Int) -> Bool {
+        guard let mark, let key = UInt16(exactly: number), let last = UInt16(exactly: mark.number) else {
+            return false
+        }
+        return filter == .sequenceNumber ? last &- key <= UInt16(Int16.max) : key <= last
+    }
+
     /// How many records stay in the device alone that the transfer before has not seen.
     var leftCount: Int {
         guard let mark, let number = UInt16(exactly: mark.number), records[number] == mark.id else {

@@ -22,6 +22,9 @@ public protocol RecordStore: Sendable {
     /// Since when each entry's device and users are known; those that are new are known from now on.
     /// A slot that comes to another subject starts anew.
     func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance]
+    /// The whole allow-list is now `entries`: users that are not on it are known no longer, and start
+    /// anew when they come back, because another may have the device meanwhile.
+    func acquaint(_ entries: [AllowedPeripheral]) async throws
 }
 
 extension RecordStore {
@@ -95,9 +98,11 @@ public struct RecordSubmission: Sendable {
         /// A notification without a date: always new.
         case undatedNotification
         /// Reported from the device's memory, which is read again after a link that broke: that it is
-        /// known already is expected, and told in no event. Where the payload does not name its
-        /// moment, equal bytes of the same device are the same reading.
-        case stored(isIdentified: Bool)
+        /// known already is expected, and told in no event. The id decides.
+        case stored
+        /// As `stored`, where the payload does not name its moment. A device may keep equal readings:
+        /// the one with so many equal ones before it in its memory is the one that came as such.
+        case storedUndated(ordinal: Int)
     }
 
     public let record: Record

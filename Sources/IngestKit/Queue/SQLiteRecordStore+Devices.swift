@@ -52,15 +52,26 @@ extension SQLiteRecordStore {
 
     // MARK: - Since when devices and users are known
 
+    public func acquaint(_ entries: [AllowedPeripheral]) async throws {
+        _ = try await acquaintances(of: entries)
+        let listed = Set(entries.flatMap { entry in entry.assignments.map { entry.key(ofSlot: $0.slot) } })
+        try await write { db in
+            let known = try String.fetchAll(db, sql: "SELECT key FROM acquaintance WHERE subject <> ''")
+            for key in known where !listed.contains(key) {
+                try db.execute(sql: "DELETE FROM acquaintance WHERE key = ?", arguments: [key])
+            }
+        }
+    }
+
     public func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
         let wall = clock.wallNanoseconds / 1_000_000_000
         return try await write { db in
             try entries.map { entry in
-                let device = entry.acquaintanceKey
-                var acquaintance = Acquaintance(device: try Self.since(device, "", wall: wall, db))
+                var acquaintance = Acquaintance(
+                    device: try Self.since(entry.acquaintanceKey, "", wall: wall, db))
                 for (slot, subject) in entry.assignments {
                     acquaintance.subjects[slot] = try Self.since(
-                        "\(device)|\(slot.map(String.init) ?? "")", subject, wall: wall, db)
+                        entry.key(ofSlot: slot), subject, wall: wall, db)
                 }
                 return acquaintance
             }
@@ -88,4 +99,8 @@ extension SQLiteRecordStore {
 
 extension AllowedPeripheral {
     fileprivate var acquaintanceKey: String { address?.description ?? "#\(model.id)" }
+
+    fileprivate func key(ofSlot slot: Int?) -> String {
+        "\(acquaintanceKey)|\(slot.map(String.init) ?? "")"
+    }
 }

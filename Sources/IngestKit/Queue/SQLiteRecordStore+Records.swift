@@ -93,7 +93,10 @@ extension SQLiteRecordStore: RecordStore {
         _ submission: RecordSubmission, wallNanoseconds: Int64, bootID: String, _ db: Database
     ) throws -> CommitOutcome {
         if let known = try repeated(submission, bootID: bootID, db) {
-            if case .stored = submission.repetition { return .duplicate(known) }
+            switch submission.repetition {
+            case .stored, .storedUndated: return .duplicate(known)
+            default: break
+            }
             let record = submission.record
             try append(.duplicateIgnored(recordID: known, kind: record.kind, record.device.reference), db)
             return .duplicate(known)
@@ -125,15 +128,16 @@ extension SQLiteRecordStore: RecordStore {
         let known = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM record WHERE id = ?)", arguments: [record.id.text])
         if known == true { return record.id }
-        if submission.repetition == .stored(isIdentified: false) {
+        if case .storedUndated(let ordinal) = submission.repetition {
             let id = try String.fetchOne(
                 db,
                 sql: """
                     SELECT id FROM record WHERE address = ? AND undated_payload = ? AND characteristic = ?
+                    ORDER BY seq LIMIT 1 OFFSET ?
                     """,
                 arguments: [
                     record.device.address.description, Data(record.raw.bytes),
-                    record.raw.characteristicText,
+                    record.raw.characteristicText, ordinal,
                 ])
             return id.map(RecordID.init(text:))
         }
@@ -167,7 +171,7 @@ extension SQLiteRecordStore: RecordStore {
                 record.raw.characteristicText, payload, body,
                 submission.destinations?.joined(separator: "\n"), wallNanoseconds,
                 checksum(id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body),
-                record.sequence, submission.repetition == .stored(isIdentified: false) ? payload : nil,
+                record.sequence, submission.repetition.isStoredUndated ? payload : nil,
             ])
         if case .undatedIndication = submission.repetition {
             try db.execute(
@@ -207,5 +211,11 @@ extension DeviceBlock {
     /// How events name the device.
     var reference: PeripheralReference {
         PeripheralReference(peripheralID: peripheralID, alias: alias)
+    }
+}
+
+extension RecordSubmission.Repetition {
+    fileprivate var isStoredUndated: Bool {
+        if case .storedUndated = self { true } else { false }
     }
 }

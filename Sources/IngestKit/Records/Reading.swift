@@ -137,6 +137,8 @@ public struct RawPayload: Sendable, Hashable {
 extension Reading {
     /// The device says that it does not know who was measured: a guest.
     static let unknownUserFlag = "unknown-user"
+    /// The device says that it had kept the reading.
+    static let fromMemoryFlag = "data-from-measurement-storage"
     /// The device's clock was set by more than Time Offset can say: the base time is known, and the
     /// moment is not.
     static let unknownOffsetFlags: Set = [timeOffsetOverrunFlag, timeOffsetUnderrunFlag]

@@ -175,7 +175,15 @@ extension Reading {
             return DeviceTime(wallSeconds: wall + Int64(zone.offset(at: wall)))
         }
         // The widest offset is that of continuous glucose, an unsigned 16-bit number of minutes.
-        let minutes = Int64(min(max(timeOffsetMinutes ?? 0, -32_768), 65_535))
-        return DeviceTime(wallSeconds: wall + minutes * 60)
+        let seconds = Int64(min(max(timeOffsetMinutes ?? 0, -32_768), 65_535)) * 60
+        guard kind == .continuousGlucose else { return DeviceTime(wallSeconds: wall + seconds) }
+        // Minutes that have passed since the session's start, whatever the clocks were set to in
+        // between.
+        let start: Int64 =
+            switch zone.offset(atWall: wall) {
+            case .only(let offset), .skipped(let offset), .repeated(let offset, _): wall - Int64(offset)
+            }
+        let instant = start + seconds
+        return DeviceTime(wallSeconds: instant + Int64(zone.offset(at: instant)))
     }
 }

@@ -73,6 +73,10 @@ final class NotedStore: RecordStore {
         try await store.record(numbered: sequence, kind: kind, of: device)
     }
 
+    func acquaint(_ entries: [AllowedPeripheral]) async throws {
+        try await store.acquaint(entries)
+    }
+
     func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
         try await store.acquaintances(of: entries)
     }

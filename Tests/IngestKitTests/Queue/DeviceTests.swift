@@ -8,10 +8,11 @@ import Testing
     private static let device = BluetoothAddress(value: 0xF1F1_F1F1_F1F1)
 
     private static func submission(
-        _ record: IngestKit.Record, isIdentified: Bool, at instant: MonotonicInstant
+        _ record: IngestKit.Record, isIdentified: Bool, ordinal: Int = 0, at instant: MonotonicInstant
     ) -> RecordSubmission {
         RecordSubmission(
-            record: record, repetition: .stored(isIdentified: isIdentified), received: instant,
+            record: record, repetition: isIdentified ? .stored : .storedUndated(ordinal: ordinal),
+            received: instant,
             decodeError: nil)
     }
 
@@ -70,8 +71,13 @@ import Testing
                         Self.submission($0, isIdentified: false, at: store.clock.now)
                     }))
             #expect(outcomes == [.duplicate(undated.id), .committed(other.id)])
-            #expect(try await store.counts().records == 3)
-            #expect(try await store.events.map(\.name) == ["read", "read", "read"])
+            // A second equal one in the same memory is another reading, and known again as such.
+            for outcome in [CommitOutcome.committed(again.id), .duplicate(again.id)] {
+                let second = Self.submission(again, isIdentified: false, ordinal: 1, at: store.clock.now)
+                #expect(try await store.commit(second) == outcome)
+            }
+            #expect(try await store.counts().records == 4)
+            #expect(try await store.events.map(\.name) == ["read", "read", "read", "read"])
             try await store.close()
         }
     }
@@ -129,9 +135,15 @@ import Testing
             #expect(try await since("bert") == Acquaintance(device: start, subjects: [nil: start + 100]))
             clock.advance(by: .seconds(100))
             #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start + 200]))
+            // Not on the list for a while, the device may have been anybody's.
+            try await store.acquaint([RecordFactoryTests.entry(subject: nil)])
+            clock.advance(by: .seconds(100))
+            #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start + 300]))
+            try await store.acquaint([])
+            clock.advance(by: .seconds(100))
             #expect(
                 try await since(nil, users: [1: "anna", 2: "bert"])
-                    == Acquaintance(device: start, subjects: [1: start + 200, 2: start + 200]))
+                    == Acquaintance(device: start, subjects: [1: start + 400, 2: start + 400]))
             try await store.close()
         }
     }

@@ -34,6 +34,9 @@ extension ReadSession {
         var drafts: [Draft] = []
         for value in values {
             if value.isIndication { indicationCount += 1 }
+            if !joining.isIncomplete(value.characteristic) {
+                beginnings[value.characteristic] = indicationCount
+            }
             for part in joining.parts(of: value, at: environment.clock.now) {
                 drafts += self.drafts(of: part, way: way, transfer: &transfer)
             }
@@ -45,10 +48,11 @@ extension ReadSession {
         }
         var transaction = QueueTransaction(submissions: drafts.map(\.submission))
         transaction.pending = joining.takeChanges()
+        var concluded = memory
         if concluding, let transfer {
-            memory.storedRecords = transfer.memory(
+            concluded.storedRecords = transfer.memory(
                 session: joining.session?.description, history: entry.history.description)
-            transaction.memory = (device, memory)
+            transaction.memory = (device, concluded)
         }
         let outcomes: [CommitOutcome]
         do {
@@ -56,6 +60,7 @@ extension ReadSession {
         } catch {
             throw storeFailure(error)
         }
+        memory = concluded
         var last: RecordID?
         for (draft, outcome) in zip(drafts, outcomes) {
             committedCount += 1
@@ -88,6 +93,9 @@ extension ReadSession {
         of part: ValueJoining.Part, way: Way, transfer: inout StoredTransfer?
     ) -> [Draft] {
         let value = part.value
+        // What the device itself says of it holds.
+        let isStored = part.reading?.flags.contains(Reading.fromMemoryFlag) ?? false
+        let way = isStored && way == .live ? Way.stored(isFirstTransfer: memory.storedRecords == nil) : way
         // The wall clock of the reception, which may lie behind: values queue during commits.
         let age = environment.clock.now.since(value.received)
         let wall = environment.clock.wallNanoseconds - Int64(age / .nanoseconds(1))
@@ -104,12 +112,18 @@ extension ReadSession {
             // A context goes where its glucose goes.
             isWanted = !leader.isSkipped
         } else {
-            isWanted = self.isWanted(product, way: way, receivedSeconds: wall / 1_000_000_000)
+            isWanted = self.isWanted(
+                product, way: way, wasThere: number.flatMap { transfer?.wasThere(number: $0) },
+                receivedSeconds: wall / 1_000_000_000)
             joining.learn(part, id: product.record.id, isSkipped: !isWanted)
         }
         guard isWanted else {
             // A context counts with its glucose.
-            if part.leader == nil { transfer?.left(number: number, id: product.record.id) }
+            if part.leader == nil {
+                // One that nothing dates has another id each time; its bytes are the same.
+                let id = product.isIdentified ? product.record.id : RecordID(text: Hex.text(part.bytes))
+                transfer?.left(number: number, id: id)
+            }
             return joining.followers(of: part).flatMap { drafts(of: $0, way: way, transfer: &transfer) }
         }
         let draft = Draft(
@@ -129,19 +143,28 @@ extension ReadSession {
         of part: ValueJoining.Part, isIdentified: Bool, way: Way
     ) -> RecordSubmission.Repetition {
         if case .stored = way {
-            // Minutes since a session's start that is not known name nothing.
-            let isNamed = isIdentified || part.reading?.kind != .continuousGlucose
-            return isNamed ? .stored(isIdentified: isIdentified) : .undatedNotification
+            guard !isIdentified else { return .stored }
+            let payload = RawPayload(characteristic: part.value.characteristic, bytes: part.bytes)
+            defer { equalPayloads[payload, default: 0] += 1 }
+            return .storedUndated(ordinal: equalPayloads[payload, default: 0])
         }
         if isIdentified { return .identified }
         guard part.value.isIndication else { return .undatedNotification }
-        return .undatedIndication(isFirstOnLink: indicationCount == 1)
+        return .undatedIndication(isFirstOnLink: beginnings[part.value.characteristic] == 1)
     }
 
     /// Whether the entry's history takes a reading. It bounds what was measured before the gateway
     /// knew the device; later readings are taken whatever their age.
-    private func isWanted(_ product: RecordFactory.Product, way: Way, receivedSeconds: Int64) -> Bool {
-        guard case .stored = way, product.isHistorical else { return true }
+    /// - Parameter wasThere: whether an earlier transfer came by it; nil where nothing numbers it.
+    private func isWanted(
+        _ product: RecordFactory.Product, way: Way, wasThere: Bool?, receivedSeconds: Int64
+    ) -> Bool {
+        guard case .stored = way else { return true }
+        if entry.history == .none, product.measured == nil {
+            // Nothing but its number tells whether it is from before.
+            return !product.isHistorical && wasThere == false
+        }
+        guard product.isHistorical else { return true }
         switch entry.history {
         case .all: return true
         case .none: return false
@@ -175,7 +198,9 @@ extension ReadSession {
         let received = environment.clock.wallNanoseconds / 1_000_000_000
         guard let pair = relations.add(record, id: id, received: received) else { return }
         for (holder, named) in [(pair.bodyComposition, pair.weight), (pair.weight, pair.bodyComposition)] {
-            guard let index = unfrozen.firstIndex(where: { $0.record.id == holder }) else { continue }
+            guard !releasing.contains(holder),
+                let index = unfrozen.firstIndex(where: { $0.record.id == holder })
+            else { continue }
             unfrozen[index].record.related = named
             return
         }

@@ -2,6 +2,8 @@
 extension ReadSession {
     /// Records that go into one transaction while a memory streams in.
     private static let largestGroup = 100
+    /// Values of one report: as many as sequence numbers, twice over, since it may be asked for anew.
+    private static let mostStoredValues = 131_072
     /// How long the rest of a value in several packets is awaited.
     private static let packetTimeout = Duration.seconds(60)
     /// Streams bring a value a second or so; one that has paused for so long has ended.
@@ -55,21 +57,23 @@ extension ReadSession {
     }
 
     /// Subscribes to what the peripheral has of the profile's sources.
-    func subscribe(over link: any PeripheralLink) async throws(SessionError) {
+    func subscribe(
+        over link: any PeripheralLink, _ isWanted: (Profile.Source) -> Bool = { _ in true }
+    ) async throws(SessionError) {
         do throws(LinkError) {
             if profile.longestPayload > Profile.payloadOfDefaultMTU {
                 // Opcode and handle come on top of the payload.
                 try await link.ensureMTU(profile.longestPayload + 3)
             }
             var isSubscribed = false
-            for source in profile.sources {
+            for source in profile.sources where isWanted(source) {
                 if source.isOptional, try await !link.has(source.characteristic, in: source.service) {
                     continue
                 }
                 try await link.subscribe(to: source.characteristic, in: source.service)
                 isSubscribed = true
             }
-            guard isSubscribed else {
+            guard isSubscribed || hasSucceeded else {
                 throw LinkError.missing(profile.sources.first?.characteristic ?? 0)
             }
         } catch {
@@ -87,7 +91,7 @@ extension ReadSession {
         }
         try await subscribe(over: link)
         try await readSession(of: access, over: link)
-        try await transfer(access, over: link)
+        try await transfer(access, of: Set(profile.sources.map(\.characteristic)), over: link)
         hasSucceeded = true
         try await readDetails(over: link)
         try await takeFurther(over: link)
@@ -112,11 +116,15 @@ extension ReadSession {
     ) async throws(SessionError) {
         guard access.filter == .timeOffset else { return }
         do {
-            let start = try await value(
-                ContinuousGlucose.sessionStartTime, in: access.service, over: link)
-            joining.session = start.flatMap { try? ContinuousGlucose.sessionStart($0) }
-        } catch {
+            if try await link.has(ContinuousGlucose.sessionStartTime, in: access.service) {
+                let start = try await link.read(ContinuousGlucose.sessionStartTime, in: access.service)
+                joining.session = try ContinuousGlucose.sessionStart(start)
+            }
+        } catch let error as LinkError {
             throw .link(error)
+        } catch {
+            // Read with a start that is not known, each record would be another one.
+            throw .noReport("the sensor's session start time cannot be read: \(error)")
         }
         // The numbers of another session say nothing of this one.
         if memory.storedRecords?.session != joining.session?.description {
@@ -126,11 +134,13 @@ extension ReadSession {
 
     /// Has the peripheral report what is new, and commits it in groups as it streams in.
     private func transfer(
-        _ access: RecordAccess, over link: any PeripheralLink
+        _ access: RecordAccess, of sources: Set<BluetoothUUID>, over link: any PeripheralLink
     ) async throws(SessionError) {
         let way = Way.stored(isFirstTransfer: memory.storedRecords == nil)
         forgetMarkOfOtherHistory()
-        let accepted = Set(profile.sources.map(\.characteristic)).union([RecordAccess.controlPoint])
+        let accepted = sources.union([RecordAccess.controlPoint])
+        equalPayloads = [:]
+        var count = 0
         var transfer = StoredTransfer(filter: access.filter, memory: memory.storedRecords)
         var group: [ReceivedValue] = []
         do throws(SessionError) {
@@ -151,13 +161,21 @@ extension ReadSession {
                     try await confirm(value, of: nil, over: link)
                     switch step {
                     case .finished: return tellSkipped(transfer.leftCount)
-                    case .failed(let words): throw .noReport("the peripheral: \(words)")
+                    case .failed(let words):
+                        reporting = nil
+                        throw .noReport("the peripheral: \(words)")
                     case .ask(let request):
+                        equalPayloads = [:]
                         try await ask(request, access, over: link)
                     case .wait: break
                     }
                 } else if let value {
                     group.append(value)
+                    count += 1
+                    guard count <= Self.mostStoredValues else {
+                        throw SessionError.noReport(
+                            "the peripheral reports more records than there are numbers")
+                    }
                     guard value.isIndication || group.count >= Self.largestGroup else { continue }
                     let (id, next) = try await commit(group, way: way, transfer: transfer)
                     transfer = next ?? transfer
@@ -172,7 +190,7 @@ extension ReadSession {
                 }
             }
         } catch {
-            reporting = nil
+            if case .link(.ended) = error { reporting = nil }
             // What came is kept; the mark stays where it was.
             if case .store = error { throw error }
             if !isStopping, !group.isEmpty { try await commit(group, way: way, transfer: transfer) }
@@ -224,10 +242,18 @@ extension ReadSession {
         let access = RecordAccess(
             service: profile.sources.first?.service ?? 0, filter: .none, isOptional: true)
         let hasMemory = singles.isEmpty ? false : try await hasControlPoint(access, over: link)
-        try await subscribe(over: link)
         if hasMemory {
-            try await transfer(access, over: link)
+            // The stream would only stand in the way.
+            try await subscribe(over: link) { singles.contains($0.characteristic) }
+            // What it has just measured comes before anything was asked for.
+            while let value = try await nextValue(over: link, within: .zero, of: singles) {
+                try await take(value, over: link)
+            }
+            try await transfer(access, of: singles, over: link)
             hasSucceeded = true
+            try await subscribe(over: link) { !singles.contains($0.characteristic) }
+        } else {
+            try await subscribe(over: link)
         }
         let pause =
             try await hasStream(besides: singles, over: link)

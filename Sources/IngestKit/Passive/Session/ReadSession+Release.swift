@@ -36,6 +36,8 @@ extension ReadSession {
             record.device = block
             return record
         }
+        releasing.formUnion(records.map(\.id))
+        defer { releasing.subtract(records.map(\.id)) }
         do {
             try await environment.store.freeze(records)
             let released = Set(records.map(\.id))

@@ -69,7 +69,15 @@ actor ReadSession {
     var relations: Relations
     /// The service whose control point reports records now.
     var reporting: BluetoothUUID?
+    /// How often each payload that nothing dates came in this report.
+    var equalPayloads: [RawPayload: Int] = [:]
+    /// Which indication of the link began a value in several packets.
+    var beginnings: [BluetoothUUID: Int] = [:]
+    /// Records whose release is under way, so that nothing can be added to them.
+    var releasing: Set<RecordID> = []
     private(set) var isStopping = false
+    /// The writing of an abort, which whoever closes the link waits for.
+    private var aborting: Task<Void, Never>?
     /// A confirmation that was handed to the kernel, while nothing shows yet that it arrived.
     var unproven: (id: RecordID, sent: MonotonicInstant)?
 
@@ -87,10 +95,11 @@ actor ReadSession {
             bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// A link is ended after this time, whatever comes over it.
+    /// A link is ended after this time, whatever comes over it. Stored records earn it time, so that a
+    /// large memory is read to its end, and no peripheral can hold the adapter with nothing.
     private var longestLink: Duration {
         switch profile.procedure {
-        case .storedRecords, .oneTouchVerio: .seconds(900)
+        case .storedRecords, .oneTouchVerio: min(.seconds(900 + committedCount), .seconds(7_200))
         case .stream: timing.streamMaximum + .seconds(180)
         case .measurements, .observations, .broadcast: .seconds(180)
         }
@@ -104,10 +113,7 @@ actor ReadSession {
                 group.addTask { await self.freezeInTime() }
                 group.addTask {
                     // Whatever the peripheral goes on sending, others wait for the adapter.
-                    guard (try? await self.environment.clock.sleep(for: self.longestLink)) != nil else {
-                        return
-                    }
-                    await link.close()
+                    await self.closeInTime(link)
                 }
                 let outcome = await readAndClose(link)
                 group.cancelAll()
@@ -118,18 +124,36 @@ actor ReadSession {
         }
     }
 
-    /// Ends the link at once, but for a report of stored records, which is aborted first: a device
-    /// that is left in the middle of one may refuse the next.
+    private func closeInTime(_ link: any PeripheralLink) async {
+        let start = environment.clock.now
+        while environment.clock.now < start + longestLink {
+            guard (try? await environment.clock.sleep(until: start + longestLink)) != nil else { return }
+        }
+        await link.close()
+    }
+
     private func stop(_ link: any PeripheralLink) async {
         isStopping = true
+        await end(link)
+    }
+
+    /// Ends the link at once, but for a report of stored records, which is aborted first: a device
+    /// that is left in the middle of one may refuse the next.
+    private func end(_ link: any PeripheralLink) async {
         if let service = reporting {
+            reporting = nil
             let clock = environment.clock
             let timeout = Task {
                 try? await clock.sleep(for: Self.abortTimeout)
                 await link.close()
             }
-            try? await link.write(StoredTransfer.abort, to: RecordAccess.controlPoint, in: service)
+            aborting = Task {
+                try? await link.write(StoredTransfer.abort, to: RecordAccess.controlPoint, in: service)
+            }
+            await aborting?.value
             timeout.cancel()
+        } else {
+            await aborting?.value
         }
         await link.close()
     }
@@ -142,22 +166,30 @@ actor ReadSession {
         } catch {
             failure = error
         }
-        await settleConfirmation(after: failure, on: link)
-        memory.layout = await link.layout
-        if case .noMeasurement = failure {
-            // A subscription that went to a handle which has moved looks just so.
-            memory.layout = .unknown
-        }
-        memory.unpaired = relations.waiting.isEmpty ? nil : relations.waiting
-        await link.close()
-        await freeze()
-        try? await environment.store.remember(memory, of: device)
+        // In a task of its own, which is not cancelled: what the link brought is brought to its end.
+        await Task { await conclude(link, after: failure) }.value
         switch failure {
         case .store(_, let fatal?): return .storeUnusable(fatal)
         case .store: return .failed(failure?.words ?? "")
         case let failure? where !hasSucceeded: return .failed(failure.words)
         default: return .succeeded
         }
+    }
+
+    private func conclude(_ link: any PeripheralLink, after failure: SessionError?) async {
+        await settleConfirmation(after: failure, on: link)
+        memory.layout = await link.layout
+        if case .noMeasurement = failure {
+            // A subscription that went to a handle which has moved looks just so.
+            memory.layout = .unknown
+        }
+        // Without a time, only what comes over one link is of one weighing, or over the next after one
+        // that the peripheral or the air ended.
+        let unpaired = relations.waiting.filter { $0.time != nil || failure != nil }
+        memory.unpaired = unpaired.isEmpty ? nil : unpaired
+        await end(link)
+        await freeze()
+        try? await environment.store.remember(memory, of: device)
     }
 
     private func read(over link: any PeripheralLink) async throws(SessionError) {

@@ -66,6 +66,9 @@ struct ValueJoining {
     /// Whether packets of this link wait for their rest.
     var isIncomplete: Bool { !incomplete.isEmpty }
 
+    /// Whether packets of this characteristic, of this link or an earlier one, wait for their rest.
+    func isIncomplete(_ characteristic: BluetoothUUID) -> Bool { pending[characteristic] != nil }
+
     /// Takes over what an earlier link left behind.
     mutating func recall(_ packets: [PendingPackets]) {
         for item in packets { pending[item.characteristic] = item }
