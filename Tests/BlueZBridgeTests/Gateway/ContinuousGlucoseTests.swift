@@ -54,6 +54,21 @@ struct ContinuousGlucoseTests {
         }
     }
 
+    @Test func sensorThatDoesNotKnowItsSessionsStartIsReadOnceAllTheSame() async throws {
+        let unknown = DeviceTime(year: 0, month: 0, day: 0, hours: 0, minutes: 0, seconds: 0)
+        let sensor = ContinuousGlucoseSensor(
+            sessionStart: unknown, (1...24).map { .init(UInt16($0 * 5), 100 + Int16($0)) })
+        try await Self.run(sensor) { bench in
+            try await bench.readOnce()
+            await bench.peripheral.change(ContinuousGlucoseSensor.self) { $0.measure(.init(125, 140)) }
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.continuousGlucose: 25])
+            #expect(await Self.requests(bench) == [StoredRecordsTests.all, StoredRecordsTests.from(120)])
+            // Nothing tells when it was, and so whose.
+            #expect(bench.noted.committed.all.allSatisfy { $0.time.source == .unknown && $0.subject == nil })
+        }
+    }
+
     @Test func severalRecordsInANotificationAreRecordsEach() async throws {
         try await Self.run(Self.sensor { $0.script.recordsPerNotification = 3 }) { bench in
             try await bench.readOnce()

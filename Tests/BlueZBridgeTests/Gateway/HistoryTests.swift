@@ -35,6 +35,23 @@ struct HistoryTests {
         }
     }
 
+    @Test func withoutHistoryWhatNothingDatesIsTakenByItsNumber() async throws {
+        let undated = DeviceTime(year: 0, month: 0, day: 0, hours: 0, minutes: 0, seconds: 0)
+        var meter = GlucoseMeter()
+        for _ in 0..<4 { meter.measure(at: undated) }
+        try await StoredRecordsTests.run(meter, entry: .init(history: .none)) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [:])
+            await bench.peripheral.change(GlucoseMeter.self) { _ = $0.measure(at: undated) }
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.glucose: 1])
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.glucose: 1])
+            #expect(Self.skipped(bench) == ["4"])
+            #expect(await bench.meter.requests.dropFirst().allSatisfy { $0 != StoredRecordsTests.all })
+        }
+    }
+
     @Test func historyOfSomeDaysLeavesWhatIsOlder() async throws {
         var meter = GlucoseMeter()
         // 91 and 89 days before 20 November, and the day before.

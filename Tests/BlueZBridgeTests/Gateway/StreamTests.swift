@@ -135,6 +135,24 @@ struct StreamTests {
         }
     }
 
+    @Test func streamIsKeptApartFromTheStoredSpotChecks() async throws {
+        // Two of them are equal, and nothing dates them.
+        let stored = [97, 97, 96].map { PulseOximeter.SpotCheck(.init($0, 61)) }
+        let oximeter = PulseOximeter(values: [.init(98, 62)], stored: stored)
+        try await GatewayBench.run(sensor: oximeter, as: "pulse-oximeter", rhythm: Self.worn) { bench in
+            func count(_ source: RecordTime.Source) -> Int {
+                bench.noted.committed.all.count { $0.time.source == source }
+            }
+            try await bench.readOnce()
+            #expect(count(.unknown) == 3)
+            #expect(count(.received) == 10)
+            try await bench.readAgain()
+            #expect(count(.unknown) == 3)
+            #expect(count(.received) == 20)
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
     @Test func storedSpotChecksAreReadAllAndTheKnownOnesOnce() async throws {
         let stored = (0..<20).map {
             PulseOximeter.SpotCheck(.init(97, 61), at: StoredRecordsTests.time($0))

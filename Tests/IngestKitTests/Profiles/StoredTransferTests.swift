@@ -142,6 +142,24 @@ import Testing
         #expect(StoredTransfer.newest(of: [0, 1, 65_000], wraps: false) == 65_000)
     }
 
+    @Test(
+        arguments: [
+            (
+                .sequenceNumber, 7,
+                [(7, true), (3, true), (0, true), (65_535, true), (8, false), (300, false)]
+            ),
+            // numbers that have begun at 0 again
+            (.sequenceNumber, 65_535, [(65_535, true), (65_000, true), (0, false), (20, false)]),
+            (.timeOffset, 40_000, [(40_000, true), (5, true), (40_005, false), (65_535, false)]),
+        ] as [(RecordAccess.Filter, Int, [(Int, Bool)])])
+    func whatWasThereAtTheLastTransferIsUpToTheMark(
+        filter: RecordAccess.Filter, mark: Int, numbers: [(Int, Bool)]
+    ) {
+        let transfer = StoredTransfer(filter: filter, memory: Self.marked(mark))
+        for (number, wasThere) in numbers { #expect(transfer.wasThere(number: number) == wasThere) }
+        #expect(!StoredTransfer(filter: filter, memory: nil).wasThere(number: 7))
+    }
+
     @Test func neverAsksForADeletion() {
         // Operation code 0x02 deletes (GATT Specification Supplement 3.190).
         var requests = [StoredTransfer.abort]

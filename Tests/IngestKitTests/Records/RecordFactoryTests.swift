@@ -133,6 +133,19 @@ import Testing
         #expect(record.time.value == "2026-11-20T09:10:00+00:00")
     }
 
+    @Test func minutesOfASessionCountThroughAChangeOfTheClocks() throws {
+        // London goes back to GMT on 2026-10-25. 8 880 min after 07:00Z on the 20th it is 11:00Z on the
+        // 26th, and not what a wall clock that was never put back would show.
+        let start = DeviceTime(year: 2026, month: 10, day: 20, hours: 8, minutes: 0, seconds: 0)
+        let reading = Reading(kind: .continuousGlucose, deviceTime: start, timeOffsetMinutes: 8_880)
+        // 2026-10-26T11:00:00Z.
+        let (record, isIdentified) = make(
+            reading, at: 1_793_012_400, zone: try Self.london(), way: .stored(isFirstTransfer: false),
+            base: start)
+        #expect(record.time.value == "2026-10-26T11:00:00+00:00")
+        #expect(record.time.source == .device && isIdentified)
+    }
+
     @Test func aDeviceThatTellsUTCAndNoZoneGetsTheGateways() throws {
         var reading = reading(at: try wall(1_782_864_000))
         reading.flags = ["device-time-utc"]

@@ -8,6 +8,8 @@ extension ReadSession {
         var submission: RecordSubmission
         /// What names the record in the device's memory: sequence number or time offset.
         var number: Int?
+        /// By what it is known again there; nil is its id.
+        var bytesName: RecordID?
     }
 
     /// Takes over packets that an earlier link left behind.
@@ -73,7 +75,9 @@ extension ReadSession {
                 last = id
             }
             if let last {
-                if let number = draft.number { transfer?.took(number: number, id: last) }
+                if let number = draft.number {
+                    transfer?.took(number: number, id: draft.bytesName ?? last)
+                }
                 relate(draft.record, id: last)
             }
         }
@@ -107,6 +111,8 @@ extension ReadSession {
                 way: way, base: part.base, acquaintance: acquaintance))
         product.record.related = part.related
         let number = part.number
+        // One that nothing dates has another id each time; its bytes are the same.
+        let bytesName = product.isIdentified ? nil : RecordID(text: Hex.text(part.bytes))
         let isWanted: Bool
         if let leader = part.leader {
             // A context goes where its glucose goes.
@@ -119,11 +125,7 @@ extension ReadSession {
         }
         guard isWanted else {
             // A context counts with its glucose.
-            if part.leader == nil {
-                // One that nothing dates has another id each time; its bytes are the same.
-                let id = product.isIdentified ? product.record.id : RecordID(text: Hex.text(part.bytes))
-                transfer?.left(number: number, id: id)
-            }
+            if part.leader == nil { transfer?.left(number: number, id: bytesName ?? product.record.id) }
             return joining.followers(of: part).flatMap { drafts(of: $0, way: way, transfer: &transfer) }
         }
         let draft = Draft(
@@ -133,7 +135,7 @@ extension ReadSession {
                 repetition: repetition(
                     of: part, isIdentified: product.isIdentified, way: way),
                 received: value.received, decodeError: part.failure, destinations: entry.destinations),
-            number: number)
+            number: number, bytesName: bytesName)
         let followers = joining.followers(of: part)
         return [draft] + followers.flatMap { drafts(of: $0, way: way, transfer: &transfer) }
     }
