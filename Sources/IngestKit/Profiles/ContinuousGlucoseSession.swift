@@ -90,7 +90,7 @@ extension ContinuousGlucose {
         let value = Array(cursor.rest())
         cursor = ByteCursor(value)
         let features = try cursor.uint24("CGM feature")
-        let sample = GlucoseSample(try cursor.uint8("type and sample location"))
+        let sample = GlucoseSample(try cursor.uint8("type and sample location"), isSensor: true)
         if features & supportsCRC != 0 {
             try EndToEndCRC.require(&cursor, of: value)
         } else {

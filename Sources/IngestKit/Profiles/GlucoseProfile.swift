@@ -86,9 +86,14 @@ struct GlucoseSample {
     private let type: UInt8
     private let location: UInt8
 
-    init(_ octet: UInt8) {
+    /// CGM Feature alone has the subcutaneous tissue among its locations.
+    private let isSensor: Bool
+
+    /// - Parameter isSensor: whether it is of a continuous sensor.
+    init(_ octet: UInt8, isSensor: Bool = false) {
         type = octet & 0x0F
         location = octet >> 4
+        self.isSensor = isSensor
     }
 
     /// `type-…` and `location-…`; reserved numbers say nothing.
@@ -133,8 +138,7 @@ struct GlucoseSample {
         case 2: "location-alternate-site-test"
         case 3: "location-earlobe"
         case 4: "location-control-solution"
-        // CGM Feature alone has this one.
-        case 5: "location-subcutaneous-tissue"
+        case 5 where isSensor: "location-subcutaneous-tissue"
         case 15: "location-not-available"
         default: nil
         }

@@ -316,6 +316,22 @@ struct BroadcastTests {
         }
     }
 
+    @Test func addressesThatASenderInventsAreFollowedNoFasterThanSensorsArePutUp() async throws {
+        try await BroadcastBench.run(BroadcastBench.entry("bthome", isPinned: false)) { bench in
+            for number in 0..<300 {
+                let address = BluetoothAddress(value: 0x0033_0000_0000 + UInt64(number))
+                let stranger = SimulatedBroadcaster(
+                    device: DeviceAddress(address, .public), kernel: bench.kernel)
+                await stranger.send(Data.bthome(Self.temperature(2506)))
+            }
+            // There is room for two more, of which one says that everything before it is done with.
+            await bench.clock.advance(by: .seconds(20), bench.loop)
+            await bench.settle()
+            let followed = Set(bench.noted.releases.all.flatMap(\.records).map(\.device.address))
+            #expect(followed.count == 101)
+        }
+    }
+
     @Test func whatCannotBeDecodedIsKeptOnceAnHour() async throws {
         try await BroadcastBench.run(BroadcastBench.entry("bthome")) { bench in
             // A temperature without its second byte.

@@ -93,6 +93,7 @@ import Testing
             (0x33, 160192, ["type-venous-whole-blood", "location-earlobe"]),
             (0x44, 160196, ["type-venous-plasma", "location-control-solution"]),
             (0x65, 160200, ["type-arterial-whole-blood"]),  // location reserved
+            (0x55, 160200, ["type-arterial-whole-blood"]),  // reserved here, though not in CGM Feature
             (0xF6, 160204, ["type-arterial-plasma", "location-not-available"]),
             (0xF7, 160364, ["type-undetermined-whole-blood", "location-not-available"]),
             (0xF8, 160368, ["type-undetermined-plasma", "location-not-available"]),

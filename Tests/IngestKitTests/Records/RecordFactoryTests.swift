@@ -133,6 +133,16 @@ import Testing
         #expect(record.time.value == "2026-11-20T09:10:00+00:00")
     }
 
+    @Test(arguments: ["time-offset-overrun", "time-offset-underrun"])
+    func anOffsetBeyondItsFieldLeavesTheMomentUnknownAndTheNameAsItIs(flag: String) throws {
+        var reading = Reading(kind: .glucose, deviceTime: try wall(1_795_166_000), sequence: 7)
+        reading.flags = [flag]
+        let (record, isIdentified) = make(reading, at: 1_795_166_104, way: .stored(isFirstTransfer: false))
+        #expect(record.time.source == .unknown && record.time.device == nil)
+        // The base time still names it.
+        #expect(isIdentified)
+    }
+
     @Test func minutesOfASessionCountThroughAChangeOfTheClocks() throws {
         // London goes back to GMT on 2026-10-25. 8 880 min after 07:00Z on the 20th it is 11:00Z on the
         // 26th, and not what a wall clock that was never put back would show.
