@@ -1,6 +1,6 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles lab lint fuzz release packages clean
+.PHONY: all build demo test test-unit oracles lab lint fuzz bench-decode release packages clean
 
 all: build
 
@@ -35,6 +35,10 @@ lint:
 # FUZZ_RUNS inputs to each decoder; docs/fuzzing.md.
 fuzz:
 	Fuzz/run
+
+# How many payloads a second `decode -` takes, beside the decoders that others wrote; docs/fuzzing.md.
+bench-decode: release
+	INGESTD=$(CURDIR)/ingestd Tests/Oracles/run --speed
 
 # What a box runs: the Swift runtime inside, no debug information. FlyingFox links the runtime's networking, which in its
 # static form needs libcurl.

@@ -1,9 +1,13 @@
-"""Compares every case, or those named; one line each, and the sum. With --print it prints the payloads instead."""
+"""Compares every case, or those named; one line each, and the sum.
+
+With --print it prints the payloads instead, with --speed how many a second both decode.
+"""
 
 import json
 import os
 import subprocess
 import sys
+import time
 import zlib
 from collections import Counter
 from decimal import Decimal
@@ -15,6 +19,7 @@ from .payload import Random
 SEED = int(os.environ.get("SEED", "1"))
 PAYLOADS = int(os.environ.get("PAYLOADS", "2000"))
 EXAMPLES = 3
+SPEED_PAYLOADS = 200_000
 
 
 def decode(case, payloads):
@@ -62,14 +67,34 @@ def run(case):
     return True, f"ok {case.name} {len(payloads)} payloads, {different} known differences"
 
 
+def speed(case):
+    """How many payloads a second both decode: ours as a process, with its start and its text; theirs as calls."""
+    payloads = payloads_of(case)
+    many = payloads * (SPEED_PAYLOADS // len(payloads))
+    lines = "".join(payload.bytes.hex() + "\n" for payload in many)
+    start = time.perf_counter()
+    subprocess.run([os.environ["INGESTD"], "decode", *case.arguments, "-"], input=lines, text=True,
+                   stdout=subprocess.DEVNULL, check=True)
+    our = len(many) / (time.perf_counter() - start)
+    start = time.perf_counter()
+    for payload in payloads:
+        case.theirs(payload)
+    their = len(payloads) / (time.perf_counter() - start)
+    return f"{case.name}: ingestd {our:,.0f} a second, oracle {their:,.0f}, {our / their:.0f} times as many"
+
+
 def main():
-    names = [name for name in sys.argv[1:] if name != "--print"]
+    names = [name for name in sys.argv[1:] if name not in ("--print", "--speed")]
     chosen = [case for case in cases.ALL if not names or case.name in names]
     if len(chosen) < len(names):
         sys.exit(f"oracles: expected some of {', '.join(case.name for case in cases.ALL)}")
     if "--print" in sys.argv:
         for case in chosen:
             print("\n".join(bytes(payload.bytes).hex() for payload in payloads_of(case)))
+        return
+    if "--speed" in sys.argv:
+        for case in chosen:
+            print(speed(case))
         return
     passed = failed = 0
     for mend in cases.MENDS:
