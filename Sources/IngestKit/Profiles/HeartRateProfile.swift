@@ -5,6 +5,7 @@ extension Profile {
         procedure: .stream(singles: []),
         // With nine RR-intervals, as many as fit without an MTU exchange.
         longestPayload: payloadOfDefaultMTU,
+        standing: [Source(HeartRate.bodySensorLocation, in: 0x180D, isOptional: true)],
         decoders: [
             HeartRate.measurement: HeartRate.decodeMeasurement,
             HeartRate.bodySensorLocation: HeartRate.decodeLocation,

@@ -63,6 +63,9 @@ public struct Profile: Sendable {
     /// The longest payload that the profile defines, in bytes; one above `payloadOfDefaultMTU`
     /// needs an MTU exchange.
     public let longestPayload: Int
+    /// Characteristics that are read once and whose flags hold for each measurement that says nothing
+    /// of its own: where a thermometer or a heart-rate sensor is worn.
+    public let standing: [Source]
     /// The decoders of its characteristics: of the sources, and of those that are only read.
     let decoders: [BluetoothUUID: Decoder]
     /// For sources that put several records into one payload.
@@ -72,13 +75,15 @@ public struct Profile: Sendable {
 
     init(
         name: String, sources: [Source], procedure: Procedure = .measurements, longestPayload: Int,
-        decoders: [BluetoothUUID: Decoder], splitters: [BluetoothUUID: Splitter] = [:],
+        standing: [Source] = [], decoders: [BluetoothUUID: Decoder],
+        splitters: [BluetoothUUID: Splitter] = [:],
         assemblers: [BluetoothUUID: Assembler] = [:]
     ) {
         self.name = name
         self.sources = sources
         self.procedure = procedure
         self.longestPayload = longestPayload
+        self.standing = standing
         self.decoders = decoders
         self.splitters = splitters
         self.assemblers = assemblers

@@ -150,6 +150,8 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     public var storedRecords: StoredRecordsMemory?
     /// Weights and body compositions whose counterpart has not come.
     public var unpaired: [Relations.Member]?
+    /// Flags that hold for each of the device's measurements; nil while it was not asked.
+    var standingFlags: [String]?
     /// What the device has broadcast.
     var broadcast: BroadcastMemory?
 

@@ -54,6 +54,23 @@ struct ReleaseTests {
         }
     }
 
+    @Test func whatHoldsForEachMeasurementIsReadOnceAndStandsInAll() async throws {
+        let reading = GatewayBench.Kind.undatedThermometer.reading
+        try await GatewayBench.run(readings: [reading, reading]) { bench in
+            var services = SimulatedService.thermometer(serial: GatewayBench.serial)
+            // Temperature Type: the ear.
+            services[0].characteristics.append(.init(0x2A1D, .read, value: [3]))
+            await bench.peripheral.relayOut(firstHandle: 1, services: services)
+            try await bench.readOnce()
+            await bench.pause()
+            try await bench.readOnce()
+            let records = bench.noted.releases.all.flatMap(\.records)
+            #expect(records.map(\.flags) == [["site-ear"], ["site-ear"]])
+            // Value and confirmation alone: nothing is read again.
+            #expect(await bench.peripheral.traces.last?.pdus.count == 4)
+        }
+    }
+
     @Test func deviceInformationIsReadOnceAndBatteryOnceADay() async throws {
         let reading = GatewayBench.Kind.undatedThermometer.reading
         try await GatewayBench.run(readings: [reading, reading, reading]) { bench in

@@ -110,6 +110,7 @@ extension ReadSession {
             circumstances: RecordFactory.Circumstances(
                 way: way, base: part.base, acquaintance: acquaintance))
         product.record.related = part.related
+        product.record.flags = withStandingFlags(product.record)
         let number = part.number
         // One that nothing dates has another id each time; its bytes are the same.
         let bytesName = product.isIdentified ? nil : RecordID(text: Hex.text(part.bytes))

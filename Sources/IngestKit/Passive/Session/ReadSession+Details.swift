@@ -11,6 +11,9 @@ extension ReadSession {
             if !memory.hasDeviceInformation {
                 try await readDeviceInformation(over: link)
             }
+            if memory.standingFlags == nil, !profile.standing.isEmpty {
+                try await readStandingFlags(over: link)
+            }
             // A check in the future was made by a clock that has been set since.
             let isDue = memory.lastDailyCheck.map { now - $0 >= Self.dailyCheck || now < $0 } ?? true
             guard isDue else { return }
@@ -26,10 +29,32 @@ extension ReadSession {
             // Another set of attributes is another firmware.
             if let hash, await link.layout.databaseHash != hash {
                 try await readDeviceInformation(over: link)
+                try await readStandingFlags(over: link)
             }
         } catch {
             return
         }
+    }
+
+    private func readStandingFlags(over link: any PeripheralLink) async throws(LinkError) {
+        var flags: [String] = []
+        for source in profile.standing {
+            guard let bytes = try await value(source.characteristic, in: source.service, over: link)
+            else { continue }
+            flags += (try? profile.decode(bytes, of: source.characteristic).flags) ?? []
+        }
+        memory.standingFlags = flags
+    }
+
+    /// A record's flags, with what holds for each of the device's measurements where the record says
+    /// nothing of it.
+    func withStandingFlags(_ record: Record) -> [String] {
+        guard record.kind != .undecoded, let standing = memory.standingFlags else { return record.flags }
+        return record.flags
+            + standing.filter { flag in
+                let subject = flag.prefix { $0 != "-" } + "-"
+                return !record.flags.contains { $0.hasPrefix(subject) }
+            }
     }
 
     private func readDeviceInformation(over link: any PeripheralLink) async throws(LinkError) {

@@ -34,6 +34,7 @@ extension ReadSession {
         let records = unfrozen.map { item in
             var record = item.record
             record.device = block
+            record.flags = withStandingFlags(record)
             return record
         }
         releasing.formUnion(records.map(\.id))
