@@ -195,6 +195,9 @@ extension AttributeLink {
                 [opcode] + AttributeProtocol.allHandles
                     + AttributeProtocol.littleEndian(AttributeProtocol.Attribute.databaseHash))
         } catch .attribute(_, _) {
+            // Nothing would tell that an update brought what was missing: it is looked for again.
+            layout.services = layout.services.filter { $0.value != nil }
+            for service in layout.services.keys { layout.services[service]??.isWhole = nil }
             return
         }
         // Length, handle, and 128 bits.

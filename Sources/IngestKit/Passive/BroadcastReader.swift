@@ -208,9 +208,6 @@ actor BroadcastReader {
     private func device(of item: Item) async throws -> Device? {
         let address = item.advertisement.device
         if let device = devices[address] { return device }
-        // Addresses are whatever a sender writes: those that the allow-list does not name come to be
-        // followed no faster than people put up sensors.
-        guard item.entry.address != nil || newcomers.take(at: item.advertisement.received) else { return nil }
         let memory: DeviceMemory
         do {
             memory = try await ports.store.recall(address) ?? DeviceMemory()
@@ -218,6 +215,10 @@ actor BroadcastReader {
             try storeFailed(error)
             return nil
         }
+        // Addresses are whatever a sender writes: those that neither the allow-list nor the queue knows come
+        // to be followed no faster than people put up sensors.
+        let isKnown = item.entry.address != nil || memory.broadcast != nil
+        guard isKnown || newcomers.take(at: item.advertisement.received) else { return nil }
         if devices.count >= Self.mostDevices {
             let oldest = devices.min { $0.value.lastHeard < $1.value.lastHeard }
             if let oldest {

@@ -81,8 +81,8 @@ struct StoredTransfer {
     private let filter: RecordAccess.Filter
     /// What is asked for: from this mark on, or everything when nil.
     private var from: StoredRecordsMemory.Mark?
-    /// The mark of the transfer before.
-    private let mark: StoredRecordsMemory.Mark?
+    /// The mark of the transfer before; nil once the memory turns out to be another one.
+    private var mark: StoredRecordsMemory.Mark?
     private var records: [UInt16: String] = [:]
     /// Numbers of those that stay in the device alone, and how many such have none.
     private var left: Set<UInt16> = []
@@ -153,9 +153,12 @@ struct StoredTransfer {
             guard let from else { return .finished }
             // With another record at the mark, or none, the memory is not the one that was read.
             let isKnown = records[UInt16(truncatingIfNeeded: from.number)] == from.id
-            return isKnown ? .finished : askForAll()
+            if isKnown { return .finished }
+            mark = nil
+            return askForAll()
         }
         if code == ResponseCode.noRecordsFound {
+            mark = nil
             return from == nil ? .finished : askForAll()
         }
         if ResponseCode.refusals.contains(code), from != nil {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import Synchronization
 
 /// What the queue keeps of devices beside their records.
 extension SQLiteRecordStore {
@@ -53,11 +54,14 @@ extension SQLiteRecordStore {
     // MARK: - Since when devices and users are known
 
     public func acquaint(_ entries: [AllowedPeripheral]) async throws {
+        let users = Dictionary(
+            entries.flatMap { entry in entry.assignments.map { (entry.key(ofSlot: $0.slot), $0.subject) } },
+            uniquingKeysWith: { first, _ in first })
+        listed.withLock { $0 = users }
         _ = try await acquaintances(of: entries)
-        let listed = Set(entries.flatMap { entry in entry.assignments.map { entry.key(ofSlot: $0.slot) } })
         try await write { db in
             let known = try String.fetchAll(db, sql: "SELECT key FROM acquaintance WHERE subject <> ''")
-            for key in known where !listed.contains(key) {
+            for key in known where users[key] == nil {
                 try db.execute(sql: "DELETE FROM acquaintance WHERE key = ?", arguments: [key])
             }
         }
@@ -65,11 +69,14 @@ extension SQLiteRecordStore {
 
     public func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
         let wall = clock.wallNanoseconds / 1_000_000_000
+        let listed = listed.withLock { $0 }
         return try await write { db in
             try entries.map { entry in
                 var acquaintance = Acquaintance(
                     device: try Self.since(entry.acquaintanceKey, "", wall: wall, db))
                 for (slot, subject) in entry.assignments {
+                    // Under a list that is no longer in force nobody comes to know a person.
+                    if let listed, listed[entry.key(ofSlot: slot)] != subject { continue }
                     acquaintance.subjects[slot] = try Self.since(
                         entry.key(ofSlot: slot), subject, wall: wall, db)
                 }

@@ -2,6 +2,7 @@ import Crypto
 import Dispatch
 import FoundationEssentials
 import GRDB
+import Synchronization
 
 /// The queue on SQLite: every record once, in the order of the commits, with what each destination
 /// has taken of them.
@@ -23,6 +24,8 @@ public final class SQLiteRecordStore: Sendable {
     /// The last position given before this run: what is up to it waits for no company.
     let positionAtOpening: Int64
     private let wakeUps: [String: WakeUp]
+    /// The users of the allow-list that is in force, by their keys; nil before the first.
+    let listed = Mutex<[String: String]?>(nil)
 
     /// How far the WAL file may stay grown after a checkpoint, in bytes.
     private static let journalSizeLimit = 16 << 20

@@ -80,7 +80,7 @@ public struct RecordFactory: Sendable {
         let deviceTime = reading?.localDeviceTime(in: zone)
         let decision = ReadingTime(zone: zone, received: reception.wallSeconds).decide(
             device: deviceTime, way: circumstances.way == .live ? .live : .stored,
-            clockOffsetSeconds: circumstances.clockOffsetSeconds)
+            clockOffsetSeconds: circumstances.clockOffsetSeconds, instant: reading?.sessionInstant(in: zone))
         let acquaintance = circumstances.acquaintance ?? .always(entry)
         let distinction: RecordIdentity.Distinction =
             if let base = circumstances.base, reading != nil {
@@ -176,14 +176,19 @@ extension Reading {
         }
         // The widest offset is that of continuous glucose, an unsigned 16-bit number of minutes.
         let seconds = Int64(min(max(timeOffsetMinutes ?? 0, -32_768), 65_535)) * 60
-        guard kind == .continuousGlucose else { return DeviceTime(wallSeconds: wall + seconds) }
-        // Minutes that have passed since the session's start, whatever the clocks were set to in
-        // between.
+        guard let instant = sessionInstant(in: zone) else { return DeviceTime(wallSeconds: wall + seconds) }
+        return DeviceTime(wallSeconds: instant + Int64(zone.offset(at: instant)))
+    }
+
+    /// For continuous glucose, so many minutes after the session's start, whatever the clocks were set to
+    /// in between; in seconds since 1970.
+    func sessionInstant(in zone: TimeZoneRules) -> Int64? {
+        guard kind == .continuousGlucose, let deviceTime, deviceTime.isPossible else { return nil }
+        let wall = deviceTime.wallSeconds
         let start: Int64 =
             switch zone.offset(atWall: wall) {
             case .only(let offset), .skipped(let offset), .repeated(let offset, _): wall - Int64(offset)
             }
-        let instant = start + seconds
-        return DeviceTime(wallSeconds: instant + Int64(zone.offset(at: instant)))
+        return start + Int64(min(max(timeOffsetMinutes ?? 0, 0), 65_535)) * 60
     }
 }

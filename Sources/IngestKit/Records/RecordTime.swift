@@ -62,26 +62,31 @@ struct ReadingTime {
     /// - Parameter clockOffsetSeconds: how far the device's clock is ahead of ours, where it was
     ///   read on the same link. What is stored may be from before the clock was last set, so its
     ///   time is not corrected.
-    func decide(device: DeviceTime?, way: Way, clockOffsetSeconds: Int?) -> Decision {
+    /// - Parameter instant: the same moment in seconds since 1970, where it is known by other ways than
+    ///   a wall clock; it decides between two occurrences.
+    func decide(
+        device: DeviceTime?, way: Way, clockOffsetSeconds: Int?, instant: Int64? = nil
+    ) -> Decision {
         let correction = way == .live ? Int64(clockOffsetSeconds ?? 0) : 0
-        let measured = device.flatMap { believed($0, correction: correction, way: way) }
+        let measured = device.flatMap { believed($0, correction: correction, way: way, known: instant) }
         let unmeasured: RecordTime.Source = way == .live ? .received : .unknown
-        let instant = measured?.instant ?? received
+        let moment = measured?.instant ?? received
         let time = RecordTime(
-            value: Self.text(instant, offset: measured?.offset ?? zone.offset(at: received)),
+            value: Self.text(moment, offset: measured?.offset ?? zone.offset(at: received)),
             source: measured == nil ? unmeasured : .device, device: device,
             clockOffsetSeconds: clockOffsetSeconds, received: Self.text(received, offset: nil))
         return Decision(time: time, measured: measured?.instant)
     }
 
     private func believed(
-        _ device: DeviceTime, correction: Int64, way: Way
+        _ device: DeviceTime, correction: Int64, way: Way, known: Int64?
     ) -> (instant: Int64, offset: Int)? {
         let (wall, overflow) = device.wallSeconds.subtractingReportingOverflow(correction)
         guard !overflow, DeviceTime(wallSeconds: wall) != nil else { return nil }
         let offset =
             switch zone.offset(atWall: wall) {
             case .only(let offset), .skipped(let offset): offset
+            case .repeated(_, let second) where known == wall - Int64(second): second
             case .repeated(let first, let second):
                 // A live reading was taken shortly before it came; of a stored one nothing is known,
                 // and the earlier moment gives it to nobody rather than to the wrong person.

@@ -52,6 +52,20 @@ struct FailedReadTests {
         }
     }
 
+    @Test func serviceThatWasMissingIsLookedForAgain() async throws {
+        try await GatewayBench.run { bench in
+            let services = SimulatedService.thermometer(serial: GatewayBench.serial)
+            await bench.peripheral.relayOut(firstHandle: 1, services: Array(services.dropFirst()))
+            await bench.readUntilDropped()
+            await bench.told("read-failed")
+            // As after an update, or once it shows its services.
+            await bench.peripheral.relayOut(firstHandle: 1, services: services)
+            await bench.pause()
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.bodyTemperature: 1])
+        }
+    }
+
     @Test func readingThatCannotBeCommittedIsNotConfirmedAndComesAgain() async throws {
         try await GatewayBench.run(failingCommits: 1) { bench in
             await bench.readUntilDropped()

@@ -160,6 +160,16 @@ import Testing
         #expect(!StoredTransfer(filter: filter, memory: nil).wasThere(number: 7))
     }
 
+    @Test func aMemoryThatWasClearedHasNothingThatWasThere() {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: Self.marked(500))
+        #expect(transfer.answered(Self.noRecords) == .ask(Self.all))
+        #expect(!transfer.wasThere(number: 3))
+        // A meter that refuses filters may still have all that was read.
+        var other = StoredTransfer(filter: .sequenceNumber, memory: Self.marked(500))
+        #expect(other.answered([0x06, 0x00, 0x01, 0x04]) == .ask(Self.all))
+        #expect(other.wasThere(number: 3))
+    }
+
     @Test func neverAsksForADeletion() {
         // Operation code 0x02 deletes (GATT Specification Supplement 3.190).
         var requests = [StoredTransfer.abort]

@@ -125,6 +125,7 @@ import Testing
             let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
             func since(_ subject: String?, users: [Int: String] = [:]) async throws -> Acquaintance {
                 let entry = RecordFactoryTests.entry(subject: subject, users: users)
+                try await store.acquaint([entry])
                 return try #require(try await store.acquaintances(of: [entry]).first)
             }
             let start = clock.wallNanoseconds / 1_000_000_000
@@ -135,6 +136,9 @@ import Testing
             #expect(try await since("bert") == Acquaintance(device: start, subjects: [nil: start + 100]))
             clock.advance(by: .seconds(100))
             #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start + 200]))
+            // A read that began under the list before makes nobody known.
+            let old = RecordFactoryTests.entry(subject: "bert")
+            #expect(try await store.acquaintances(of: [old]) == [Acquaintance(device: start)])
             // Not on the list for a while, the device may have been anybody's.
             try await store.acquaint([RecordFactoryTests.entry(subject: nil)])
             clock.advance(by: .seconds(100))

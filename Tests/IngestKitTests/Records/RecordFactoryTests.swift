@@ -156,6 +156,20 @@ import Testing
         #expect(record.time.source == .device && isIdentified)
     }
 
+    @Test(
+        arguments: [
+            (6_810, "2026-10-25T01:30:00+01:00"), (6_870, "2026-10-25T01:30:00+00:00"),
+            (6_930, "2026-10-25T02:30:00+00:00"),
+        ])
+    func minutesOfASessionTellTheTwoPassesOfAnHourApart(minutes: Int, value: String) throws {
+        let start = DeviceTime(year: 2026, month: 10, day: 20, hours: 8, minutes: 0, seconds: 0)
+        let reading = Reading(kind: .continuousGlucose, deviceTime: start, timeOffsetMinutes: minutes)
+        let (record, _) = make(
+            reading, at: 1_793_012_400, zone: try Self.london(), way: .stored(isFirstTransfer: false),
+            base: start)
+        #expect(record.time.value == value)
+    }
+
     @Test func aDeviceThatTellsUTCAndNoZoneGetsTheGateways() throws {
         var reading = reading(at: try wall(1_782_864_000))
         reading.flags = ["device-time-utc"]

@@ -97,9 +97,10 @@ extension ReadSession {
         of part: ValueJoining.Part, way: Way, transfer: inout StoredTransfer?
     ) -> [Draft] {
         let value = part.value
-        // What the device itself says of it holds.
+        // What the device itself says of a reading decides its time and whose it is; how it came decides
+        // all else.
         let isStored = part.reading?.flags.contains(Reading.fromMemoryFlag) ?? false
-        let way = isStored && way == .live ? Way.stored(isFirstTransfer: memory.storedRecords == nil) : way
+        let told = isStored && way == .live ? Way.stored(isFirstTransfer: memory.storedRecords == nil) : way
         // The wall clock of the reception, which may lie behind: values queue during commits.
         let age = environment.clock.now.since(value.received)
         let wall = environment.clock.wallNanoseconds - Int64(age / .nanoseconds(1))
@@ -108,7 +109,7 @@ extension ReadSession {
             reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
             entry: entry, device: deviceBlock,
             circumstances: RecordFactory.Circumstances(
-                way: way, base: part.base, acquaintance: acquaintance))
+                way: told, base: part.base, acquaintance: acquaintance))
         product.record.related = part.related
         product.record.flags = withStandingFlags(product.record)
         let number = part.number
@@ -164,8 +165,9 @@ extension ReadSession {
     ) -> Bool {
         guard case .stored = way else { return true }
         if entry.history == .none, product.measured == nil {
-            // Nothing but its number tells whether it is from before.
-            return !product.isHistorical && wasThere == false
+            // Nothing but its number tells whether it is from before; of what cannot be decoded not
+            // even that, so it is kept.
+            return !product.isHistorical && (wasThere == false || product.record.kind == .undecoded)
         }
         guard product.isHistorical else { return true }
         switch entry.history {

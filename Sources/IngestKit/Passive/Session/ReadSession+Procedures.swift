@@ -241,7 +241,8 @@ extension ReadSession {
         // Single measurements are what such peripherals store.
         let access = RecordAccess(
             service: profile.sources.first?.service ?? 0, filter: .none, isOptional: true)
-        let hasMemory = singles.isEmpty ? false : try await hasControlPoint(access, over: link)
+        let hasSingles = try await hasAny(of: singles, over: link)
+        let hasMemory = hasSingles ? try await hasControlPoint(access, over: link) : false
         if hasMemory {
             // The stream would only stand in the way.
             try await subscribe(over: link) { singles.contains($0.characteristic) }
@@ -249,6 +250,8 @@ extension ReadSession {
             while let value = try await nextValue(over: link, within: .zero, of: singles) {
                 try await take(value, over: link)
             }
+            // A memory that is not read to its end is a failure, whatever came before it.
+            hasSucceeded = false
             try await transfer(access, of: singles, over: link)
             hasSucceeded = true
             try await subscribe(over: link) { !singles.contains($0.characteristic) }
@@ -256,7 +259,8 @@ extension ReadSession {
             try await subscribe(over: link)
         }
         let pause =
-            try await hasStream(besides: singles, over: link)
+            try await hasAny(
+                of: Set(profile.sources.map(\.characteristic)).subtracting(singles), over: link)
             ? Self.longestStreamPause : Self.furtherValueTimeout
         let end = environment.clock.now + timing.streamMaximum
         var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)
@@ -295,12 +299,12 @@ extension ReadSession {
         }
     }
 
-    /// Whether the peripheral has anything that streams, or single measurements alone.
-    private func hasStream(
-        besides singles: Set<BluetoothUUID>, over link: any PeripheralLink
+    /// Whether the peripheral has any of these sources.
+    private func hasAny(
+        of characteristics: Set<BluetoothUUID>, over link: any PeripheralLink
     ) async throws(SessionError) -> Bool {
         do throws(LinkError) {
-            for source in profile.sources where !singles.contains(source.characteristic) {
+            for source in profile.sources where characteristics.contains(source.characteristic) {
                 if try await link.has(source.characteristic, in: source.service) { return true }
             }
             return false

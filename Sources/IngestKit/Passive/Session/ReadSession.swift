@@ -129,7 +129,7 @@ actor ReadSession {
         while environment.clock.now < start + longestLink {
             guard (try? await environment.clock.sleep(until: start + longestLink)) != nil else { return }
         }
-        await link.close()
+        await end(link)
     }
 
     private func stop(_ link: any PeripheralLink) async {
@@ -179,9 +179,12 @@ actor ReadSession {
     private func conclude(_ link: any PeripheralLink, after failure: SessionError?) async {
         await settleConfirmation(after: failure, on: link)
         memory.layout = await link.layout
-        if case .noMeasurement = failure {
-            // A subscription that went to a handle which has moved looks just so.
+        switch failure {
+        case .noMeasurement, .link(.missing):
+            // A subscription that went to a handle which has moved looks just so, and what is missing
+            // may come with an update or a bond.
             memory.layout = .unknown
+        default: break
         }
         // Without a time, only what comes over one link is of one weighing, or over the next after one
         // that the peripheral or the air ended.
@@ -209,8 +212,12 @@ actor ReadSession {
     func nextValue(
         over link: any PeripheralLink, within timeout: Duration, of characteristics: Set<BluetoothUUID>? = nil
     ) async throws(SessionError) -> ReceivedValue? {
+        let deadline = environment.clock.now + timeout
         do throws(LinkError) {
-            while let value = try await link.nextValue(within: timeout) {
+            // What is not asked for earns no time.
+            while let value = try await link.nextValue(
+                within: max(.zero, deadline.since(environment.clock.now)))
+            {
                 // What was under way when the gateway is stopping stays in the device.
                 if isStopping { throw LinkError.ended(.byGateway) }
                 await confirmationArrived()
@@ -253,8 +260,10 @@ actor ReadSession {
     func confirmationArrived() async {
         guard let (id, _) = unproven else { return }
         unproven = nil
-        // If this fails the record stays marked: an equal one within minutes counts as this one.
-        try? await environment.store.markConfirmed(id)
+        // If this fails the record stays marked: an equal one within minutes counts as this one. In a
+        // task of its own, because the session's may be cancelled.
+        let store = environment.store
+        await Task { try? await store.markConfirmed(id) }.value
     }
 
     /// Decides, at the end of the link, whether the last confirmation reached the device.
