@@ -141,9 +141,11 @@ extension ConfigurationReader {
 }
 
 extension PeripheralModel {
-    /// Whether every advert of `other` is recognised as one of this model too.
+    /// Whether every advert of `other` is taken as one of this model too. A model that is read from
+    /// its adverts takes those alone that hold its format, and leaves the others.
     fileprivate func recognisesAll(of other: PeripheralModel) -> Bool {
-        !other.recognised.isEmpty
+        guard BroadcastFormats.named(profile) == nil || profile == other.profile else { return false }
+        return !other.recognised.isEmpty
             && other.recognised.allSatisfy { marks in
                 recognised.contains { !$0.isEmpty && Set($0).isSubset(of: marks) }
             }

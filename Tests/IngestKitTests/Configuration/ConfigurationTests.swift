@@ -199,6 +199,11 @@ import Testing
             "1:20: peripherals[0].id: warning: AgaMatrix Jazz Wireless 2 cannot be read: see `ingestd peripherals 32`"
         ),
         (
+            "peripherals: [{id: 1009}, {id: 2093}]",
+            "1:27: peripherals[1]: warning: has no effect: peripherals[0] stands before it and recognises every "
+                + "device of model 2093 as one of model 1009; put the special one first"
+        ),
+        (
             "peripherals: [{id: 1002, key: /run/open-secret}]",
             "1:31: peripherals[0].key: warning: /run/open-secret is readable for everybody; chmod o-r it"
         ),
@@ -216,6 +221,16 @@ import Testing
         let list = urls.map { "{name: \($0), type: webhook, url: \"https://x\"}" }.joined(separator: ", ")
         let warnings = try Samples.parse("\(peripherals)\ndestinations: [\(list)]").warnings
         #expect(warnings.map(\.description).contains("c.yaml:" + expected))
+    }
+
+    /// A scale lists the service, and a Mi scale sends its data: the entry for the one leaves the other.
+    @Test func anEntryForBroadcastsLeavesDevicesThatAreConnectedTo() throws {
+        let text = """
+            peripherals: [{id: 1009}, {id: 1003}, {id: 1004}]
+            destinations: [{name: a, type: webhook, url: "https://x"}]
+            """
+        let found = try Samples.findings(text)
+        #expect(!found.contains { $0.contains("has no effect") }, "\(found)")
     }
 
     @Test func aKeyOfAnotherTypeIsAWarning() throws {
