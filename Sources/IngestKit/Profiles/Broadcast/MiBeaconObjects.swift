@@ -36,7 +36,7 @@ enum MiBeaconObjects {
     private static let fields: [UInt16: [Field]] = [
         // MDC_TEMP_BODY
         0x000A: [.signed("body-temperature", 2, -2, "Cel", code: 150364)],
-        0x1003: [.signed("rssi", 1, 0, "dB[mW]")],
+        0x1003: [.signed("rssi", 1, 0, "dB{mW}")],
         0x1004: [.signed("temperature", 2, -1, "Cel")],
         0x1006: [.unsigned("humidity", 2, -1, "%")],
         0x1007: [.unsigned("illuminance", 3, 0, "lx")],

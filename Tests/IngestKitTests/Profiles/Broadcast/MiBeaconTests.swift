@@ -185,7 +185,7 @@ import Testing
             ("0410021a01", ["temperature 28.2 Cel"]),
             ("0a0002a70e", ["body-temperature 37.51 Cel"]),
             ("0a100164", ["battery 100 %"]),
-            ("031001c4", ["rssi -60 dB[mW]"]),
+            ("031001c4", ["rssi -60 dB{mW}"]),
             ("1a1002f401", ["weight 500 g"]),
             ("120003f40101", ["weight 500 g"]),
             ("032003102740", ["steps 10000 1", "heart-rate 64 /min"]),
