@@ -38,6 +38,38 @@ import Testing
         }
     }
 
+    /// What version 2 added, taken away again.
+    private static let version1 = """
+        DROP INDEX record_device_sequence;
+        DROP INDEX record_undated_payload;
+        ALTER TABLE record DROP COLUMN device_sequence;
+        ALTER TABLE record DROP COLUMN undated_payload;
+        DROP TABLE pending_packet;
+        DROP TABLE acquaintance;
+        PRAGMA user_version = 1;
+        """
+
+    @Test func aFileOfTheFirstVersionKeepsWhatItHoldsAndTakesMore() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let old = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await old.fill(["a"])
+            try await old.write { try $0.execute(sql: Self.version1) }
+            try await old.close()
+
+            let new = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let version = try await new.write { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+            #expect(version == QueueSchema.version)
+            try await new.fill(["b"])
+            #expect(try await new.add(try record("a")) == .duplicate(RecordID(text: "a")))
+            let next = try await new.nextBatch(
+                for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
+            #expect(next.ids == ["a", "b"])
+            try await new.acquaint([])
+            try await new.close()
+        }
+    }
+
     @Test func anotherProgramsDatabaseIsRefused() async throws {
         try await withTemporaryDirectory { directory in
             let other = try DatabaseQueue(path: directory + "/queue.sqlite")
