@@ -52,7 +52,7 @@ extension ConfigurationReader {
         let key = credential(entries["key"])
         let clock: AllowedPeripheral.ClockPolicy? = entries["clock"]?.choice()
         guard let model else { return nil }
-        if address == nil, entries["address"] == nil, model.recognised.isEmpty {
+        if entries["address"] == nil, model.recognised.isEmpty, !model.has(.notReadable) {
             entries["id"]?.warning("\(model.name) can be recognised by its address only; add address")
         }
         return AllowedPeripheral(

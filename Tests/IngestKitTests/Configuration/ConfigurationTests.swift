@@ -233,6 +233,14 @@ import Testing
         #expect(!found.contains { $0.contains("has no effect") }, "\(found)")
     }
 
+    @Test func noAddressIsAskedForWhereItWouldNotHelp() throws {
+        let text = """
+            peripherals: [{id: 32}]
+            destinations: [{name: a, type: webhook, url: "https://x"}]
+            """
+        #expect(try Samples.findings(text).count == 1)
+    }
+
     @Test func aKeyOfAnotherTypeIsAWarning() throws {
         let text = "peripherals: [{id: 1002}]\ndestinations: [{name: a, type: validic, topic: t}]"
         #expect(
