@@ -11,6 +11,13 @@ struct ControlPointTests {
     /// 2026-11-20T09:14:00Z in seconds since 2000-01-01.
     private static let observed: UInt64 = 1_795_166_040 - 946_684_800
 
+    /// The numbers of what was decoded, in the order of the commits.
+    private static func values(_ bench: GatewayBench) -> [String] {
+        bench.noted.committed.all.flatMap(\.measurements).compactMap { measurement in
+            if case .exact(let number) = measurement.value { number.description } else { nil }
+        }
+    }
+
     private static func observation(_ value: Int32) -> HealthSensor.Observation {
         .numeric(type: 150_456, unit: 544, value: value, seconds: observed + UInt64(value))
     }
@@ -22,8 +29,8 @@ struct ControlPointTests {
         try await GatewayBench.run(sensor: sensor, as: "generic-health-sensor") { bench in
             try await bench.readOnce()
             #expect(await bench.peripheral.sensor(HealthSensor.self).observations.isEmpty)
-            #expect(bench.noted.committed.all.count == 4)
-            #expect(bench.noted.committed.all.allSatisfy { $0.kind != .undecoded })
+            #expect(bench.kinds() == [.pulseOximetry: 4])
+            #expect(Self.values(bench) == ["95", "96", "97", "98"])
             #expect(bench.noted.committed.all.allSatisfy { $0.time.source == .device })
             #expect(bench.count(of: "read-failed") == 0)
         }
@@ -36,8 +43,8 @@ struct ControlPointTests {
             await bench.readUntilDropped()
             try await bench.readAgain()
             #expect(await bench.peripheral.sensor(HealthSensor.self).observations.isEmpty)
-            let records = bench.noted.committed.all
-            #expect(records.count { $0.kind != .undecoded } == 4)
+            #expect(bench.kinds()[.pulseOximetry] == 4)
+            #expect(Self.values(bench) == ["95", "96", "97", "98"])
         }
     }
 

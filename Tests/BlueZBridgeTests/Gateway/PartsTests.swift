@@ -96,7 +96,9 @@ struct PartsTests {
             try await bench.readOnce()
             try await bench.readAgain()
             #expect(bench.kinds() == [.weight: 2])
-            #expect(bench.noted.releases.all.flatMap(\.records).allSatisfy { $0.related == nil })
+            let records = bench.noted.releases.all.flatMap(\.records)
+            #expect(records.count == 2)
+            #expect(records.allSatisfy { $0.related == nil })
         }
     }
 
@@ -112,6 +114,7 @@ struct PartsTests {
             try await bench.readAgain()
             #expect(bench.kinds() == [.weight: 2, .bodyComposition: 2])
             let records = bench.noted.releases.all.flatMap(\.records)
+            #expect(records.count == 4)
             for composition in records where composition.kind == .bodyComposition {
                 let weight = try #require(
                     records.first { $0.kind == .weight && $0.time.device == composition.time.device })
