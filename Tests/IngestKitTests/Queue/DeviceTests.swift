@@ -151,30 +151,4 @@ import Testing
             try await store.close()
         }
     }
-
-    @Test func aFileOfTheFirstVersionIsMadeOneOfThis() async throws {
-        try await withTemporaryDirectory { directory in
-            let clock = DrivenClock()
-            var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            try await store.fill(["a"])
-            // As the first version left it.
-            try await store.write { db in
-                try db.execute(
-                    sql: """
-                        DROP TABLE pending_packet; DROP TABLE acquaintance;
-                        DROP INDEX record_device_sequence; DROP INDEX record_undated_payload;
-                        ALTER TABLE record DROP COLUMN device_sequence;
-                        ALTER TABLE record DROP COLUMN undated_payload;
-                        PRAGMA user_version = 1
-                        """)
-            }
-            try await store.close()
-            store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await store.counts().records == 1)
-            #expect(try await store.pendingPackets(of: Self.device).isEmpty)
-            try await store.fill(["b"])
-            #expect(try await store.counts().records == 2)
-            try await store.close()
-        }
-    }
 }
