@@ -71,10 +71,17 @@ class Receiver:
         return records
 
     def wait_different(self, peripheral, count, seconds=RECORD_LIMIT_S):
-        """Waits for that many records of a peripheral, no two of them the same, and returns them by their payloads."""
-        records = self.wait(peripheral, count, seconds)
-        expect_equal(len({record["id"] for record in records}), count, f"different records of {peripheral.name}")
-        return {record["raw"]["hex"]: record for record in records}
+        """Waits for that many different records of a peripheral, of different payloads, and returns them by those.
+
+        A request whose answer a gateway that stops does not hear comes again as it was, under its Idempotency-Key.
+        """
+        def ids():
+            return {record["id"] for record in self.records(peripheral)}
+        wait_until(f"{count} different records of {peripheral.name} at the receiver", seconds, lambda: len(ids()) >= count)
+        expect_equal(len(ids()), count, f"different records of {peripheral.name}")
+        payloads = {record["raw"]["hex"]: record for record in self.records(peripheral)}
+        expect_equal(len(payloads), count, f"different payloads of {peripheral.name}")
+        return payloads
 
     def close(self):
         self.process.terminate()
