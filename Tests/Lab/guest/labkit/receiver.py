@@ -77,7 +77,8 @@ class Receiver:
         """
         def ids():
             return {record["id"] for record in self.records(peripheral)}
-        wait_until(f"{count} different records of {peripheral.name} at the receiver", seconds, lambda: len(ids()) >= count)
+        wait_until(f"{count} different records of {peripheral.name} at the receiver", seconds,
+                   lambda: len(ids()) >= count)
         expect_equal(len(ids()), count, f"different records of {peripheral.name}")
         payloads = {record["raw"]["hex"]: record for record in self.records(peripheral)}
         expect_equal(len(payloads), count, f"different payloads of {peripheral.name}")
