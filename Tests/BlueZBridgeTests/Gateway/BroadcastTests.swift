@@ -5,7 +5,7 @@ import Testing
 @testable import IngestKit
 
 /// The whole way of a broadcast, from the simulated kernel to the queue.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BroadcastTests {
     private typealias Data = SimulatedServiceData
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The whole way of a reading up to the queue, on simulated radios.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PassiveGatewayTests {
     /// The system's clocks; counts the sleeps asked of it.
     private final class SystemClock: GatewayClock {
