@@ -3,7 +3,8 @@ internal import IngestKit
 
 /// The peripheral's side of one link. Belongs to the radio's loop.
 ///
-/// Sendable is checked by hand: everything that changes is touched on the loop only.
+/// Sendable is checked by hand: everything that changes is touched on the loop only, where its
+/// peripheral makes and drives it, and where its channel and its timers call it.
 final class SimulatedLink: @unchecked Sendable {
     /// PDUs that a trace keeps.
     private static let longestTrace = 10_000
