@@ -17,6 +17,10 @@ extension Event {
         case .duplicateIgnored: .duplicateIgnored
         case .decodeError: .decodeError
         case .historySkipped: .historySkipped
+        case .paired: .paired
+        case .pairFailed: .pairFailed
+        case .bondLost: .bondLost
+        case .clockSkew: .clockSkew
         case .submitted: .submitted
         case .failed: .failed
         case .retrying: .retrying
@@ -32,9 +36,9 @@ extension Event {
         switch self {
         case .discovered, .connected, .disconnected: .debug
         case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted: .info
-        case .adapterReady, .historySkipped, .retrying, .destinationUp: .notice
-        case .adapterLost, .readFailed, .decodeError, .destinationDown: .warning
-        case .configRejected, .failed, .authRejected, .destinationMisconfigured: .error
+        case .adapterReady, .historySkipped, .paired, .retrying, .destinationUp: .notice
+        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown: .warning
+        case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured: .error
         case .storeError: .critical
         }
     }
@@ -96,6 +100,14 @@ extension Event {
             "Kept a payload from \(peripheral.words) that could not be decoded: \(error)"
         case .historySkipped(let peripheral, let count):
             "Left \(count) stored reading\(count == 1 ? "" : "s") in \(peripheral.words), as its history says"
+        case .paired(let peripheral):
+            "Paired with \(peripheral.words)"
+        case .pairFailed(let peripheral, let error):
+            "Could not pair with \(peripheral.words): \(error)"
+        case .bondLost(let peripheral, let error):
+            "Lost the bond with \(peripheral.words): \(error)"
+        case .clockSkew(let peripheral, let error):
+            "The clock of \(peripheral.words) is wrong: \(error)"
         case .submitted(_, let kind, let peripheral, let destination, _, _):
             "Submitted a \(kind.rawValue) from \(peripheral.words) to \(destination)"
         case .failed(_, let kind, let peripheral, let destination, _, _, let error):
@@ -134,8 +146,11 @@ extension Event {
         case .configRejected(let error), .adapterLost(_, let error), .storeError(let error):
             Details(error: error)
         case .discovered(let peripheral), .connected(let peripheral), .disconnected(let peripheral),
-            .readyToRead(let peripheral):
+            .readyToRead(let peripheral), .paired(let peripheral):
             Details(peripheral: peripheral)
+        case .pairFailed(let peripheral, let error), .bondLost(let peripheral, let error),
+            .clockSkew(let peripheral, let error):
+            Details(peripheral: peripheral, error: error)
         case .read(let record, let kind, let peripheral),
             .duplicateIgnored(let record, let kind, let peripheral):
             Details(recordID: record, kind: kind, peripheral: peripheral)

@@ -32,6 +32,12 @@ public enum Event: Sendable, Equatable {
     case historySkipped(PeripheralReference, count: Int)
     /// Without a record for a broadcast whose key is missing or wrong: nothing of it is kept.
     case decodeError(recordID: RecordID?, PeripheralReference, error: String)
+    case paired(PeripheralReference)
+    case pairFailed(PeripheralReference, error: String)
+    /// The bond is missing on one of its two sides: readings stop until the peripheral is paired again.
+    case bondLost(PeripheralReference, error: String)
+    /// The peripheral's clock is more than 5 min wrong; told once a day.
+    case clockSkew(PeripheralReference, error: String)
     case submitted(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int,
         attempt: Int)

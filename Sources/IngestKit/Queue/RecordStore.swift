@@ -152,6 +152,11 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     public var unpaired: [Relations.Member]?
     /// Flags that hold for each of the device's measurements; nil while it was not asked.
     var standingFlags: [String]?
+    /// The adapter, by its address, with which the device has a bond: it is read over this one and
+    /// over encrypted links only, until the bond is removed by the operator. Nil: none.
+    public var bondedAdapter: BluetoothAddress?
+    /// When the last `clock-skew` was told, in seconds since 1970.
+    var lastSkewNotice: Int64?
     /// What the device has broadcast.
     var broadcast: BroadcastMemory?
 

@@ -34,6 +34,22 @@ extension BluetoothAddress: CustomStringConvertible {
     }
 }
 
+extension BluetoothAddress: Codable {
+    /// From the form in which it is written.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let address = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a Bluetooth address")
+        }
+        self = address
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
 extension UInt8 {
     /// Whether this ASCII character is one of 0-9, a-f, A-F.
     var isHexDigit: Bool {

@@ -23,7 +23,11 @@ import Testing
         case .readFailed: .duplicateIgnored(recordID: id, kind: .bloodPressure, cuff)
         case .duplicateIgnored: .decodeError(recordID: id, cuff, error: "reason")
         case .decodeError: .historySkipped(cuff, count: 37)
-        case .historySkipped:
+        case .historySkipped: .paired(cuff)
+        case .paired: .pairFailed(cuff, error: "reason")
+        case .pairFailed: .bondLost(cuff, error: "reason")
+        case .bondLost: .clockSkew(cuff, error: "reason")
+        case .clockSkew:
             .submitted(
                 recordID: id, kind: .bloodPressure, cuff, destination: "clinic", httpStatus: 200, attempt: 1)
         case .submitted:
