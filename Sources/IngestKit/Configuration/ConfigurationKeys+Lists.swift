@@ -37,7 +37,8 @@ extension ConfigurationKeys {
             ),
             KeyDescription(
                 "clock", "`observe` or `set`", default: "`observe`",
-                "Whether the device's clock is set. It is observed in any case.", hasEffect: false),
+                "Whether the device's clock is set, where it can be: when it is more than 60 s wrong, and on "
+                    + "each link of a model that expects it. It is observed in any case."),
         ])
 
     static let destination = KeySection(

@@ -55,6 +55,10 @@ extension ConfigurationReader {
         if entries["address"] == nil, model.recognised.isEmpty, !model.has(.notReadable) {
             entries["id"]?.warning("\(model.name) can be recognised by its address only; add address")
         }
+        if model.has(.expectsClock), clock != .set {
+            entries["id"]?.warning(
+                "\(model.name) expects its clock to be set; add `clock: set`, or its times may be wrong")
+        }
         return AllowedPeripheral(
             model: model, address: address, alias: alias, subject: owners.subject, users: owners.users,
             subjectSince: owners.since, history: history ?? .all, destinations: selected,

@@ -155,6 +155,10 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     /// The adapter, by its address, with which the device has a bond: it is read over this one and
     /// over encrypted links only, until the bond is removed by the operator. Nil: none.
     public var bondedAdapter: BluetoothAddress?
+    /// Which of the profile's clocks it has; nil: none, as far as is known.
+    var clockCharacteristic: BluetoothUUID?
+    /// Whether a clock was looked for.
+    var hasSoughtClock: Bool?
     /// When the last `clock-skew` was told, in seconds since 1970.
     var lastSkewNotice: Int64?
     /// What the device has broadcast.

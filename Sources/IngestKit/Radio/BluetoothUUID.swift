@@ -61,6 +61,22 @@ extension BluetoothUUID: CustomStringConvertible {
     }
 }
 
+extension BluetoothUUID: Codable {
+    /// From the form of `description`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let uuid = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a Bluetooth UUID")
+        }
+        self = uuid
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
 extension BluetoothUUID: ExpressibleByIntegerLiteral {
     public init(integerLiteral value: UInt16) {
         self.init(value)

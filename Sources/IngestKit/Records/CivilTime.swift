@@ -6,7 +6,7 @@ extension DeviceTime {
 
     /// Whether a calendar has this date and a clock this time. There are no leap seconds in
     /// Bluetooth's Date Time.
-    var isPossible: Bool {
+    public var isPossible: Bool {
         Self.years.contains(year) && (1...12).contains(month)
             && (1...Self.days(inMonth: month, of: year)).contains(day) && (0...23).contains(hours)
             && (0...59).contains(minutes) && (0...59).contains(seconds)
@@ -14,7 +14,7 @@ extension DeviceTime {
 
     /// Seconds from 1970-01-01T00:00:00 on the same clock.
     /// - Precondition: `isPossible`.
-    var wallSeconds: Int64 {
+    public var wallSeconds: Int64 {
         let days = Self.days(beforeYear: year) + Self.days(beforeMonth: month, of: year) + day - 1
         return Int64(days) * 86_400 + Int64(hours * 3_600 + minutes * 60 + seconds)
     }

@@ -38,21 +38,37 @@ public struct RecordFactory: Sendable {
         }
 
         public var way: Way
-        /// How far the device's clock is ahead of ours, where it was read on this link.
-        public var clockOffsetSeconds: Int?
+        /// The device's clock, where it was read on this link.
+        public var clock: ClockObservation?
         /// The wall time that the payload counts from and does not hold.
         public var base: DeviceTime?
         /// Since when device and users are known. Nil: always.
         public var acquaintance: Acquaintance?
 
         public init(
-            way: Way = .live, clockOffsetSeconds: Int? = nil, base: DeviceTime? = nil,
+            way: Way = .live, clock: ClockObservation? = nil, base: DeviceTime? = nil,
             acquaintance: Acquaintance? = nil
         ) {
             self.way = way
-            self.clockOffsetSeconds = clockOffsetSeconds
+            self.clock = clock
             self.base = base
             self.acquaintance = acquaintance
+        }
+    }
+
+    /// What a record is made of, so that it can be made again when more is known.
+    struct Basis: Sendable {
+        var reading: Reading?
+        var raw: RawPayload
+        var reception: Reception
+        var circumstances: Circumstances
+
+        func product(
+            by factory: RecordFactory, entry: AllowedPeripheral, device: DeviceBlock
+        ) -> Product {
+            factory.make(
+                reading, raw: raw, reception: reception, entry: entry, device: device,
+                circumstances: circumstances)
         }
     }
 
@@ -80,7 +96,7 @@ public struct RecordFactory: Sendable {
         let deviceTime = reading?.localDeviceTime(in: zone)
         let decision = ReadingTime(zone: zone, received: reception.wallSeconds).decide(
             device: deviceTime, way: circumstances.way == .live ? .live : .stored,
-            clockOffsetSeconds: circumstances.clockOffsetSeconds, instant: reading?.sessionInstant(in: zone))
+            clock: circumstances.clock, instant: reading?.sessionInstant(in: zone))
         let acquaintance = circumstances.acquaintance ?? .always(entry)
         let distinction: RecordIdentity.Distinction =
             if let base = circumstances.base, reading != nil {

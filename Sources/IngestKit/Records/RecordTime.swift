@@ -59,30 +59,39 @@ struct ReadingTime {
     let received: Int64
 
     /// - Parameter device: the device's wall clock with its own offset applied.
-    /// - Parameter clockOffsetSeconds: how far the device's clock is ahead of ours, where it was
-    ///   read on the same link. What is stored may be from before the clock was last set, so its
-    ///   time is not corrected.
+    /// - Parameter clock: the device's clock, where it was read on the same link. What is stored may be
+    ///   from before the clock was last set, so its time is not corrected.
     /// - Parameter instant: the same moment in seconds since 1970, where it is known by other ways than
     ///   a wall clock; it decides between two occurrences.
     func decide(
-        device: DeviceTime?, way: Way, clockOffsetSeconds: Int?, instant: Int64? = nil
+        device: DeviceTime?, way: Way, clock: ClockObservation?, instant: Int64? = nil
     ) -> Decision {
-        let correction = way == .live ? Int64(clockOffsetSeconds ?? 0) : 0
-        let measured = device.flatMap { believed($0, correction: correction, way: way, known: instant) }
+        let measured = device.flatMap { device in
+            if way == .live, let clock, clock.dates(device, received: received) {
+                return corrected(device, by: clock)
+            }
+            return believed(device, way: way, known: instant)
+        }
         let unmeasured: RecordTime.Source = way == .live ? .received : .unknown
         let moment = measured?.instant ?? received
         let time = RecordTime(
             value: Self.text(moment, offset: measured?.offset ?? zone.offset(at: received)),
             source: measured == nil ? unmeasured : .device, device: device,
-            clockOffsetSeconds: clockOffsetSeconds, received: Self.text(received, offset: nil))
+            clockOffsetSeconds: clock?.offsetSeconds, received: Self.text(received, offset: nil))
         return Decision(time: time, measured: measured?.instant)
     }
 
-    private func believed(
-        _ device: DeviceTime, correction: Int64, way: Way, known: Int64?
+    private func corrected(
+        _ device: DeviceTime, by clock: ClockObservation
     ) -> (instant: Int64, offset: Int)? {
-        let (wall, overflow) = device.wallSeconds.subtractingReportingOverflow(correction)
-        guard !overflow, DeviceTime(wallSeconds: wall) != nil else { return nil }
+        guard let instant = clock.instant(of: device), isBelievable(instant) else { return nil }
+        return (instant, zone.offset(at: instant))
+    }
+
+    private func believed(
+        _ device: DeviceTime, way: Way, known: Int64?
+    ) -> (instant: Int64, offset: Int)? {
+        let wall = device.wallSeconds
         let offset =
             switch zone.offset(atWall: wall) {
             case .only(let offset), .skipped(let offset): offset

@@ -149,6 +149,12 @@ struct AttributeServer: Sendable {
         return (attribute.type, Array(pdu.dropFirst(3)))
     }
 
+    /// Gives a characteristic another value.
+    mutating func show(_ value: [UInt8], as characteristic: BluetoothUUID) {
+        guard let handle = table.valueHandle(of: characteristic) else { return }
+        table.write(value, at: handle)
+    }
+
     /// The answer to a write that is refused for a reason of the service's own.
     func refusal(of write: [UInt8], _ code: UInt8) -> [UInt8] {
         error(write, code)

@@ -33,6 +33,8 @@ final class SimulatedLink: @unchecked Sendable {
     private(set) var trace = LinkTrace()
     private var pduCount = 0
     private let sensor: SensorBox?
+    /// The peripheral, if it shows a clock.
+    private weak var clock: SimulatedPeripheral?
     private var sensorState = SensorState.ready
     /// Values of this link that wait to be sent.
     private var waiting: [Outgoing] = []
@@ -43,7 +45,7 @@ final class SimulatedLink: @unchecked Sendable {
 
     init(
         channel: PacketChannel, loop: RadioLoop, behaviour: LinkBehaviour, server: AttributeServer,
-        sensor: SensorBox? = nil, onStep: @escaping () -> Void = {},
+        sensor: SensorBox? = nil, clock: SimulatedPeripheral? = nil, onStep: @escaping () -> Void = {},
         onEnd: @escaping (SimulatedLink) -> Void
     ) {
         self.channel = channel
@@ -51,6 +53,7 @@ final class SimulatedLink: @unchecked Sendable {
         self.behaviour = behaviour
         self.server = server
         self.sensor = sensor
+        self.clock = clock
         self.onStep = onStep
         self.onEnd = onEnd
     }
@@ -116,6 +119,14 @@ final class SimulatedLink: @unchecked Sendable {
 
     /// Carries out a request or command and returns its answer, if it has one.
     private func perform(_ pdu: [UInt8]) -> [UInt8] {
+        if let clock, let shown = clock.clockValue() {
+            server.show(shown.value, as: shown.characteristic)
+            if let write = server.valueWrite(pdu), write.characteristic == shown.characteristic,
+                let code = clock.setClock(write.value)
+            {
+                return server.refusal(of: pdu, code)
+            }
+        }
         if let sensor, let write = server.valueWrite(pdu) {
             endPause()
             let code = sensor.sensor.written(

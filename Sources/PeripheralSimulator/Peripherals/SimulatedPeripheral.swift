@@ -60,6 +60,8 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     private let time: @Sendable () -> DeviceTime
     private let readingsPerWakeUp: Int
 
+    /// The clock that it shows, if it shows one.
+    private var clock: SimulatedClock?
     /// Its attributes, if not those of its sensor.
     private var services: [SimulatedService]?
     private let sensor: SensorBox?
@@ -148,6 +150,16 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         }
     }
 
+    /// Shows this clock from the next link on, and dates its readings by it.
+    public func show(_ clock: SimulatedClock) async {
+        await loop.perform { self.clock = clock }
+    }
+
+    /// The clock that it shows, as it stands.
+    public var shownClock: SimulatedClock? {
+        get async { await loop.perform { self.clock } }
+    }
+
     /// Changes its sensor, which goes on at once if a link is open.
     /// - Precondition: its sensor is of this type.
     @discardableResult
@@ -209,7 +221,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         guard !isAwake, transmit != nil else { return }
         isAwake = true
         cancelTimers()
-        let now = time()
+        let now = clock?.reading(at: time()) ?? time()
         while payloads.count < min(readingsPerWakeUp, readings.count) {
             payloads.append(readings[payloads.count].payload(now))
         }
@@ -248,11 +260,14 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         cancelTimers()
         accepted += 1
         let behaviour = behaviours.isEmpty ? LinkBehaviour() : behaviours.removeFirst()
-        let table = AttributeTable(services ?? sensor?.sensor.services ?? [], first: firstHandle)
+        var services = services ?? sensor?.sensor.services ?? []
+        if let clock { services = clock.added(to: services) }
+        let table = AttributeTable(services, first: firstHandle)
         sensor?.sensor.linked()
         let link = SimulatedLink(
             channel: channel, loop: loop, behaviour: behaviour,
             server: AttributeServer(table: table, longestPDU: longestPDU), sensor: sensor,
+            clock: clock == nil ? nil : self,
             onStep: { [weak self] in self?.onProgress?() },
             onEnd: { [weak self] in self?.ended($0) })
         self.link = link
@@ -282,6 +297,19 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         continuation.yield(.linkEnded)
         if rhythm.staysAwake, transmit != nil, isAwake { return advertise() }
         sleep()
+    }
+
+    // MARK: Its clock, on the radio's loop
+
+    /// The characteristic that shows the clock, and what it shows now.
+    func clockValue() -> (characteristic: BluetoothUUID, value: [UInt8])? {
+        clock.map { ($0.characteristic, $0.value(at: time())) }
+    }
+
+    /// Sets the clock.
+    /// - Returns: the ATT error code with which the value is refused; nil when it is taken.
+    func setClock(_ value: [UInt8]) -> UInt8? {
+        clock?.set(value, at: time())
     }
 
     /// What it has given so far.

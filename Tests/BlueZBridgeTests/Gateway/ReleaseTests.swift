@@ -32,14 +32,14 @@ struct ReleaseTests {
             behaviour.answerDelay = .seconds(20)
             await bench.peripheral.script([behaviour])
             await bench.peripheral.wakeUp()
-            // The first request after the commit looks for the Device Information Service.
+            // The first request after the commit looks for the Current Time Service.
             var count = 0
             var isCommitted = false
             while !isCommitted, !Task.isCancelled {
                 count += 1
                 await requests.wait { $0.count >= count }
                 await bench.loop.turned()
-                isCommitted = requests.all.last?.suffix(2) == [0x0A, 0x18]
+                isCommitted = requests.all.last?.suffix(2) == [0x05, 0x18]
                 if !isCommitted { await bench.clock.advance(by: behaviour.answerDelay, bench.loop) }
             }
             let committed = bench.clock.now

@@ -61,11 +61,12 @@ struct GatewayBench {
         var since: String?
         var users: [Int: String] = [:]
         var history = AllowedPeripheral.History.all
+        var clock = AllowedPeripheral.ClockPolicy.observe
 
         func of(_ model: PeripheralModel) -> AllowedPeripheral {
             AllowedPeripheral(
                 model: model, address: RadioBench.pinned, subject: subject, users: users,
-                subjectSince: since, history: history)
+                subjectSince: since, history: history, clock: clock)
         }
     }
 
@@ -85,7 +86,7 @@ struct GatewayBench {
 
     /// What is read, and how.
     struct Setup {
-        var peripheral: @Sendable (RadioLoop) -> SimulatedPeripheral
+        var peripheral: @Sendable (RadioLoop, DrivenClock) -> SimulatedPeripheral
         /// As catalogue models name it.
         var profile: String
         /// By which the model is recognised; nil: by its address only.
@@ -97,6 +98,7 @@ struct GatewayBench {
         var failure: any Error = NotedStore.NoRoom()
         /// Nanoseconds by which the clock moves with each look.
         var tick: UInt64 = 0
+        var quirks: [PeripheralModel.Quirk] = []
         /// Whether the model advertises before the measurement.
         var isReadyBeforeMeasurement = false
         /// After which a model that never stops advertising is read again.
@@ -109,7 +111,7 @@ struct GatewayBench {
     private init(_ setup: Setup) async throws {
         clock = DrivenClock(tick: setup.tick)
         loop = try RadioLoop(clock: clock)
-        peripheral = setup.peripheral(loop)
+        peripheral = setup.peripheral(loop, clock)
         radio = try SimulatedRadio(
             loop: loop, clock: clock,
             adapters: [SimulatedAdapter(index: 0, address: RadioBench.address)], peripherals: [peripheral])
@@ -125,7 +127,7 @@ struct GatewayBench {
             profile: setup.profile, recognised: setup.service.map { [[.service($0)]] } ?? [],
             bonding: .none,
             instructions: .init(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
-            readyBeforeMeasurement: setup.isReadyBeforeMeasurement, rearm: setup.rearm, quirks: [])
+            readyBeforeMeasurement: setup.isReadyBeforeMeasurement, rearm: setup.rearm, quirks: setup.quirks)
         self.model = model
         timing = setup.timing
         gateway = PassiveGateway(
@@ -147,7 +149,7 @@ struct GatewayBench {
         _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let setup = Setup(
-            peripheral: { loop in
+            peripheral: { loop, _ in
                 SimulatedPeripheral(
                     device: DeviceAddress(RadioBench.pinned, .random), sensor: sensor, readings: readings,
                     rhythm: rhythm, loop: loop, time: { deviceTime })
@@ -168,7 +170,7 @@ struct GatewayBench {
     ) async throws {
         let isCuff = kind == .cuff
         let setup = Setup(
-            peripheral: { loop in
+            peripheral: { loop, _ in
                 SimulatedPeripheral(
                     device: DeviceAddress(RadioBench.pinned, .random),
                     advert: isCuff ? .cuffAdvert : .thermometerAdvert,

@@ -295,12 +295,27 @@ import Testing
             """
             peripherals:
               - {id: 2020}
-              - {id: 2040}
+              - {id: 2040, clock: set}
               - {id: 1001}
               - {id: 2021, address: "F1:F1:F1:F1:F1:F1"}
             destinations: [{name: a, type: webhook, url: "https://x"}]
             """)
         #expect(found == [])
+    }
+
+    @Test func aModelThatExpectsItsClockToBeSetIsToldOf() throws {
+        let found = try Samples.findings(
+            """
+            peripherals:
+              - {id: 2040}
+              - {id: 2040, address: "F1:F1:F1:F1:F1:F1", clock: set}
+            destinations: [{name: a, type: webhook, url: "https://x"}]
+            """)
+        #expect(
+            found == [
+                "c.yaml:2:10: peripherals[0].id: warning: A&D UA-651BLE expects its clock to be set; "
+                    + "add `clock: set`, or its times may be wrong"
+            ])
     }
 
     @Test func theReferenceHasARowForEachKey() throws {

@@ -47,7 +47,9 @@ import Testing
                 wallNanoseconds: received * 1_000_000_000 + 999_999_999),
             entry: entry, device: DeviceBlock(peripheralID: 1001, address: Self.cuff, alias: "kitchen cuff"),
             circumstances: RecordFactory.Circumstances(
-                way: way, clockOffsetSeconds: clockOffset, base: base, acquaintance: acquaintance))
+                way: way,
+                clock: clockOffset.map { ClockObservation(offsetSeconds: $0, zoneOffsetSeconds: 0) },
+                base: base, acquaintance: acquaintance))
         return (product.record, product.isIdentified)
     }
 
@@ -300,13 +302,14 @@ import Testing
     @Test func aStoredTimeIsNotCorrectedAndAnUnbelievedOneIsAnUpperBound() {
         let reading = ReadingTime(zone: .utc, received: Self.received)
         let device = DeviceTime(wallSeconds: Self.received - 60)
-        let stored = reading.decide(device: device, way: .stored, clockOffsetSeconds: 30)
+        let clock = ClockObservation(offsetSeconds: 30, zoneOffsetSeconds: 0)
+        let stored = reading.decide(device: device, way: .stored, clock: clock)
         #expect(stored.time.value == "2026-11-20T09:14:04+00:00")
         #expect(stored.time.source == .device)
         #expect(
-            reading.decide(device: device, way: .live, clockOffsetSeconds: 30).time.value
+            reading.decide(device: device, way: .live, clock: clock).time.value
                 == "2026-11-20T09:13:34+00:00")
-        let unknown = reading.decide(device: nil, way: .stored, clockOffsetSeconds: nil)
+        let unknown = reading.decide(device: nil, way: .stored, clock: nil)
         #expect(unknown.time.source == .unknown)
         #expect(unknown.time.value == "2026-11-20T09:15:04+00:00")
     }

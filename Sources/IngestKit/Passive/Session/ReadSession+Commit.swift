@@ -5,6 +5,7 @@ extension ReadSession {
     /// A record that is about to be committed.
     private struct Draft {
         var record: Record
+        var basis: RecordFactory.Basis
         var submission: RecordSubmission
         /// What names the record in the device's memory: sequence number or time offset.
         var number: Int?
@@ -69,7 +70,9 @@ extension ReadSession {
             switch outcome {
             case .committed(let id):
                 last = id
-                unfrozen.append((draft.record, environment.clock.now))
+                unfrozen.append(
+                    Unfrozen(
+                        record: draft.record, basis: draft.basis, committed: environment.clock.now))
                 firstUnfrozenContinuation.yield()
             case .duplicate(let id):
                 last = id
@@ -104,12 +107,13 @@ extension ReadSession {
         // The wall clock of the reception, which may lie behind: values queue during commits.
         let age = environment.clock.now.since(value.received)
         let wall = environment.clock.wallNanoseconds - Int64(age / .nanoseconds(1))
-        var product = environment.factory.make(
-            part.reading, raw: RawPayload(characteristic: value.characteristic, bytes: part.bytes),
+        let basis = RecordFactory.Basis(
+            reading: part.reading,
+            raw: RawPayload(characteristic: value.characteristic, bytes: part.bytes),
             reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
-            entry: entry, device: deviceBlock,
             circumstances: RecordFactory.Circumstances(
-                way: told, base: part.base, acquaintance: acquaintance))
+                way: told, clock: clockObservation, base: part.base, acquaintance: acquaintance))
+        var product = basis.product(by: environment.factory, entry: entry, device: deviceBlock)
         product.record.related = part.related
         product.record.flags = withStandingFlags(product.record)
         let number = part.number
@@ -131,7 +135,7 @@ extension ReadSession {
             return joining.followers(of: part).flatMap { drafts(of: $0, way: way, transfer: &transfer) }
         }
         let draft = Draft(
-            record: product.record,
+            record: product.record, basis: basis,
             submission: RecordSubmission(
                 record: product.record,
                 repetition: repetition(

@@ -3,19 +3,20 @@ extension ReadSession {
     /// Battery and Database Hash are looked at once in this time, in seconds.
     private static let dailyCheck: Int64 = 86_400
 
-    /// Device information once, battery and Database Hash once a day. A link that ends here is no
+    /// The clock, device information once, battery and Database Hash once a day. A link that ends here is no
     /// failure: the values that came before its end still wait, and are taken by the caller.
     func readDetails(over link: any PeripheralLink) async throws(SessionError) {
         let now = environment.clock.wallNanoseconds / 1_000_000_000
+        // A check in the future was made by a clock that has been set since.
+        let isDue = memory.lastDailyCheck.map { now - $0 >= Self.dailyCheck || now < $0 } ?? true
         do throws(LinkError) {
+            try await observeClockLast(isDue: isDue, over: link)
             if !memory.hasDeviceInformation {
                 try await readDeviceInformation(over: link)
             }
             if memory.standingFlags == nil, !profile.standing.isEmpty {
                 try await readStandingFlags(over: link)
             }
-            // A check in the future was made by a clock that has been set since.
-            let isDue = memory.lastDailyCheck.map { now - $0 >= Self.dailyCheck || now < $0 } ?? true
             guard isDue else { return }
             if let level = try await value(
                 BatteryLevel.characteristic, in: BatteryLevel.service, over: link)

@@ -34,6 +34,13 @@ actor ReadSession {
         case storeUnusable(StoreError)
     }
 
+    /// A committed record that waits for its release, and what it was made of.
+    struct Unfrozen {
+        var record: Record
+        var basis: RecordFactory.Basis
+        let committed: MonotonicInstant
+    }
+
     /// How long the peripheral may take from the subscription to its first value.
     static let firstValueTimeout = Duration.seconds(30)
     /// How long further values are awaited after the last.
@@ -56,7 +63,7 @@ actor ReadSession {
 
     var memory: DeviceMemory
     /// Committed on this link and not yet released.
-    var unfrozen: [(record: Record, committed: MonotonicInstant)] = []
+    var unfrozen: [Unfrozen] = []
     let firstUnfrozen: AsyncStream<Void>
     let firstUnfrozenContinuation: AsyncStream<Void>.Continuation
     /// Records that this link brought, new and known.
@@ -78,6 +85,9 @@ actor ReadSession {
     private(set) var isStopping = false
     /// The writing of an abort, which whoever closes the link waits for.
     private var aborting: Task<Void, Never>?
+    /// What the device's clock showed on this link.
+    var clockObservation: ClockObservation?
+    var hasLookedAtClock = false
     /// A confirmation that was handed to the kernel, while nothing shows yet that it arrived.
     var unproven: (id: RecordID, sent: MonotonicInstant)?
 
@@ -196,6 +206,7 @@ actor ReadSession {
     }
 
     private func read(over link: any PeripheralLink) async throws(SessionError) {
+        try await observeClockFirst(over: link)
         switch profile.procedure {
         case .measurements: try await readMeasurements(over: link)
         case .storedRecords(let access): try await readStoredRecords(access, over: link)

@@ -12,6 +12,7 @@ from bumble.host import Host
 from bumble.transport.common import AsyncPipeSink
 
 from .bearer import FAULTS, FaultyDevice, Link
+from .clock import EXTRA_OCTETS, Clock
 
 ADVERTISING_INTERVAL_MS = 100
 DEVICE_INFORMATION = {"2A29": "manufacturer", "2A24": "model", "2A25": "serial", "2A26": "firmware"}
@@ -30,11 +31,12 @@ class Peripheral:
     it has given everything. While it is on hold it sends nothing of its own accord.
 
     `services` says for each service which characteristics it has, and what can be done with each: words of PROPERTIES.
-    `values` has the values that can be read, in hexadecimal, by characteristic.
+    `values` has the values that can be read, in hexadecimal, by characteristic. Clocks show the guest's time and
+    `clock_ahead_s` more.
     """
 
     def __init__(self, air, log, name, address, services, values=None, information=None, battery=None,
-                 awake_s=8.0, asleep_s=4.5):
+                 awake_s=8.0, asleep_s=4.5, clock_ahead_s=0):
         self.name = name
         self.write_log = log
         self.awake_s = awake_s
@@ -52,6 +54,7 @@ class Peripheral:
             name=name, address=Address(address), host=Host(self.controller, AsyncPipeSink(self.controller)))
         self.device.log = self.log
         self.device.on_confirmed = self.on_confirmed
+        self.clock = Clock(clock_ahead_s)
         self.characteristics = {}
         for uuid, characteristics in services.items():
             self.add_service(uuid, characteristics, values or {})
@@ -68,7 +71,11 @@ class Peripheral:
         for characteristic, words in characteristics.items():
             words = words.split()
             value = bytes.fromhex(values.get(characteristic, ""))
-            if "write" in words:
+            if characteristic in EXTRA_OCTETS:
+                value = CharacteristicValue(
+                    read=lambda connection, uuid=characteristic: self.clock.read(uuid),
+                    write=lambda connection, written, uuid=characteristic: self.clock.write(uuid, written))
+            elif "write" in words:
                 value = CharacteristicValue(
                     read=lambda connection, value=value: value,
                     write=lambda connection, written, uuid=characteristic: self.on_written(uuid, connection, written))

@@ -1,0 +1,139 @@
+/// The device's clock: compared with the gateway's on each link, and set where the allow-list says so.
+extension ReadSession {
+    /// `clock-skew` is told once in this time, in seconds.
+    private static let skewNoticeInterval: Int64 = 86_400
+
+    /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
+    /// takes to find one may be more than the peripheral waits for, so the first search comes after
+    /// the measurement, unless the peripheral hung up before it or has to be set.
+    func observeClockFirst(over link: any PeripheralLink) async throws(SessionError) {
+        let isSearchOverdue =
+            memory.hasSoughtClock != true && (entry.clock == .set || !memory.layout.services.isEmpty)
+        guard memory.clockCharacteristic != nil || isSearchOverdue else { return }
+        do {
+            try await observeClock(over: link)
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// Looks at the clock after the measurement, if it was not before, and seeks one that is not known.
+    /// - Parameter isDue: whether what a peripheral lacks is to be looked for anew.
+    func observeClockLast(isDue: Bool, over link: any PeripheralLink) async throws(LinkError) {
+        guard isDue || memory.hasSoughtClock != true else { return }
+        try await observeClock(over: link)
+    }
+
+    private func observeClock(over link: any PeripheralLink) async throws(LinkError) {
+        guard !hasLookedAtClock else { return }
+        let known = memory.clockCharacteristic
+        let candidates = profile.clocks.filter { known == nil || $0.characteristic == known }
+        memory.clockCharacteristic = nil
+        for source in candidates {
+            guard try await link.has(source.characteristic, in: source.service) else { continue }
+            let asked = environment.clock.wallNanoseconds
+            guard let bytes = try await value(source.characteristic, in: source.service, over: link),
+                let reading = try? Profiles.decode(characteristic: source.characteristic, bytes: bytes)
+            else { continue }
+            // The answer was made somewhere in between.
+            let wall = (asked + environment.clock.wallNanoseconds) / 2
+            memory.clockCharacteristic = source.characteristic
+            hasLookedAtClock = true
+            try await compareClock(reading, of: source, wallNanoseconds: wall, over: link)
+            break
+        }
+        hasLookedAtClock = true
+        // One that is there no longer may have moved elsewhere.
+        memory.hasSoughtClock = known == nil || memory.clockCharacteristic != nil
+    }
+
+    private func compareClock(
+        _ reading: Reading, of source: Profile.Source, wallNanoseconds: Int64,
+        over link: any PeripheralLink
+    ) async throws(LinkError) {
+        let seconds = wallNanoseconds / 1_000_000_000
+        // One that was not set itself can judge no other.
+        guard seconds >= SQLiteRecordStore.earliestWall else { return }
+        let zone = environment.factory.zone
+        var observed = reading.localDeviceTime(in: zone).map { ClockObservation($0, at: seconds, in: zone) }
+        let isSet = try await setClock(of: source, observed: observed, over: link)
+        if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }
+        clockObservation = observed
+        redateUnfrozen()
+        tellSkew(observed, isSet: isSet, at: seconds)
+    }
+
+    /// Sets the clock where the allow-list says so, and it is wrong or its model expects it at each link.
+    /// - Returns: whether the device took it.
+    private func setClock(
+        of source: Profile.Source, observed: ClockObservation?, over link: any PeripheralLink
+    ) async throws(LinkError) -> Bool {
+        guard entry.clock == .set else { return false }
+        let difference = observed.map { abs($0.offsetSeconds) }
+        guard entry.model.has(.expectsClock) || difference ?? .max > ClockObservation.toleratedSeconds else {
+            return false
+        }
+        let wall = environment.clock.wallNanoseconds
+        let seconds = wall / 1_000_000_000
+        let offset = Int64(environment.factory.zone.offset(at: seconds))
+        guard let time = DeviceTime(wallSeconds: seconds + offset),
+            let value = DeviceClock.setting(
+                source.characteristic, to: time, nanoseconds: wall % 1_000_000_000)
+        else { return false }
+        do {
+            try await link.write(value, to: source.characteristic, in: source.service)
+            await confirmationArrived()
+            return true
+        } catch {
+            switch error {
+            case .missing, .attribute, .notEncrypted, .malformed:
+                await confirmationArrived()
+                return false
+            default: throw error
+            }
+        }
+    }
+
+    /// Decides anew the time of what came before the clock was looked at.
+    private func redateUnfrozen() {
+        for index in unfrozen.indices {
+            var basis = unfrozen[index].basis
+            basis.circumstances.clock = clockObservation
+            let made = basis.product(by: environment.factory, entry: entry, device: deviceBlock).record
+            unfrozen[index].basis = basis
+            unfrozen[index].record.time = made.time
+            unfrozen[index].record.stage = made.stage
+            unfrozen[index].record.subject = made.subject
+        }
+    }
+
+    private func tellSkew(_ observed: ClockObservation?, isSet: Bool, at seconds: Int64) {
+        if let observed, abs(observed.offsetSeconds) <= ClockObservation.noticedSeconds { return }
+        // A notice in the future was told by a clock that has been set since.
+        if let last = memory.lastSkewNotice, (0..<Self.skewNoticeInterval).contains(seconds - last) { return }
+        memory.lastSkewNotice = seconds
+        let difference =
+            if let observed {
+                "it is \(Self.words(for: observed.offsetSeconds)) "
+                    + (observed.offsetSeconds > 0 ? "ahead" : "behind")
+            } else {
+                "its date was never set"
+            }
+        let consequence =
+            switch (isSet, entry.clock) {
+            case (true, _): "it was set"
+            case (false, .set): "the peripheral does not let itself be set"
+            case (false, .observe): "set it as its manual says, or with \"clock: set\""
+            }
+        environment.events.emit(.clockSkew(entry.reference, error: "\(difference); \(consequence)"))
+    }
+
+    private static func words(for seconds: Int) -> String {
+        let minutes = seconds.magnitude / 60
+        return switch minutes {
+        case ..<120: "\(minutes) min"
+        case ..<2_880: "\(minutes / 60) h"
+        default: "\(minutes / 1_440) days"
+        }
+    }
+}

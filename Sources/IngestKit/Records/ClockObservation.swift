@@ -1,0 +1,47 @@
+/// What a device's clock showed on a link, beside the gateway's.
+public struct ClockObservation: Sendable, Equatable {
+    /// How far the device's clock was ahead of the wall time in the gateway's zone, in seconds.
+    public var offsetSeconds: Int
+    /// The offset of the gateway's zone from UTC at that moment, in seconds.
+    public var zoneOffsetSeconds: Int
+    /// When the gateway then set the device's clock, in seconds since 1970; nil if it did not.
+    public var wasSet: Int64?
+
+    public init(offsetSeconds: Int, zoneOffsetSeconds: Int, wasSet: Int64? = nil) {
+        self.offsetSeconds = offsetSeconds
+        self.zoneOffsetSeconds = zoneOffsetSeconds
+        self.wasSet = wasSet
+    }
+
+    /// - Parameters:
+    ///   - device: what the device's clock showed.
+    ///   - seconds: the gateway's clock at the same moment, in seconds since 1970.
+    init(_ device: DeviceTime, at seconds: Int64, in zone: TimeZoneRules) {
+        let offset = zone.offset(at: seconds)
+        self.init(
+            offsetSeconds: Int(device.wallSeconds - seconds - Int64(offset)), zoneOffsetSeconds: offset)
+    }
+
+    /// How far a clock may be out of step before it is set: many show no seconds.
+    static let toleratedSeconds = 60
+    /// From where on an operator is told.
+    static let noticedSeconds = 300
+
+    /// When the clock showed this, in seconds since 1970; nil outside of what can be counted.
+    ///
+    /// The clock ran on through changes to and from daylight-saving time, as clocks on devices do,
+    /// so it is its distance from UTC that counts and not that from the wall time here.
+    func instant(of device: DeviceTime) -> Int64? {
+        let distance = Int64(offsetSeconds).addingReportingOverflow(Int64(zoneOffsetSeconds))
+        let instant = device.wallSeconds.subtractingReportingOverflow(distance.partialValue)
+        return distance.overflow || instant.overflow ? nil : instant.partialValue
+    }
+
+    /// Whether a reading that came at `received` was dated by the clock as the gateway had set it: its
+    /// time, taken as right, lies between the setting and its reception, give or take two seconds.
+    func dates(_ device: DeviceTime, received: Int64) -> Bool {
+        guard let wasSet else { return true }
+        let instant = device.wallSeconds - Int64(zoneOffsetSeconds)
+        return !(wasSet - 2...max(wasSet, received) + 2).contains(instant)
+    }
+}

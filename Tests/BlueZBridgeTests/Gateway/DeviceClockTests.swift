@@ -1,0 +1,187 @@
+import BlueZBridge
+import PeripheralSimulator
+import Testing
+
+@testable import IngestKit
+
+/// A cuff's clock: compared on each link, told of when it is wrong, set where that is wanted.
+@Suite(.timeLimit(.minutes(5)))
+struct DeviceClockTests {
+    /// Write Request (Core Specification Vol 3 Part F 3.4.5.1).
+    private static let write: UInt8 = 0x12
+
+    /// Runs the gateway on a cuff whose own time is right, and whose clock is this.
+    private func withCuff(
+        _ clock: SimulatedClock?, readings: Int = 1, policy: AllowedPeripheral.ClockPolicy = .observe,
+        quirks: [PeripheralModel.Quirk] = [], subject: String? = nil,
+        _ body: (GatewayBench) async throws -> Void
+    ) async throws {
+        var setup = GatewayBench.Setup(
+            peripheral: { loop, driven in
+                SimulatedPeripheral(
+                    device: DeviceAddress(RadioBench.pinned, .random), advert: .cuffAdvert,
+                    services: SimulatedService.cuff(serial: "B-0001"),
+                    readings: Array(repeating: GatewayBench.Kind.cuff.reading, count: readings), loop: loop,
+                    time: { Self.time(of: driven) })
+            }, profile: "blood-pressure", service: 0x1810)
+        setup.entry.clock = policy
+        setup.entry.subject = subject
+        setup.quirks = quirks
+        try await GatewayBench.run(setup) { bench in
+            if let clock { await bench.peripheral.show(clock) }
+            try await body(bench)
+        }
+    }
+
+    /// What a clock that is right shows.
+    private static func time(of clock: DrivenClock) -> DeviceTime {
+        DeviceTime(wallSeconds: clock.wallNanoseconds / 1_000_000_000) ?? GatewayBench.deviceTime
+    }
+
+    private func skews(_ bench: GatewayBench) -> [String] {
+        bench.events.all.filter { $0.entry.name == "clock-skew" }.compactMap { $0.value(.error) }
+    }
+
+    /// The released record's seconds between its measurement and its reception.
+    private func age(_ record: Record) throws -> Int64 {
+        func seconds(_ text: String) throws -> Int64 {
+            let digits = text.prefix(19).split { !$0.isNumber }.compactMap { Int($0) }
+            try #require(digits.count == 6)
+            return DeviceTime(
+                year: digits[0], month: digits[1], day: digits[2], hours: digits[3], minutes: digits[4],
+                seconds: digits[5]
+            ).wallSeconds
+        }
+        return try seconds(record.time.received) - seconds(record.time.value)
+    }
+
+    @Test(
+        arguments: [
+            // Current Time in its service, Date Time beside the measurement; seconds ahead, words or none.
+            (0x2A2B, 0x1805, 3_700, "it is 61 min ahead"), (0x2A08, 0x1810, -172_800, "it is 2 days behind"),
+            (0x2A2B, 0x1805, -900_000_000, "it is 10416 days behind"), (0x2A08, 0x1810, 300, nil),
+            (0x2A2B, 0x1805, -301, "it is 5 min behind"),
+        ] as [(UInt16, UInt16, Int64, String?)])
+    func aWrongClockIsCorrectedAndToldOf(
+        characteristic: UInt16, service: UInt16, lead: Int64, words: String?
+    ) async throws {
+        let clock = SimulatedClock(BluetoothUUID(characteristic), in: BluetoothUUID(service), lead: lead)
+        try await withCuff(clock, subject: "patient-17") { bench in
+            try await bench.readOnce()
+            let record = try #require(bench.noted.releases.all.flatMap(\.records).first)
+            #expect(record.time.source == .device)
+            #expect(abs(try #require(record.time.clockOffsetSeconds) - Int(lead)) <= 1)
+            #expect(abs(try age(record)) <= 1)
+            // By its own clock it was measured long before the patient had it.
+            #expect(record.subject == "patient-17")
+            #expect(record.stage == .live)
+            let told = words.map { ["\($0); set it as its manual says, or with \"clock: set\""] } ?? []
+            #expect(skews(bench) == told)
+            #expect(await bench.peripheral.shownClock?.timesSet == 0)
+        }
+    }
+
+    @Test func aWrongClockIsToldOfOnceADayAndReadBeforeTheMeasurement() async throws {
+        let clock = SimulatedClock(0x2A2B, in: 0x1805, lead: 7_200)
+        try await withCuff(clock, readings: 3) { bench in
+            try await bench.readOnce()
+            try await bench.readAgain()
+            #expect(skews(bench).count == 1)
+            // Clock and its value, subscription and its answer, measurement, confirmation.
+            let trace = try #require(await bench.peripheral.traces.last)
+            #expect(trace.pdusToConfirmation == 6)
+            await bench.longPause(.seconds(86_400))
+            try await bench.readOnce()
+            #expect(skews(bench).count == 2)
+            let offsets = bench.noted.releases.all.flatMap(\.records).map(\.time.clockOffsetSeconds)
+            #expect(offsets.count == 3)
+            #expect(offsets.allSatisfy { abs(($0 ?? 0) - 7_200) <= 1 })
+        }
+    }
+
+    @Test func aClockThatIsToBeSetIsSetAndTheReadingBeforeItIsCorrected() async throws {
+        let clock = SimulatedClock(0x2A08, in: 0x1810, lead: -86_400)
+        try await withCuff(clock, readings: 2, policy: .set) { bench in
+            try await bench.readOnce()
+            #expect(await bench.peripheral.shownClock?.timesSet == 1)
+            #expect(skews(bench) == ["it is 24 h behind; it was set"])
+            try await bench.readAgain()
+            // Right now: it is left alone.
+            #expect(await bench.peripheral.shownClock?.timesSet == 1)
+            let records = bench.noted.releases.all.flatMap(\.records)
+            #expect(abs((records.first?.time.clockOffsetSeconds ?? 0) + 86_400) <= 1)
+            #expect(abs(records.last?.time.clockOffsetSeconds ?? 99) <= 1)
+            for record in records { #expect(abs(try age(record)) <= 1) }
+            #expect(skews(bench).count == 1)
+        }
+    }
+
+    @Test func aClockThatWasNeverSetGivesNoDate() async throws {
+        try await withCuff(SimulatedClock(0x2A2B, in: 0x1805, lead: nil), readings: 2, policy: .set) {
+            bench in
+            try await bench.readOnce()
+            try await bench.readAgain()
+            #expect(skews(bench) == ["its date was never set; it was set"])
+            let times = bench.noted.releases.all.flatMap(\.records).map(\.time)
+            #expect(times.map(\.source) == [.received, .device])
+            #expect(times.first?.clockOffsetSeconds == nil)
+        }
+    }
+
+    @Test func aClockThatDoesNotLetItselfBeSetIsSaidSo() async throws {
+        let clock = SimulatedClock(0x2A2B, in: 0x1805, lead: 900, isSettable: false)
+        try await withCuff(clock, policy: .set) { bench in
+            try await bench.readOnce()
+            #expect(skews(bench) == ["it is 15 min ahead; the peripheral does not let itself be set"])
+            let offset = bench.noted.releases.all.flatMap(\.records).first?.time.clockOffsetSeconds
+            #expect(abs((offset ?? 0) - 900) <= 1)
+        }
+    }
+
+    @Test(
+        arguments: [
+            // How its model is, whether it is to be set, how often two links set a clock that is right.
+            ([.expectsClock], .set, 2), ([], .set, 0), ([.expectsClock], .observe, 0),
+        ] as [([PeripheralModel.Quirk], AllowedPeripheral.ClockPolicy, Int)])
+    func aModelThatExpectsItIsSetOnEachLink(
+        quirks: [PeripheralModel.Quirk], policy: AllowedPeripheral.ClockPolicy, times: Int
+    ) async throws {
+        let clock = SimulatedClock(0x2A08, in: 0x1810, lead: 0)
+        try await withCuff(clock, readings: 2, policy: policy, quirks: quirks) { bench in
+            try await bench.readOnce()
+            try await bench.readAgain()
+            #expect(await bench.peripheral.shownClock?.timesSet == times)
+            #expect(bench.count(of: "read-failed") == 0)
+            #expect(skews(bench).isEmpty)
+            guard times > 0 else { return }
+            // Before it is subscribed to, because it may send as soon as it is.
+            let trace = try #require(await bench.peripheral.traces.last)
+            let writes = trace.pdus.filter { $0.isFromGateway && $0.bytes.first == Self.write }
+            #expect(writes.map { $0.bytes.count } == [3 + 7, 3 + 2])
+        }
+    }
+
+    @Test func aCuffWithoutAClockIsAskedForItOnce() async throws {
+        try await withCuff(nil, readings: 2) { bench in
+            try await bench.readOnce()
+            try await bench.readAgain()
+            let trace = try #require(await bench.peripheral.traces.last)
+            #expect(trace.pdus.count == 4)
+            #expect(
+                bench.noted.releases.all.flatMap(\.records).allSatisfy { $0.time.clockOffsetSeconds == nil })
+        }
+    }
+
+    @Test func aLinkThatEndsAtTheClockIsTriedAgain() async throws {
+        try await withCuff(SimulatedClock(0x2A2B, in: 0x1805, lead: 0), policy: .set) { bench in
+            // The first PDU looks for the clock's service.
+            var behaviour = LinkBehaviour()
+            behaviour.dropAfter = 1
+            await bench.peripheral.script([behaviour])
+            await bench.readUntilDropped()
+            #expect(bench.count(of: "read-failed") == 1)
+            try await bench.readAgain()
+            #expect(bench.noted.releases.all.flatMap(\.records).count == 1)
+        }
+    }
+}

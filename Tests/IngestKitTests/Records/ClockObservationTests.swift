@@ -1,0 +1,97 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct ClockObservationTests {
+    private static func london() throws -> TimeZoneRules {
+        let rule = try #require(PosixTimeZone(Array("GMT0BST,M3.5.0/1,M10.5.0".utf8)))
+        return TimeZoneRules(firstOffset: 0, transitions: [], later: rule)
+    }
+
+    private static func seconds(
+        _ month: Int, _ day: Int, _ hours: Int, _ minutes: Int, year: Int = 2026
+    ) -> Int64 {
+        DeviceTime(year: year, month: month, day: day, hours: hours, minutes: minutes, seconds: 0).wallSeconds
+    }
+
+    /// A cuff's clock runs on through the changes to and from daylight-saving time, and sends at 09:00
+    /// what it measured in the night.
+    @Test(
+        arguments: [
+            // What it showed at the measurement and shows at the link, the link in UTC, the value.
+            (
+                "spring, not put forward", seconds(3, 29, 0, 30), seconds(3, 29, 8, 0), seconds(3, 29, 8, 0),
+                -3_600, "2026-03-29T00:30:00+00:00"
+            ),
+            (
+                "spring, in the hour that is left out", seconds(3, 29, 1, 30), seconds(3, 29, 8, 0),
+                seconds(3, 29, 8, 0), -3_600, "2026-03-29T02:30:00+01:00"
+            ),
+            (
+                "autumn, not put back: the first occurrence", seconds(10, 25, 1, 30), seconds(10, 25, 10, 0),
+                seconds(10, 25, 9, 0), 3_600, "2026-10-25T01:30:00+01:00"
+            ),
+            (
+                "autumn, not put back: the second occurrence", seconds(10, 25, 2, 30), seconds(10, 25, 10, 0),
+                seconds(10, 25, 9, 0), 3_600, "2026-10-25T01:30:00+00:00"
+            ),
+            (
+                "a leap day", seconds(2, 29, 23, 59, year: 2028), seconds(3, 1, 9, 0, year: 2028),
+                seconds(3, 1, 9, 0, year: 2028), 0, "2028-02-29T23:59:00+00:00"
+            ),
+            (
+                "a clock that began at 2000-01-01 with its battery", seconds(1, 1, 0, 5, year: 2000),
+                seconds(1, 1, 0, 6, year: 2000), seconds(11, 20, 9, 15), -848_480_940,
+                "2026-11-20T09:14:00+00:00"
+            ),
+        ] as [(String, Int64, Int64, Int64, Int, String)])
+    func aLiveReadingIsDatedByTheDistanceOfTheClocks(
+        name: String, measured: Int64, shown: Int64, link: Int64, offset: Int, value: String
+    ) throws {
+        let zone = try Self.london()
+        let clock = ClockObservation(try #require(DeviceTime(wallSeconds: shown)), at: link, in: zone)
+        #expect(clock.offsetSeconds == offset, "\(name)")
+        let decision = ReadingTime(zone: zone, received: link).decide(
+            device: DeviceTime(wallSeconds: measured), way: .live, clock: clock)
+        #expect(decision.time.value == value, "\(name)")
+        #expect(decision.time.source == .device, "\(name)")
+        #expect(decision.time.clockOffsetSeconds == offset, "\(name)")
+    }
+
+    /// The clock was an hour ahead when it was set at 1 000 000 s after 2026-01-01; the reading came 10 s
+    /// later.
+    @Test(
+        arguments: [
+            // The device's time and the moment of the measurement, in seconds from the setting.
+            (3_600 - 5, -5), (3_600 - 60, -60), (4, 4), (-2, -2), (12, 12),
+            // By the new clock it would have been measured before that was set.
+            (-3, -3_603), (13, -3_587),
+        ] as [(Int64, Int64)])
+    func aReadingAfterTheSettingIsDatedByTheNewClock(device: Int64, measured: Int64) {
+        let set = Self.seconds(1, 1, 0, 0) + 1_000_000
+        let clock = ClockObservation(offsetSeconds: 3_600, zoneOffsetSeconds: 0, wasSet: set)
+        let decision = ReadingTime(zone: .utc, received: set + 10).decide(
+            device: DeviceTime(wallSeconds: set + device), way: .live, clock: clock)
+        #expect(decision.measured == set + measured)
+    }
+
+    @Test(
+        arguments: [
+            (0x2A2B, [0xEA, 0x07, 11, 21, 20, 15, 9, 6, 128, 2]), (0x2A08, [0xEA, 0x07, 11, 21, 20, 15, 9]),
+            (0x2BF2, nil),
+        ] as [(UInt16, [UInt8]?)])
+    func aClockIsSetWithItsOwnForm(characteristic: UInt16, bytes: [UInt8]?) {
+        // A Saturday.
+        let time = DeviceTime(year: 2026, month: 11, day: 21, hours: 20, minutes: 15, seconds: 9)
+        #expect(
+            DeviceClock.setting(BluetoothUUID(characteristic), to: time, nanoseconds: 500_000_000) == bytes)
+    }
+
+    @Test func whatIsWrittenIsWhatIsRead() throws {
+        let time = DeviceTime(year: 2028, month: 2, day: 29, hours: 23, minutes: 59, seconds: 59)
+        for characteristic in [CurrentTime.characteristic, CurrentTime.dateTime] {
+            let bytes = try #require(DeviceClock.setting(characteristic, to: time, nanoseconds: 0))
+            #expect(try Profiles.decode(characteristic: characteristic, bytes: bytes).deviceTime == time)
+        }
+    }
+}
