@@ -56,6 +56,8 @@ struct GatewayBench {
 
     /// What the allow-list's entry says of the peripheral.
     struct Entry {
+        /// Nil: any device of the model.
+        var address: BluetoothAddress? = RadioBench.pinned
         var subject: String?
         /// ISO 8601 date.
         var since: String?
@@ -65,7 +67,7 @@ struct GatewayBench {
 
         func of(_ model: PeripheralModel) -> AllowedPeripheral {
             AllowedPeripheral(
-                model: model, address: RadioBench.pinned, subject: subject, users: users,
+                model: model, address: address, subject: subject, users: users,
                 subjectSince: since, history: history, clock: clock)
         }
     }
