@@ -159,6 +159,8 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     var clockCharacteristic: BluetoothUUID?
     /// Whether a clock was looked for.
     var hasSoughtClock: Bool?
+    /// When its clock last did not let itself be set, in seconds since 1970.
+    var lastClockRefusal: Int64?
     /// When the last `clock-skew` was told, in seconds since 1970.
     var lastSkewNotice: Int64?
     /// What the device has broadcast.

@@ -1,7 +1,8 @@
 /// The device's clock: compared with the gateway's on each link, and set where the allow-list says so.
 extension ReadSession {
-    /// `clock-skew` is told once in this time, in seconds.
-    private static let skewNoticeInterval: Int64 = 86_400
+    /// `clock-skew` is told, and a clock that does not let itself be set is tried, once in this time, in
+    /// seconds.
+    private static let noticeInterval: Int64 = 86_400
 
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
     /// takes to find one may be more than the peripheral waits for, so the first search comes after
@@ -55,6 +56,10 @@ extension ReadSession {
         // One that was not set itself can judge no other.
         guard seconds >= SQLiteRecordStore.earliestWall else { return }
         let zone = environment.factory.zone
+        // A counter of ticks is no clock, and one that says itself that it is wrong needs no notice.
+        guard reading.deviceTime != nil || source.characteristic != ElapsedTime.currentElapsedTime else {
+            return
+        }
         var observed = reading.localDeviceTime(in: zone).map { ClockObservation($0, at: seconds, in: zone) }
         let isSet = try await setClock(of: source, observed: observed, over: link)
         if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }
@@ -78,7 +83,8 @@ extension ReadSession {
         let offset = Int64(environment.factory.zone.offset(at: seconds))
         guard let time = DeviceTime(wallSeconds: seconds + offset),
             let value = DeviceClock.setting(
-                source.characteristic, to: time, nanoseconds: wall % 1_000_000_000)
+                source.characteristic, to: time, nanoseconds: wall % 1_000_000_000),
+            !isRecent(memory.lastClockRefusal, at: seconds)
         else { return false }
         do {
             try await link.write(value, to: source.characteristic, in: source.service)
@@ -88,10 +94,16 @@ extension ReadSession {
             switch error {
             case .missing, .attribute, .notEncrypted, .malformed:
                 await confirmationArrived()
+                memory.lastClockRefusal = seconds
                 return false
             default: throw error
             }
         }
+    }
+
+    /// Whether this was within the last day; what lies ahead was noted by a clock that has been set since.
+    private func isRecent(_ moment: Int64?, at seconds: Int64) -> Bool {
+        moment.map { (0..<Self.noticeInterval).contains(seconds - $0) } ?? false
     }
 
     /// Decides anew the time of what came before the clock was looked at.
@@ -109,15 +121,14 @@ extension ReadSession {
 
     private func tellSkew(_ observed: ClockObservation?, isSet: Bool, at seconds: Int64) {
         if let observed, abs(observed.offsetSeconds) <= ClockObservation.noticedSeconds { return }
-        // A notice in the future was told by a clock that has been set since.
-        if let last = memory.lastSkewNotice, (0..<Self.skewNoticeInterval).contains(seconds - last) { return }
+        guard !isRecent(memory.lastSkewNotice, at: seconds) else { return }
         memory.lastSkewNotice = seconds
         let difference =
             if let observed {
                 "it is \(Self.words(for: observed.offsetSeconds)) "
                     + (observed.offsetSeconds > 0 ? "ahead" : "behind")
             } else {
-                "its date was never set"
+                "it shows no date"
             }
         let consequence =
             switch (isSet, entry.clock) {
