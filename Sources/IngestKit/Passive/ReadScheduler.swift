@@ -38,6 +38,9 @@ public struct ReadScheduler: Sendable {
         var lastHeard: MonotonicInstant
         /// While it waits to be read: its listened time at its last advert.
         var waitingSince: Duration?
+        /// It waits, but was not heard for so long during a pause that it may have gone: it is read
+        /// when it is heard again.
+        var isOverdue = false
         /// Being read, but no longer allowed: forgotten when the read ends.
         var isWithdrawn = false
 
@@ -66,8 +69,13 @@ public struct ReadScheduler: Sendable {
     private var reads: [AdapterID: DeviceAddress] = [:]
     /// Whether each adapter that is present has its scan in place.
     private var scanning: [AdapterID: Bool] = [:]
+    private var addresses: [AdapterID: BluetoothAddress] = [:]
     /// Adapters with a connection attempt, during which they hear nothing.
     private var connecting: Set<AdapterID> = []
+    /// The adapter that has the keys of each bonded device. No more than the gateway has bonds.
+    private var bonds: [DeviceAddress: BluetoothAddress] = [:]
+    /// How many pauses have begun and not ended.
+    private var pauses = 0
 
     /// - Parameter jitter: gives random numbers, 0 to 1.
     public init(
@@ -82,7 +90,8 @@ public struct ReadScheduler: Sendable {
     public var nextDeadline: MonotonicInstant? {
         var earliest: MonotonicInstant?
         for peripheral in peripherals.values {
-            for deadline in [peripheral.machine.nextDeadline, peripheral.waitsUntil] {
+            // While nothing can start, nobody waits too long.
+            for deadline in [peripheral.machine.nextDeadline, pauses == 0 ? peripheral.waitsUntil : nil] {
                 guard let deadline else { continue }
                 earliest = min(earliest ?? deadline, deadline)
             }
@@ -101,9 +110,12 @@ public struct ReadScheduler: Sendable {
         peripheral.entry = entry
         peripheral.isWithdrawn = false
         peripheral.machine.rearm = entry.model.rearm
-        peripheral.adapter = advertisement.adapter
+        if isAllowed(advertisement.adapter, for: device) || !isAllowed(peripheral.adapter, for: device) {
+            peripheral.adapter = advertisement.adapter
+        }
+        peripheral.isOverdue = false
         peripheral.lastHeard = max(peripheral.lastHeard, now)
-        _ = peripheral.machine.handle(.listening(isListening(for: advertisement.adapter)), at: now)
+        _ = peripheral.machine.handle(.listening(isListening(for: peripheral.adapter)), at: now)
         var actions: [Action] = []
         if peripheral.machine.handle(.advert, at: now) == .read {
             if peripheral.waitingSince == nil {
@@ -140,6 +152,7 @@ public struct ReadScheduler: Sendable {
     public mutating func adapters(_ states: [AdapterState], at now: MonotonicInstant) -> [Action] {
         let before = scanning
         scanning = Dictionary(states.map { ($0.id, $0.isListening) }) { _, last in last }
+        addresses = Dictionary(states.map { ($0.id, $0.address) }) { _, last in last }
         connecting.formIntersection(scanning.keys)
         // What an adapter heard before it went silent says nothing of who is there when it is back.
         let deaf = Set(before.filter { $0.value && scanning[$0.key] != true }.keys)
@@ -154,6 +167,40 @@ public struct ReadScheduler: Sendable {
     ) {
         if isConnecting { connecting.insert(adapter) } else { connecting.remove(adapter) }
         updateListening(at: now)
+    }
+
+    /// Starts no read from now on; those under way go on, and adverts are taken in as before. What
+    /// waits goes on waiting. Pauses are counted: each needs its `resume`.
+    public mutating func pause(at now: MonotonicInstant) {
+        // Who had gone before is not kept by the pause.
+        if pauses == 0 { stopWaiting { $0.waitsUntil.map { $0 <= now } ?? false } }
+        pauses += 1
+    }
+
+    /// Ends one pause; with the last one, reads start again. A peripheral that was not heard for
+    /// `longestWait` keeps its place, but has to be heard again first. Without a pause, does nothing.
+    public mutating func resume(at now: MonotonicInstant) -> [Action] {
+        guard pauses > 0 else { return [] }
+        pauses -= 1
+        guard pauses == 0 else { return [] }
+        for device in queue {
+            guard let peripheral = peripherals[device] else { continue }
+            peripherals[device]?.waitingSince = peripheral.machine.listened.elapsed(at: now)
+            peripherals[device]?.isOverdue = now.since(peripheral.lastHeard) >= Self.longestWait
+        }
+        return startReads(at: now)
+    }
+
+    /// A bonded device is read over the adapter that has its keys and over no other, also when that
+    /// one is absent; with nil, over any.
+    /// - Parameters:
+    ///   - device: by its identity address.
+    ///   - adapter: by its address, because indexes change.
+    public mutating func bind(
+        _ device: DeviceAddress, to adapter: BluetoothAddress?, at now: MonotonicInstant
+    ) -> [Action] {
+        bonds[device] = adapter
+        return startReads(at: now)
     }
 
     /// Does what has become due.
@@ -197,6 +244,11 @@ public struct ReadScheduler: Sendable {
             adapter: adapter, lastHeard: now)
     }
 
+    /// Whether `device` may be read over `adapter`.
+    private func isAllowed(_ adapter: AdapterID, for device: DeviceAddress) -> Bool {
+        bonds[device].map { $0 == addresses[adapter] } ?? true
+    }
+
     /// Whether a peripheral that `adapter` heard last would be heard now. If the adapter is gone,
     /// any other that listens has to do.
     private func isListening(for adapter: AdapterID) -> Bool {
@@ -214,11 +266,13 @@ public struct ReadScheduler: Sendable {
 
     /// Starts a read on every free adapter that somebody waits for.
     private mutating func startReads(at now: MonotonicInstant) -> [Action] {
+        guard pauses == 0 else { return [] }
         stopWaiting { $0.waitsUntil.map { $0 <= now } ?? false }
         var actions: [Action] = []
         for device in queue {
-            guard var peripheral = peripherals[device], scanning[peripheral.adapter] == true,
-                reads[peripheral.adapter] == nil
+            guard var peripheral = peripherals[device], !peripheral.isOverdue,
+                scanning[peripheral.adapter] == true, reads[peripheral.adapter] == nil,
+                isAllowed(peripheral.adapter, for: device)
             else { continue }
             _ = peripheral.machine.handle(.readStarted, at: now)
             guard case .reading(let attempt) = peripheral.machine.state else { continue }

@@ -36,7 +36,7 @@ import Testing
 
 extension ReadScheduler {
     /// The thermometer `device` advertises.
-    fileprivate mutating func heard(
+    mutating func heard(
         _ device: Int, on adapter: AdapterID = .hci0, at seconds: Double
     ) -> [Action] {
         heard(.sample(of: .device(device), on: adapter, at: seconds), as: ReadSchedulerTests.thermometer)

@@ -1,0 +1,62 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct ReadSchedulerBondTests {
+    typealias Script = ReadSchedulerScript
+
+    static let both: [AdapterID] = [.hci0, .hci1]
+
+    static func discovered(_ device: Int) -> ReadScheduler.Action { ReadSchedulerTests.discovered(device) }
+
+    static func read(_ device: Int, on adapter: AdapterID = .hci0) -> ReadScheduler.Action {
+        ReadSchedulerTests.read(device, on: adapter)
+    }
+
+    /// The adapter of index n has the address n.
+    static let table: [Script] = [
+        Script(
+            "a bonded device is read over the adapter that has its keys", on: both,
+            [
+                (1, .bind(1, to: 1), []), (2, .heard(1, on: .hci0), [discovered(1)]),
+                (3, .heard(1, on: .hci1), [read(1, on: .hci1)]),
+            ]),
+        Script(
+            "another adapter that hears it later takes nothing away", on: both,
+            [
+                (1, .bind(1, to: 1), []), (2, .heard(2, on: .hci1), [discovered(2), read(2, on: .hci1)]),
+                (3, .heard(1, on: .hci1), [discovered(1)]), (4, .heard(1, on: .hci0), []),
+                (5, .finished(2), [read(1, on: .hci1)]),
+            ]),
+        Script(
+            "without the adapter it is not read",
+            [
+                (1, .bind(1, to: 1), []), (2, .heard(1), [discovered(1)]), (3, .wake, []),
+                (4, .adapters([(.hci0, true), (.hci1, true)]), []),
+                (5, .heard(1, on: .hci1), [read(1, on: .hci1)]),
+            ]),
+        Script(
+            "a bond made while it waits holds", on: both,
+            [
+                (1, .heard(2), [discovered(2), read(2)]), (2, .heard(1), [discovered(1)]),
+                (3, .bind(1, to: 1), []), (4, .finished(2), []),
+                (5, .heard(1, on: .hci1), [read(1, on: .hci1)]),
+            ]),
+        Script(
+            "when the bond is gone any adapter reads it", on: both,
+            [
+                (1, .bind(1, to: 1), []), (2, .heard(1, on: .hci0), [discovered(1)]),
+                (3, .bind(1, to: nil), [read(1)]),
+            ]),
+        Script(
+            "a read under way over another adapter goes on", on: both,
+            [
+                (1, .heard(1), [discovered(1), read(1)]), (2, .bind(1, to: 1), []),
+                (3, .finished(1), []), (4, .heard(1, on: .hci1), []),
+            ]),
+    ]
+
+    @Test(arguments: table) func aBondHoldsADeviceToItsAdapter(script: Script) {
+        script.play()
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import IngestKit
+
+/// A life of a scheduler as a row of a table: what happens at which second, and what it wants done.
+struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
+    typealias Tests = ReadSchedulerTests
+
+    enum Step: Sendable {
+        /// The thermometer of this number advertises.
+        case heard(Int, on: AdapterID = .hci0)
+        case finished(Int, ReadOutcome = .succeeded)
+        case pause
+        case resume
+        /// To the adapter whose address has this number.
+        case bind(Int, to: Int?)
+        /// These adapters are present, and listen or not.
+        case adapters([(AdapterID, Bool)])
+        case wake
+    }
+
+    struct Line: Sendable {
+        let second: Double
+        let step: Step
+        let actions: [ReadScheduler.Action]
+    }
+
+    let name: String
+    let adapters: [AdapterID]
+    let lines: [Line]
+
+    init(
+        _ name: String, on adapters: [AdapterID] = [.hci0],
+        _ lines: [(Double, Step, [ReadScheduler.Action])]
+    ) {
+        self.name = name
+        self.adapters = adapters
+        self.lines = lines.map { Line(second: $0.0, step: $0.1, actions: $0.2) }
+    }
+
+    var testDescription: String { name }
+
+    /// Plays the lines on a new scheduler, whose back-off is the whole delay.
+    func play() {
+        var scheduler = Tests.scheduler(adapters)
+        for (number, line) in lines.enumerated() {
+            let actions = Self.perform(line.step, at: line.second, on: &scheduler)
+            #expect(actions == line.actions, "line \(number + 1), second \(line.second)")
+        }
+    }
+
+    static func perform(
+        _ step: Step, at second: Double, on scheduler: inout ReadScheduler
+    ) -> [ReadScheduler.Action] {
+        switch step {
+        case .heard(let device, let adapter):
+            return scheduler.heard(device, on: adapter, at: second)
+        case .finished(let device, let outcome):
+            return scheduler.finished(.device(device), outcome: outcome, at: .at(second))
+        case .pause:
+            scheduler.pause(at: .at(second))
+            return []
+        case .resume:
+            return scheduler.resume(at: .at(second))
+        case .bind(let device, let adapter):
+            let address = adapter.map { BluetoothAddress(value: UInt64($0)) }
+            return scheduler.bind(.device(device), to: address, at: .at(second))
+        case .adapters(let states):
+            return scheduler.adapters(Tests.states(states), at: .at(second))
+        case .wake:
+            return scheduler.wake(at: .at(second))
+        }
+    }
+}
