@@ -171,10 +171,11 @@ public struct ReadScheduler: Sendable {
 
     /// Starts no read from now on; those under way go on, and adverts are taken in as before. What
     /// waits goes on waiting. Pauses are counted: each needs its `resume`.
-    public mutating func pause(at now: MonotonicInstant) {
+    public mutating func pause(at now: MonotonicInstant) -> [Action] {
         // Who had gone before is not kept by the pause.
         if pauses == 0 { stopWaiting { $0.waitsUntil.map { $0 <= now } ?? false } }
         pauses += 1
+        return []
     }
 
     /// Ends one pause; with the last one, reads start again. A peripheral that was not heard for

@@ -75,7 +75,7 @@ import Testing
 
     @Test func nobodyWaitsTooLongDuringAPause() {
         var scheduler = ReadSchedulerTests.scheduler()
-        scheduler.pause(at: .at(1))
+        #expect(scheduler.pause(at: .at(1)) == [])
         _ = scheduler.heard(1, at: 2)
         #expect(scheduler.nextDeadline == nil)
         _ = scheduler.resume(at: .at(60))

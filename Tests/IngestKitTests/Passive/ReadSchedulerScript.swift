@@ -58,8 +58,7 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
         case .finished(let device, let outcome):
             return scheduler.finished(.device(device), outcome: outcome, at: .at(second))
         case .pause:
-            scheduler.pause(at: .at(second))
-            return []
+            return scheduler.pause(at: .at(second))
         case .resume:
             return scheduler.resume(at: .at(second))
         case .bind(let device, let adapter):
