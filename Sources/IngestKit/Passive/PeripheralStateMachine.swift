@@ -27,6 +27,8 @@ struct PeripheralStateMachine: Sendable, Equatable {
         case readSucceeded
         /// With a random number, 0 to 1, for the back-off.
         case readFailed(jitter: Double)
+        /// The failed read is to be repeated at the next advert.
+        case backOffEnded
         /// The scan that hears this peripheral runs, and no connection attempt holds it up; or not.
         case listening(Bool)
         /// Time has passed.
@@ -77,7 +79,10 @@ struct PeripheralStateMachine: Sendable, Equatable {
             let heard = max(heard, listened.elapsed(at: now))
             state = .backingOff(failures: failures, until: until, heard: heard)
             return until <= now ? .read : .none
-        case (_, .advert), (_, .readStarted), (_, .readSucceeded), (_, .readFailed), (_, .tick):
+        case (.backingOff(let failures, let until, let heard), .backOffEnded):
+            state = .backingOff(failures: failures, until: min(until, now), heard: heard)
+        case (_, .advert), (_, .readStarted), (_, .readSucceeded), (_, .readFailed), (_, .backOffEnded),
+            (_, .tick):
             break
         }
         return .none

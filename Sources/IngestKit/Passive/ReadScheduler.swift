@@ -8,7 +8,7 @@ public enum ReadOutcome: Sendable, Hashable {
 }
 
 /// Decides which peripheral is read when and over which adapter: one read at a time on each
-/// adapter, first come, first served.
+/// adapter, first come, first served, over the adapter that hears it best.
 ///
 /// Pure: the driver tells it what the radio heard and how reads ended, does what it answers, and
 /// calls `wake` at `nextDeadline`. A peripheral is known by its address, whichever adapter hears it.
@@ -29,30 +29,9 @@ public struct ReadScheduler: Sendable {
     /// gone: connecting to it would hold the adapter for nothing. Health devices send at least an
     /// advert a second.
     public static let longestWait: Duration = .seconds(10)
-
-    struct Peripheral: Sendable {
-        var entry: AllowedPeripheral
-        var machine: PeripheralStateMachine
-        /// The adapter that heard it last.
-        var adapter: AdapterID
-        var lastHeard: MonotonicInstant
-        /// While it waits to be read: its listened time at its last advert.
-        var waitingSince: Duration?
-        /// It waits, but was not heard for so long during a pause that it may have gone: it is read
-        /// when it is heard again.
-        var isOverdue = false
-        /// Being read, but no longer allowed: forgotten when the read ends.
-        var isWithdrawn = false
-
-        var isEvictable: Bool {
-            entry.address == nil && machine.state == .idle && waitingSince == nil
-        }
-
-        /// When it will have waited too long; nil if it does not wait, or nobody listens.
-        var waitsUntil: MonotonicInstant? {
-            waitingSince.flatMap { machine.listened.instant(reaching: $0 + longestWait) }
-        }
-    }
+    /// A link over an adapter that is unplugged ends a moment before the kernel tells that the adapter
+    /// has gone.
+    static let lossDelay: Duration = .seconds(2)
 
     /// A change holds at once, for peripherals that wait for silence too.
     public var timing: PassiveTiming {
@@ -66,16 +45,18 @@ public struct ReadScheduler: Sendable {
     /// Those that wait to be read, the longest first.
     private var queue: [DeviceAddress] = []
     /// The read that runs on each adapter.
-    private var reads: [AdapterID: DeviceAddress] = [:]
+    private(set) var reads: [AdapterID: Read] = [:]
     /// Whether each adapter that is present has its scan in place.
-    private var scanning: [AdapterID: Bool] = [:]
+    private(set) var scanning: [AdapterID: Bool] = [:]
     private var addresses: [AdapterID: BluetoothAddress] = [:]
     /// Adapters with a connection attempt, during which they hear nothing.
-    private var connecting: Set<AdapterID> = []
+    private(set) var connecting: Set<AdapterID> = []
     /// The adapter that has the keys of each bonded device. No more than the gateway has bonds.
     private var bonds: [DeviceAddress: BluetoothAddress] = [:]
     /// How many pauses have begun and not ended.
     private var pauses = 0
+    /// When what waits is to be looked at again, though nothing happens.
+    private var review: MonotonicInstant?
 
     /// - Parameter jitter: gives random numbers, 0 to 1.
     public init(
@@ -88,7 +69,7 @@ public struct ReadScheduler: Sendable {
 
     /// When `wake` is to be called; nil if there is nothing to wait for.
     public var nextDeadline: MonotonicInstant? {
-        var earliest: MonotonicInstant?
+        var earliest = pauses == 0 ? review : nil
         for peripheral in peripherals.values {
             // While nothing can start, nobody waits too long.
             for deadline in [peripheral.machine.nextDeadline, pauses == 0 ? peripheral.waitsUntil : nil] {
@@ -103,26 +84,22 @@ public struct ReadScheduler: Sendable {
     public mutating func heard(_ advertisement: Advertisement, as entry: AllowedPeripheral) -> [Action] {
         let device = advertisement.device
         let now = advertisement.received
-        guard
-            var peripheral = peripherals[device]
-                ?? newPeripheral(entry: entry, adapter: advertisement.adapter, at: now)
-        else { return [] }
+        guard var peripheral = peripherals[device] ?? newPeripheral(entry: entry, at: now) else { return [] }
         peripheral.entry = entry
         peripheral.isWithdrawn = false
         peripheral.machine.rearm = entry.model.rearm
-        if isAllowed(advertisement.adapter, for: device) || !isAllowed(peripheral.adapter, for: device) {
-            peripheral.adapter = advertisement.adapter
-        }
-        peripheral.isOverdue = false
-        peripheral.lastHeard = max(peripheral.lastHeard, now)
-        _ = peripheral.machine.handle(.listening(isListening(for: peripheral.adapter)), at: now)
+        peripheral.note(advertisement)
+        _ = peripheral.machine.handle(.listening(isHeard(peripheral, device)), at: now)
         var actions: [Action] = []
         if peripheral.machine.handle(.advert, at: now) == .read {
-            if peripheral.waitingSince == nil {
+            let heard = peripheral.machine.listened.elapsed(at: now)
+            if let wait = peripheral.wait {
+                peripheral.wait = Wait(since: wait.since, heard: heard)
+            } else {
                 queue.append(device)
                 if peripheral.machine.state == .idle { actions.append(.discovered(entry, device)) }
+                peripheral.wait = Wait(since: now, heard: heard)
             }
-            peripheral.waitingSince = peripheral.machine.listened.elapsed(at: now)
         }
         peripherals[device] = peripheral
         return actions + startReads(at: now)
@@ -132,7 +109,7 @@ public struct ReadScheduler: Sendable {
     public mutating func finished(
         _ device: DeviceAddress, outcome: ReadOutcome, at now: MonotonicInstant
     ) -> [Action] {
-        guard let adapter = reads.first(where: { $0.value == device })?.key else { return [] }
+        guard let (adapter, read) = reads.first(where: { $0.value.device == device }) else { return [] }
         reads[adapter] = nil
         // A read that has ended connects no more, even if its driver did not say so.
         connecting.remove(adapter)
@@ -141,8 +118,12 @@ public struct ReadScheduler: Sendable {
             peripherals[device] = nil
         } else {
             switch outcome {
-            case .succeeded: _ = peripherals[device]?.machine.handle(.readSucceeded, at: now)
-            case .failed: _ = peripherals[device]?.machine.handle(.readFailed(jitter: jitter()), at: now)
+            case .succeeded:
+                _ = peripherals[device]?.machine.handle(.readSucceeded, at: now)
+            case .failed:
+                _ = peripherals[device]?.machine.handle(.readFailed(jitter: jitter()), at: now)
+                peripherals[device]?.failed = Failure(adapter: adapter, at: now)
+                if read.isAdapterLost { forgiveFailure(of: device, at: now) }
             }
         }
         return startReads(at: now)
@@ -156,7 +137,18 @@ public struct ReadScheduler: Sendable {
         connecting.formIntersection(scanning.keys)
         // What an adapter heard before it went silent says nothing of who is there when it is back.
         let deaf = Set(before.filter { $0.value && scanning[$0.key] != true }.keys)
-        stopWaiting { deaf.contains($0.adapter) }
+        for adapter in deaf { reads[adapter]?.isAdapterLost = true }
+        for (device, peripheral) in peripherals where !deaf.isEmpty {
+            for adapter in deaf { peripherals[device]?.hearings[adapter] = nil }
+            if let failed = peripheral.failed, deaf.contains(failed.adapter),
+                now.since(failed.at) < Self.lossDelay
+            {
+                forgiveFailure(of: device, at: now)
+            }
+        }
+        stopWaiting { [peripherals] in
+            !deaf.isEmpty && peripherals[$0]?.hearings.isEmpty == true
+        }
         updateListening(at: now)
         return startReads(at: now)
     }
@@ -173,7 +165,7 @@ public struct ReadScheduler: Sendable {
     /// waits goes on waiting. Pauses are counted: each needs its `resume`.
     public mutating func pause(at now: MonotonicInstant) -> [Action] {
         // Who had gone before is not kept by the pause.
-        if pauses == 0 { stopWaiting { $0.waitsUntil.map { $0 <= now } ?? false } }
+        if pauses == 0 { stopOverlongWaits(at: now) }
         pauses += 1
         return []
     }
@@ -186,8 +178,9 @@ public struct ReadScheduler: Sendable {
         guard pauses == 0 else { return [] }
         for device in queue {
             guard let peripheral = peripherals[device] else { continue }
-            peripherals[device]?.waitingSince = peripheral.machine.listened.elapsed(at: now)
-            peripherals[device]?.isOverdue = now.since(peripheral.lastHeard) >= Self.longestWait
+            peripherals[device]?.wait = Wait(
+                since: now, heard: peripheral.machine.listened.elapsed(at: now),
+                isOverdue: now.since(peripheral.lastHeard) >= Self.longestWait)
         }
         return startReads(at: now)
     }
@@ -201,6 +194,7 @@ public struct ReadScheduler: Sendable {
         _ device: DeviceAddress, to adapter: BluetoothAddress?, at now: MonotonicInstant
     ) -> [Action] {
         bonds[device] = adapter
+        updateListening(at: now)
         return startReads(at: now)
     }
 
@@ -215,7 +209,7 @@ public struct ReadScheduler: Sendable {
     /// The allow-list is now `list`. Peripherals that it no longer names are forgotten, after their
     /// read if one runs; the others stay as they are.
     public mutating func allow(_ list: AllowList, at now: MonotonicInstant) {
-        let busy = Set(reads.values)
+        let busy = Set(reads.values.map(\.device))
         for (device, peripheral) in peripherals {
             if let entry = list.successor(of: peripheral.entry, for: device) {
                 peripherals[device]?.entry = entry
@@ -232,7 +226,7 @@ public struct ReadScheduler: Sendable {
 
     /// Room for one more peripheral; nil if every one that could make room is in use.
     private mutating func newPeripheral(
-        entry: AllowedPeripheral, adapter: AdapterID, at now: MonotonicInstant
+        entry: AllowedPeripheral, at now: MonotonicInstant
     ) -> Peripheral? {
         let unpinned = peripherals.count { $0.value.entry.address == nil }
         if entry.address == nil, unpinned >= Self.maximumUnpinnedPeripherals {
@@ -242,7 +236,7 @@ public struct ReadScheduler: Sendable {
         }
         return Peripheral(
             entry: entry, machine: PeripheralStateMachine(timing: timing, rearm: entry.model.rearm),
-            adapter: adapter, lastHeard: now)
+            lastHeard: now)
     }
 
     /// Whether `device` may be read over `adapter`.
@@ -250,48 +244,90 @@ public struct ReadScheduler: Sendable {
         bonds[device].map { $0 == addresses[adapter] } ?? true
     }
 
-    /// Whether a peripheral that `adapter` heard last would be heard now. If the adapter is gone,
-    /// any other that listens has to do.
-    private func isListening(for adapter: AdapterID) -> Bool {
-        if let scans = scanning[adapter] { return scans && !connecting.contains(adapter) }
-        return scanning.contains { $0.value && !connecting.contains($0.key) }
+    /// Whether `peripheral` would be heard now if it advertised: one of the adapters that hear it
+    /// listens; where none of those is present, any other has to do.
+    private func isHeard(_ peripheral: Peripheral, _ device: DeviceAddress) -> Bool {
+        let allowed = scanning.keys.filter { isAllowed($0, for: device) }
+        let hearing = allowed.filter(peripheral.hears)
+        return (hearing.isEmpty ? allowed : hearing).contains(where: isListening)
+    }
+
+    private func isListening(_ adapter: AdapterID) -> Bool {
+        scanning[adapter] == true && !connecting.contains(adapter)
     }
 
     private mutating func updateListening(at now: MonotonicInstant) {
         for (device, peripheral) in peripherals {
-            let isListening = isListening(for: peripheral.adapter)
-            guard peripheral.machine.listened.isRunning != isListening else { continue }
-            _ = peripherals[device]?.machine.handle(.listening(isListening), at: now)
+            let isHeard = isHeard(peripheral, device)
+            guard peripheral.machine.listened.isRunning != isHeard else { continue }
+            _ = peripherals[device]?.machine.handle(.listening(isHeard), at: now)
         }
     }
+
+    /// The read failed because its adapter went away, which is no fault of the peripheral: where
+    /// another adapter listens it is tried over that one, as soon as it is heard.
+    private mutating func forgiveFailure(of device: DeviceAddress, at now: MonotonicInstant) {
+        peripherals[device]?.failed = nil
+        guard scanning.contains(where: { $0.value && isAllowed($0.key, for: device) }) else { return }
+        _ = peripherals[device]?.machine.handle(.backOffEnded, at: now)
+    }
+
+    // MARK: Starting
 
     /// Starts a read on every free adapter that somebody waits for.
     private mutating func startReads(at now: MonotonicInstant) -> [Action] {
         guard pauses == 0 else { return [] }
-        stopWaiting { $0.waitsUntil.map { $0 <= now } ?? false }
+        stopOverlongWaits(at: now)
+        review = nil
         var actions: [Action] = []
         for device in queue {
-            guard var peripheral = peripherals[device], !peripheral.isOverdue,
-                scanning[peripheral.adapter] == true, reads[peripheral.adapter] == nil,
-                isAllowed(peripheral.adapter, for: device)
-            else { continue }
-            _ = peripheral.machine.handle(.readStarted, at: now)
-            guard case .reading(let attempt) = peripheral.machine.state else { continue }
-            peripheral.waitingSince = nil
-            peripherals[device] = peripheral
-            reads[peripheral.adapter] = device
-            actions.append(.read(device, peripheral.entry, peripheral.adapter, attempt: attempt))
+            guard var peripheral = peripherals[device], let wait = peripheral.wait, !wait.isOverdue else {
+                continue
+            }
+            switch choice(for: device, peripheral, waitingSince: wait.since).answer(at: now) {
+            case .read(let adapter):
+                _ = peripheral.machine.handle(.readStarted, at: now)
+                guard case .reading(let attempt) = peripheral.machine.state else { continue }
+                peripheral.wait = nil
+                peripherals[device] = peripheral
+                reads[adapter] = Read(device: device)
+                actions.append(.read(device, peripheral.entry, adapter, attempt: attempt))
+            case .wait(let instant):
+                reviewAt(instant)
+            }
         }
-        queue.removeAll { peripherals[$0]?.waitingSince == nil }
+        queue.removeAll { peripherals[$0]?.wait == nil }
         return actions
     }
 
-    /// Takes those out of the queue for which `condition` holds.
-    private mutating func stopWaiting(where condition: (Peripheral) -> Bool) {
-        for device in queue {
-            guard let peripheral = peripherals[device], condition(peripheral) else { continue }
-            peripherals[device]?.waitingSince = nil
+    private func choice(
+        for device: DeviceAddress, _ peripheral: Peripheral, waitingSince: MonotonicInstant
+    ) -> AdapterChoice {
+        var choice = AdapterChoice(candidates: [], othersMayHear: false, waitingSince: waitingSince)
+        for adapter in scanning.keys where scanning[adapter] == true && isAllowed(adapter, for: device) {
+            guard peripheral.hears(adapter), let hearing = peripheral.hearings[adapter] else {
+                if isListening(adapter) { choice.othersMayHear = true }
+                continue
+            }
+            choice.candidates.append(
+                AdapterChoice.Candidate(
+                    adapter: adapter, rssi: hearing.rssi, use: reads[adapter] == nil ? .free : .reading))
         }
-        queue.removeAll { peripherals[$0]?.waitingSince == nil }
+        return choice
+    }
+
+    private mutating func reviewAt(_ instant: MonotonicInstant?) {
+        guard let instant else { return }
+        review = min(review ?? instant, instant)
+    }
+
+    private mutating func stopOverlongWaits(at now: MonotonicInstant) {
+        stopWaiting { [peripherals] in peripherals[$0]?.waitsUntil.map { $0 <= now } ?? false }
+    }
+
+    /// Takes those out of the queue for which `condition` holds.
+    private mutating func stopWaiting(where condition: (DeviceAddress) -> Bool) {
+        for device in queue where condition(device) { peripherals[device]?.wait = nil }
+        queue.removeAll { peripherals[$0]?.wait == nil }
     }
 }

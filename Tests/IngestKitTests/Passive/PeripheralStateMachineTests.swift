@@ -54,6 +54,7 @@ import Testing
         Row("idle", [], .readStarted, at: 3, .reading(attempt: 1)),
         Row("idle", [], .readSucceeded, at: 3, .idle),
         Row("idle", [], .readFailed(jitter: 1), at: 3, .idle),
+        Row("idle", [], .backOffEnded, at: 3, .idle),
         Row("idle", [], .listening(false), at: 3, .idle),
         Row("idle", [], .tick, at: 3000, .idle),
 
@@ -63,6 +64,7 @@ import Testing
         Row(
             "reading", reading, .readFailed(jitter: 1), at: 3,
             .backingOff(failures: 1, until: .at(5), heard: .seconds(3))),
+        Row("reading", reading, .backOffEnded, at: 3, .reading(attempt: 1)),
         Row("reading", reading, .listening(false), at: 3, .reading(attempt: 1)),
         Row("reading", reading, .tick, at: 3000, .reading(attempt: 1)),
 
@@ -70,6 +72,7 @@ import Testing
         Row("quieting", quieting, .readStarted, at: 3, seconds2),
         Row("quieting", quieting, .readSucceeded, at: 3, seconds2),
         Row("quieting", quieting, .readFailed(jitter: 1), at: 3, seconds2),
+        Row("quieting", quieting, .backOffEnded, at: 3, seconds2),
         Row("quieting", quieting, .listening(false), at: 3, seconds2),
         Row("quieting", quieting, .tick, at: 11.9, seconds2),
         Row("quieting, silent for the quiet period", quieting, .tick, at: 12, silent),
@@ -80,6 +83,7 @@ import Testing
         Row("cooling", cooling, .readStarted, at: 13, silent),
         Row("cooling", cooling, .readSucceeded, at: 13, silent),
         Row("cooling", cooling, .readFailed(jitter: 1), at: 13, silent),
+        Row("cooling", cooling, .backOffEnded, at: 13, silent),
         Row("cooling", cooling, .listening(false), at: 13, silent),
         Row("cooling", cooling, .tick, at: 16.9, silent),
         Row("cooling, cooldown over", cooling, .tick, at: 17, .idle),
@@ -94,6 +98,10 @@ import Testing
         Row("backing off, delay over", backingOff, .readStarted, at: 4, .reading(attempt: 2)),
         Row("backing off", backingOff, .readSucceeded, at: 3, failedOnce),
         Row("backing off", backingOff, .readFailed(jitter: 1), at: 3, failedOnce),
+        Row(
+            "backing off", backingOff, .backOffEnded, at: 3,
+            .backingOff(failures: 1, until: .at(3), heard: .seconds(2))),
+        Row("backing off, delay over", backingOff, .backOffEnded, at: 5, failedOnce),
         Row("backing off", backingOff, .listening(false), at: 3, failedOnce),
         Row("backing off, delay over", backingOff, .tick, at: 5, failedOnce),
         Row("backing off, silent for the quiet period", backingOff, .tick, at: 12, .idle),

@@ -8,7 +8,7 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
 
     enum Step: Sendable {
         /// The thermometer of this number advertises.
-        case heard(Int, on: AdapterID = .hci0)
+        case heard(Int, on: AdapterID = .hci0, rssi: Int? = -60)
         case finished(Int, ReadOutcome = .succeeded)
         case pause
         case resume
@@ -53,8 +53,8 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
         _ step: Step, at second: Double, on scheduler: inout ReadScheduler
     ) -> [ReadScheduler.Action] {
         switch step {
-        case .heard(let device, let adapter):
-            return scheduler.heard(device, on: adapter, at: second)
+        case .heard(let device, let adapter, let rssi):
+            return scheduler.heard(device, on: adapter, rssi: rssi, at: second)
         case .finished(let device, let outcome):
             return scheduler.finished(.device(device), outcome: outcome, at: .at(second))
         case .pause:

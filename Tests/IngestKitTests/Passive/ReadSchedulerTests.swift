@@ -37,9 +37,11 @@ import Testing
 extension ReadScheduler {
     /// The thermometer `device` advertises.
     mutating func heard(
-        _ device: Int, on adapter: AdapterID = .hci0, at seconds: Double
+        _ device: Int, on adapter: AdapterID = .hci0, rssi: Int? = -60, at seconds: Double
     ) -> [Action] {
-        heard(.sample(of: .device(device), on: adapter, at: seconds), as: ReadSchedulerTests.thermometer)
+        heard(
+            .sample(of: .device(device), on: adapter, rssi: rssi, at: seconds),
+            as: ReadSchedulerTests.thermometer)
     }
 }
 
@@ -84,30 +86,6 @@ extension ReadSchedulerTests {
         #expect(scheduler.finished(.device(3), outcome: .succeeded, at: .at(7)) == [])
     }
 
-    @Test func twoAdaptersReadTwoPeripheralsAtOnce() {
-        var scheduler = Self.scheduler([.hci0, .hci1])
-        #expect(scheduler.heard(1, on: .hci0, at: 1) == [Self.discovered(1), Self.read(1)])
-        #expect(scheduler.heard(2, on: .hci0, at: 1) == [Self.discovered(2)])
-        #expect(scheduler.heard(3, on: .hci1, at: 1) == [Self.discovered(3), Self.read(3, on: .hci1)])
-    }
-
-    @Test func aPeripheralHeardByTwoAdaptersIsOne() {
-        var scheduler = Self.scheduler([.hci0, .hci1])
-        _ = scheduler.heard(1, on: .hci0, at: 1)
-        #expect(scheduler.heard(1, on: .hci1, at: 1) == [])
-        #expect(scheduler.finished(.device(1), outcome: .succeeded, at: .at(2)) == [])
-        #expect(scheduler.heard(1, on: .hci1, at: 3) == [])
-        #expect(scheduler.heard(1, on: .hci0, at: 3) == [])
-        #expect(scheduler.peripherals.count == 1)
-    }
-
-    @Test func aPeripheralThatWaitsGoesToTheAdapterThatHeardItLast() {
-        var scheduler = Self.scheduler([.hci0, .hci1])
-        _ = scheduler.heard(1, on: .hci0, at: 1)
-        #expect(scheduler.heard(2, on: .hci0, at: 2) == [Self.discovered(2)])
-        #expect(scheduler.heard(2, on: .hci1, at: 3) == [Self.read(2, on: .hci1)])
-    }
-
     @Test func aPeripheralThatHasGoneWhileItWaitedIsNotConnectedTo() {
         var scheduler = Self.scheduler()
         _ = scheduler.heard(1, at: 1)
@@ -148,14 +126,6 @@ extension ReadSchedulerTests {
         scheduler.connecting(.hci0, true, at: .at(1))
         _ = scheduler.finished(.device(1), outcome: .failed, at: .at(21))
         #expect(scheduler.nextDeadline == .at(31))
-    }
-
-    @Test func anotherAdaptersConnectionAttemptDoesNotStopTheClock() {
-        var scheduler = Self.scheduler([.hci0, .hci1])
-        _ = scheduler.heard(1, on: .hci0, at: 1)
-        _ = scheduler.finished(.device(1), outcome: .succeeded, at: .at(2))
-        scheduler.connecting(.hci1, true, at: .at(3))
-        #expect(scheduler.nextDeadline == .at(12))
     }
 
     @Test func anAdapterThatDoesNotListenHearsNoSilence() {

@@ -3,7 +3,8 @@ import IngestKit
 extension MonotonicInstant {
     /// Seconds after the moment at which a test begins.
     static func at(_ seconds: Double) -> Self {
-        Self(nanoseconds: 1_000_000_000_000) + .seconds(seconds)
+        // To the nanosecond: 1.2 has no exact double.
+        Self(nanoseconds: 1_000_000_000_000) + .nanoseconds(Int64((seconds * 1e9).rounded()))
     }
 }
 
@@ -36,10 +37,11 @@ extension Advertisement {
     /// A thermometer's advert: flags, and 1809 in the list of services.
     static func sample(
         of device: DeviceAddress, on adapter: AdapterID = .hci0, isConnectable: Bool = true,
-        data: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18], at seconds: Double = 0
+        data: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18], rssi: Int? = -60,
+        at seconds: Double = 0
     ) -> Self {
         Advertisement(
-            device: device, adapter: adapter, rssi: -60, isConnectable: isConnectable, data: data,
+            device: device, adapter: adapter, rssi: rssi, isConnectable: isConnectable, data: data,
             received: .at(seconds))
     }
 }
