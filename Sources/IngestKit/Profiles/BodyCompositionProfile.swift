@@ -8,6 +8,7 @@ extension Profile {
             Source(WeightScale.measurement, in: 0x181D, isOptional: true),
         ],
         longestPayload: 30,
+        features: [Source(BodyComposition.feature, in: 0x181B), Source(WeightScale.feature, in: 0x181D)],
         decoders: [
             BodyComposition.measurement: BodyComposition.decodeMeasurement,
             BodyComposition.feature: BodyComposition.decodeFeature,

@@ -4,7 +4,7 @@ extension Profile {
         name: "continuous-glucose",
         sources: [Source(ContinuousGlucose.measurement, in: 0x181F)],
         procedure: .storedRecords(RecordAccess(service: 0x181F, filter: .timeOffset, isOptional: true)),
-        longestPayload: 15,
+        longestPayload: 15, features: [Source(ContinuousGlucose.feature, in: 0x181F)],
         decoders: [
             ContinuousGlucose.measurement: ContinuousGlucose.decodeMeasurement,
             ContinuousGlucose.feature: ContinuousGlucose.decodeFeature,

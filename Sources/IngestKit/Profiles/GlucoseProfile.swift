@@ -8,7 +8,7 @@ extension Profile {
         ],
         procedure: .storedRecords(
             RecordAccess(service: 0x1808, filter: .sequenceNumber, isOptional: false)),
-        longestPayload: 17,
+        longestPayload: 17, features: [Source(Glucose.feature, in: 0x1808)],
         decoders: [
             Glucose.measurement: Glucose.decodeMeasurement,
             GlucoseContext.characteristic: GlucoseContext.decode,

@@ -69,13 +69,15 @@ public struct Profile: Sendable {
     /// The decoders of its characteristics: of the sources, and of those that are only read.
     let decoders: [BluetoothUUID: Decoder]
     /// For sources that put several records into one payload.
+    /// Characteristics that are read once and say what the peripheral can do.
+    public let features: [Source]
     let splitters: [BluetoothUUID: Splitter]
     /// For sources that may spread one value over several packets.
     let assemblers: [BluetoothUUID: Assembler]
 
     init(
         name: String, sources: [Source], procedure: Procedure = .measurements, longestPayload: Int,
-        standing: [Source] = [], decoders: [BluetoothUUID: Decoder],
+        standing: [Source] = [], features: [Source] = [], decoders: [BluetoothUUID: Decoder],
         splitters: [BluetoothUUID: Splitter] = [:],
         assemblers: [BluetoothUUID: Assembler] = [:]
     ) {
@@ -89,6 +91,7 @@ public struct Profile: Sendable {
         self.assemblers = assemblers
     }
 
+        self.features = features
     /// Whether values of this characteristic are measurements of the profile.
     public func measures(_ characteristic: BluetoothUUID) -> Bool {
         sources.contains { $0.characteristic == characteristic }

@@ -7,7 +7,7 @@ extension Profile {
             Source(PulseOximeter.continuous, in: 0x1822, isOptional: true),
         ],
         procedure: .stream(singles: [PulseOximeter.spotCheck]),
-        longestPayload: 20,
+        longestPayload: 20, features: [Source(PulseOximeter.features, in: 0x1822)],
         decoders: [
             PulseOximeter.spotCheck: PulseOximeter.decodeSpotCheck,
             PulseOximeter.continuous: PulseOximeter.decodeContinuous,

@@ -2,7 +2,7 @@ extension Profile {
     /// Weight Scale Service 1.0.1.
     static let weightScale = Profile(
         name: "weight-scale", sources: [Source(WeightScale.measurement, in: 0x181D)],
-        longestPayload: 15,
+        longestPayload: 15, features: [Source(WeightScale.feature, in: 0x181D)],
         decoders: [
             WeightScale.measurement: WeightScale.decodeMeasurement,
             WeightScale.feature: WeightScale.decodeFeature,

@@ -152,6 +152,8 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     public var unpaired: [Relations.Member]?
     /// Flags that hold for each of the device's measurements; nil while it was not asked.
     var standingFlags: [String]?
+    /// What the device says it can do; nil while it was not asked.
+    public internal(set) var features: [DeviceFeature]?
     /// The adapter, by its address, with which the device has a bond: it is read over this one and
     /// over encrypted links only, until the bond is removed by the operator. Nil: none.
     public var bondedAdapter: BluetoothAddress?

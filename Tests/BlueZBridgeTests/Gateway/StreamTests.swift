@@ -160,6 +160,7 @@ struct StreamTests {
         try await GatewayBench.run(sensor: PulseOximeter(stored: stored), as: "pulse-oximeter") { bench in
             try await bench.readOnce()
             #expect(bench.kinds() == [.pulseOximetry: 20])
+            #expect(bench.noted.releases.all.last?.records.last?.device.serial == "O-0001")
             await bench.peripheral.change(PulseOximeter.self) {
                 $0.store(.init(.init(95, 64), at: GatewayBench.deviceTime))
             }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 import Testing
 
@@ -48,6 +49,13 @@ import Testing
             #expect(try await store.recall(address) == memory)
             try await store.close()
         }
+    }
+
+    @Test func whatAnEarlierVersionRememberedOfADeviceIsUnderstood() throws {
+        let text = #"{"hasDeviceInformation":true,"layout":{"services":{}},"model":"T-1"}"#
+        let memory = try JSONDecoder().decode(DeviceMemory.self, from: Data(text.utf8))
+        #expect(memory == DeviceMemory(model: "T-1", hasDeviceInformation: true))
+        #expect(memory.features == nil)
     }
 
     @Test func aMemoryThatIsReadAgainAddsNothingAndSaysNothing() async throws {

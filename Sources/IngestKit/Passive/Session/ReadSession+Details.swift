@@ -3,8 +3,9 @@ extension ReadSession {
     /// Battery and Database Hash are looked at once in this time, in seconds.
     private static let dailyCheck: Int64 = 86_400
 
-    /// The clock, device information once, battery and Database Hash once a day. A link that ends here is no
-    /// failure: the values that came before its end still wait, and are taken by the caller.
+    /// The clock, device information and features once, battery and Database Hash once a day. A link that
+    /// ends here is no failure: the values that came before its end still wait, and are taken by the
+    /// caller.
     func readDetails(over link: any PeripheralLink) async throws(SessionError) {
         let now = environment.clock.wallNanoseconds / 1_000_000_000
         // A check in the future was made by a clock that has been set since.
@@ -16,6 +17,9 @@ extension ReadSession {
             }
             if memory.standingFlags == nil, !profile.standing.isEmpty {
                 try await readStandingFlags(over: link)
+            }
+            if memory.features == nil, !profile.features.isEmpty {
+                try await readFeatures(over: link)
             }
             guard isDue else { return }
             if let level = try await value(
@@ -31,10 +35,24 @@ extension ReadSession {
             if let hash, await link.layout.databaseHash != hash {
                 try await readDeviceInformation(over: link)
                 try await readStandingFlags(over: link)
+                try await readFeatures(over: link)
             }
         } catch {
             return
         }
+    }
+
+    /// What the device says it can do.
+    func readFeatures(over link: any PeripheralLink) async throws(LinkError) {
+        guard !profile.features.isEmpty else { return }
+        var features: [DeviceFeature] = []
+        for source in profile.features {
+            guard let bytes = try await value(source.characteristic, in: source.service, over: link),
+                let reading = try? profile.decode(bytes, of: source.characteristic)
+            else { continue }
+            features.append(DeviceFeature(source.characteristic, reading))
+        }
+        memory.features = features
     }
 
     private func readStandingFlags(over link: any PeripheralLink) async throws(LinkError) {

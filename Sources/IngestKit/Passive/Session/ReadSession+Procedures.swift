@@ -265,6 +265,10 @@ extension ReadSession {
         let end = environment.clock.now + timing.streamMaximum
         var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)
         var hasDetails = false
+                if hasSucceeded, !hasDetails {
+                    hasDetails = true
+                    try await readDetails(over: link)
+                }
         do throws(SessionError) {
             while environment.clock.now < end {
                 let left = end.since(environment.clock.now)
@@ -282,10 +286,6 @@ extension ReadSession {
                     }
                     // What is not taken is done with.
                     try await confirm(value, of: nil, over: link)
-                }
-                if hasSucceeded, !hasDetails {
-                    hasDetails = true
-                    try await readDetails(over: link)
                 }
             }
         } catch {
