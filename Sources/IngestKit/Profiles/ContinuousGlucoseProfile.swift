@@ -47,20 +47,42 @@ enum ContinuousGlucose {
         return records
     }
 
-    /// The first record.
+    /// The first record. Where its fields leave two octets, these are a checksum.
     @Sendable
     static func decodeMeasurement(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
-        let size = try cursor.uint8("size")
-        guard size >= smallestRecord else { throw .prohibitedValue(field: "size") }
-        let record = [size] + (try cursor.bytes(Int(size) - 1, "CGM measurement record"))
+        let record = try firstRecord(&cursor)
         var fields = ByteCursor(record)
-        _ = try fields.uint8("size")
-        return try decodeRecord(&fields, record)
+        let reading = try decodeRecord(&fields)
+        try EndToEndCRC.check(&fields, of: record)
+        return reading
     }
 
-    private static func decodeRecord(
-        _ cursor: inout ByteCursor, _ record: [UInt8]
-    ) throws(DecodeError) -> Reading {
+    /// The first record, of a sensor that says whether it has checksums (bit 12 of CGM Feature): the
+    /// last two octets are one, whatever the flags make of them, or none is.
+    static func decode(_ bytes: [UInt8], hasChecksum: Bool) throws(DecodeError) -> Reading {
+        var cursor = ByteCursor(bytes)
+        let record = try firstRecord(&cursor)
+        guard hasChecksum else {
+            var fields = ByteCursor(record)
+            return try decodeRecord(&fields)
+        }
+        let covered = Array(record.dropLast(2))
+        var checksum = ByteCursor(Array(record.suffix(2)))
+        guard try checksum.uint16("E2E-CRC") == EndToEndCRC.checksum(covered) else {
+            throw .checksumMismatch(field: "E2E-CRC")
+        }
+        var fields = ByteCursor(covered)
+        return try decodeRecord(&fields)
+    }
+
+    private static func firstRecord(_ cursor: inout ByteCursor) throws(DecodeError) -> [UInt8] {
+        let size = try cursor.uint8("size")
+        guard size >= smallestRecord else { throw .prohibitedValue(field: "size") }
+        return [size] + (try cursor.bytes(Int(size) - 1, "CGM measurement record"))
+    }
+
+    private static func decodeRecord(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        _ = try cursor.uint8("size")
         let flags = Flags(rawValue: try cursor.uint8("flags"))
         var reading = Reading(
             kind: .continuousGlucose,
@@ -91,14 +113,16 @@ enum ContinuousGlucose {
             reading.measurements.append(
                 Measurement(type: "quality", code: nil, value: try cursor.sfloat("quality"), unit: "%"))
         }
-        try EndToEndCRC.check(&cursor, of: record)
         return reading
     }
+
+    /// The session was stopped, or has ended.
+    static let stoppedFlag = "session-stopped"
 
     /// The three octets of Sensor Status Annunciation and of CGM Status: status, calibration and
     /// temperature, warning.
     static let statusNames: [String?] = [
-        "session-stopped", "device-battery-low", "sensor-type-incorrect", "sensor-malfunction",
+        stoppedFlag, "device-battery-low", "sensor-type-incorrect", "sensor-malfunction",
         "device-specific-alert", "general-device-fault", nil, nil,
         "time-synchronization-required", "calibration-not-allowed", "calibration-recommended",
         "calibration-required", "sensor-temperature-too-high", "sensor-temperature-too-low",

@@ -57,15 +57,20 @@ extension ContinuousGlucose {
     /// CGM Session Run Time: the hours that a session is expected to last.
     @Sendable
     static func decodeSessionRunTime(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        Reading(
+            kind: .sessionRunTime,
+            measurements: [
+                Measurement(
+                    type: "session-run-time", code: nil, value: .whole(try runTimeHours(&cursor)), unit: "h")
+            ])
+    }
+
+    private static func runTimeHours(_ cursor: inout ByteCursor) throws(DecodeError) -> UInt16 {
         let value = Array(cursor.rest())
         cursor = ByteCursor(value)
         let hours = try cursor.uint16("session run time")
         try EndToEndCRC.check(&cursor, of: value)
-        return Reading(
-            kind: .sessionRunTime,
-            measurements: [
-                Measurement(type: "session-run-time", code: nil, value: .whole(hours), unit: "h")
-            ])
+        return hours
     }
 
     /// CGM Status: where the session is, and all three octets of Sensor Status Annunciation.
@@ -79,6 +84,27 @@ extension ContinuousGlucose {
         try EndToEndCRC.check(&cursor, of: value)
         return reading
     }
+
+    /// What CGM Status and CGM Session Run Time say of the session; nil where neither can be read.
+    ///
+    /// It is over when it was stopped, or has lasted as long as it can, by the sensor's own clock.
+    static func session(status: [UInt8]?, runTime: [UInt8]?) -> SensorSession? {
+        let status = status.flatMap { try? Profile.run(decodeStatus, $0) }
+        let hours = runTime.flatMap { bytes in
+            var cursor = ByteCursor(bytes)
+            return try? runTimeHours(&cursor)
+        }
+        guard status != nil || hours != nil else { return nil }
+        var session = SensorSession(runTimeHours: hours.map(Int.init), flags: status?.flags ?? [])
+        session.isOver = session.flags.contains(stoppedFlag)
+        if let minutes = status?.timeOffsetMinutes, let hours, hours > 0, minutes >= Int(hours) * 60 {
+            session.isOver = true
+        }
+        return session
+    }
+
+    /// E2E-CRC Supported, bit 12 of CGM Feature.
+    static let checksumFlag = "e2e-crc"
 
     /// Bit 12 of CGM Feature.
     private static let supportsCRC: UInt32 = 1 << 12
@@ -103,7 +129,17 @@ extension ContinuousGlucose {
         "calibration", "patient-high-low-alerts", "hypo-alerts", "hyper-alerts",
         "rate-of-increase-decrease-alerts", "device-specific-alert", "sensor-malfunction-detection",
         "sensor-temperature-high-low-detection", "sensor-result-high-low-detection",
-        "low-battery-detection", "sensor-type-error-detection", "general-device-fault", "e2e-crc",
+        "low-battery-detection", "sensor-type-error-detection", "general-device-fault", checksumFlag,
         "multiple-bonds", "multiple-sessions", "trend", "quality",
     ]
+}
+
+/// The session of a continuous glucose sensor, as the sensor told of it last.
+public struct SensorSession: Sendable, Equatable, Codable {
+    /// The hours that it is expected to last.
+    public var runTimeHours: Int?
+    /// As CGM Status (2AA9) has them.
+    public var flags: [String]
+    /// Whether it was stopped, or has lasted as long as it can. What is stored is read all the same.
+    public var isOver = false
 }

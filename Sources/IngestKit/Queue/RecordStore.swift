@@ -154,6 +154,8 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     var standingFlags: [String]?
     /// What the device says it can do; nil while it was not asked.
     public internal(set) var features: [DeviceFeature]?
+    /// Of a continuous glucose sensor: its session on the last link.
+    public internal(set) var sensorSession: SensorSession?
     /// The adapter, by its address, with which the device has a bond: it is read over this one and
     /// over encrypted links only, until the bond is removed by the operator. Nil: none.
     public var bondedAdapter: BluetoothAddress?

@@ -8,6 +8,10 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
         public var hasChecksums = false
         /// Time offsets of records whose checksum is wrong.
         public var wrongChecksums: Set<UInt16> = []
+        /// Time offsets of records that lack their checksum.
+        public var lacksChecksums: Set<UInt16> = []
+        /// How many octets stand at the end of each record, for fields of a later version.
+        public var addsOctets = 0
         /// Records that share a notification.
         public var recordsPerNotification = 1
         /// The response code for every operator but "all records"; nil: it filters.
@@ -42,8 +46,10 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
             self.status = status
         }
 
-        /// - Parameter checksum: nil: none; false: a wrong one.
-        public func payload(checksum: Bool?) -> [UInt8] {
+        /// - Parameters:
+        ///   - checksum: nil: none; false: a wrong one.
+        ///   - more: how many octets follow the fields.
+        public func payload(checksum: Bool?, more: Int = 0) -> [UInt8] {
             var flags: UInt8 = 0
             var tail: [UInt8] = []
             if let status {
@@ -58,7 +64,9 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
                 flags |= 0x02
                 tail += Wire.shortFloat(quality, 0)
             }
-            let fields = [flags] + Wire.shortFloat(glucose, 0) + Wire.bytes(timeOffset) + tail
+            let fields =
+                [flags] + Wire.shortFloat(glucose, 0) + Wire.bytes(timeOffset) + tail
+                + [UInt8](repeating: 0, count: more)
             // The size counts itself and the checksum.
             let size = 1 + fields.count + (checksum == nil ? 0 : 2)
             let bytes = [UInt8(clamping: size)] + fields
@@ -83,6 +91,10 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
     public var timeZone: Int8 = 0
     /// DST Offset: 0 standard time, 4 daylight saving time, 255 unknown.
     public var daylightSaving: UInt8 = 0
+    /// CGM Status, bit 0: the session was stopped.
+    public var isStopped = false
+    /// In hours: how long a session can last.
+    public var runTime: UInt16 = 336
     /// Of this session, in the order in which they were stored.
     public private(set) var records: [Record] = []
     /// What was written to the Record Access Control Point.
@@ -117,13 +129,16 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
     /// A new sensor is put on: records and time offsets begin again.
     public mutating func startSession(at time: DeviceTime) {
         sessionStart = time
+        isStopped = false
         records = []
         live = []
     }
 
     private func payload(_ record: Record) -> [UInt8] {
-        record.payload(
-            checksum: script.hasChecksums ? !script.wrongChecksums.contains(record.timeOffset) : nil)
+        let hasChecksum = script.hasChecksums && !script.lacksChecksums.contains(record.timeOffset)
+        return record.payload(
+            checksum: hasChecksum ? !script.wrongChecksums.contains(record.timeOffset) : nil,
+            more: script.addsOctets)
     }
 
     private func secured(_ bytes: [UInt8]) -> [UInt8] {
@@ -146,10 +161,10 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
                     Characteristic(
                         Self.feature, .read,
                         value: script.hasChecksums ? secured(features) : features + [0xFF, 0xFF]),
-                    Characteristic(Self.status, .read, value: secured(Wire.bytes(last) + [0, 0, 0])),
+                    Characteristic(
+                        Self.status, .read, value: secured(Wire.bytes(last) + [isStopped ? 1 : 0, 0, 0])),
                     Characteristic(Self.sessionStartTime, [.read, .write], value: secured(start)),
-                    // 14 days.
-                    Characteristic(Self.sessionRunTime, .read, value: secured(Wire.bytes(UInt16(336)))),
+                    Characteristic(Self.sessionRunTime, .read, value: secured(Wire.bytes(runTime))),
                     Characteristic(Self.controlPoint, [.indicate, .write]),
                     Characteristic(Self.operationsControlPoint, [.indicate, .write]),
                 ]),

@@ -1,3 +1,4 @@
+import BlueZBridge
 import IngestKit
 import PeripheralSimulator
 import Testing
@@ -87,6 +88,55 @@ struct ContinuousGlucoseTests {
             #expect(bench.kinds() == [.continuousGlucose: 23, .undecoded: 1])
             #expect(try await bench.outbox().count { $0 == "decode-error" } == 1)
             #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func sessionThatIsOverIsReadWithoutWaitingForMore(isStopped: Bool) async throws {
+        let sensor = Self.sensor { sensor in
+            sensor.isStopped = isStopped
+            // The last of the 24 values is of the 120th minute.
+            if !isStopped { sensor.runTime = 2 }
+        }
+        try await Self.run(sensor) { bench in
+            // The clock stands: any wait for a value would last.
+            await bench.readUntilDropped()
+            #expect(bench.kinds() == [.continuousGlucose: 24])
+            #expect(bench.count(of: "read-failed") == 0)
+            let memory = try await bench.store.recall(DeviceAddress(RadioBench.pinned, .random))
+            let session = try #require(memory?.sensorSession)
+            #expect(session.isOver)
+            #expect(session.flags == (isStopped ? ["session-stopped"] : []))
+            #expect(session.runTimeHours == (isStopped ? 336 : 2))
+            // Another session is read as any is.
+            await bench.peripheral.change(ContinuousGlucoseSensor.self) { sensor in
+                sensor.startSession(
+                    at: DeviceTime(year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0))
+                sensor.measure(.init(5, 101))
+            }
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.continuousGlucose: 25])
+            let later = try await bench.store.recall(DeviceAddress(RadioBench.pinned, .random))
+            #expect(later?.sensorSession?.isOver == false)
+        }
+    }
+
+    @Test func sensorsWordDecidesWhetherTwoOctetsAreAChecksum() async throws {
+        // Without the feature they are fields of a later version.
+        var plain = Self.sensor(3)
+        plain.script.addsOctets = 2
+        try await Self.run(plain) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.continuousGlucose: 3])
+        }
+        // With it, a record whose checksum got lost is not to be trusted.
+        let cut = Self.sensor(3) {
+            $0.script.hasChecksums = true
+            $0.script.lacksChecksums = [10]
+        }
+        try await Self.run(cut) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.continuousGlucose: 2, .undecoded: 1])
         }
     }
 

@@ -97,6 +97,67 @@ import Testing
         #expect(EndToEndCRC.checksum(Array("123456789".utf8)) == 0x6F91)
     }
 
+    @Test(
+        arguments: [
+            // no checksum; a right one; a wrong one
+            ([6, 0, 0x0C, 0x10, 6, 0], 6, nil),
+            ([8, 0, 0x0C, 0x10, 6, 0, 0x59, 0x6F], 6, 6),
+            ([8, 0, 0x0C, 0x10, 6, 0, 0x58, 0x6F], 6, nil),
+            // a bit of the flags was changed on the way: the checksum would pass for a trend
+            ([8, 1, 0x0C, 0x10, 6, 0, 0x59, 0x6F], 6, nil),
+            // fields that the flags promise, and the checksum does not leave room for
+            ([8, 1, 0x0C, 0x10, 6, 0, 0x1D, 0x64], 6, nil),
+            // too short for one
+            ([7, 0, 0x0C, 0x10, 6, 0, 0], 6, nil),
+            ([6, 0, 0, 0], nil, nil), ([], nil, nil),
+        ] as [([UInt8], Int?, Int?)])
+    func aSensorThatSaysSoHasChecksumsAndNoOtherHasOne(bytes: [UInt8], without: Int?, with: Int?) {
+        func minutes(_ hasChecksum: Bool) -> Int? {
+            try? ContinuousGlucose.decode(bytes, hasChecksum: hasChecksum).timeOffsetMinutes
+        }
+        #expect(minutes(false) == without)
+        #expect(minutes(true) == with)
+    }
+
+    @Test func anyBytesAreDecodedOrRefusedWithAndWithoutChecksum() {
+        var random = SplitMix(state: 0x2AA7)
+        for _ in 0..<10_000 {
+            let bytes = (0..<Int(random.next() % 20)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            _ = try? ContinuousGlucose.decode(bytes, hasChecksum: true)
+            _ = try? ContinuousGlucose.decode(bytes, hasChecksum: false)
+        }
+    }
+
+    @Test func aRecordWithAChecksumIsTheSameWithAndWithoutTheSensorsWord() throws {
+        #expect(try ContinuousGlucose.decode(Self.full, hasChecksum: true) == decode(Self.full))
+    }
+
+    @Test(
+        arguments: [
+            // status; run time; hours, flags, over
+            ([5, 0, 0, 0, 0], [0x50, 0x01], SensorSession(runTimeHours: 336, flags: [])),
+            (
+                [5, 0, 1, 0, 0], [0x50, 0x01],
+                SensorSession(runTimeHours: 336, flags: ["session-stopped"], isOver: true)
+            ),
+            // 336 h are 20,160 minutes
+            ([0xBF, 0x4E, 0, 0, 0], [0x50, 0x01], SensorSession(runTimeHours: 336, flags: [])),
+            (
+                [0xC0, 0x4E, 0, 0, 0], [0x50, 0x01], SensorSession(runTimeHours: 336, flags: [], isOver: true)
+            ),
+            // longer than the status can count; not known
+            ([0xFF, 0xFF, 0, 0, 0], [0xFF, 0xFF], SensorSession(runTimeHours: 65_535, flags: [])),
+            ([5, 0, 0, 0, 0], [0, 0], SensorSession(runTimeHours: 0, flags: [])),
+            (nil, [0x50, 0x01], SensorSession(runTimeHours: 336, flags: [])),
+            ([5, 0, 2, 0, 0], nil, SensorSession(flags: ["device-battery-low"])),
+            ([5, 0], [1], nil), (nil, nil, nil),
+        ] as [([UInt8]?, [UInt8]?, SensorSession?)])
+    func aSessionIsOverWhenItWasStoppedOrHasLastedItsTime(
+        status: [UInt8]?, runTime: [UInt8]?, session: SensorSession?
+    ) {
+        #expect(ContinuousGlucose.session(status: status, runTime: runTime) == session)
+    }
+
     @Test func fieldsOfLaterVersionsAreAccepted() throws {
         #expect(try decode([7, 0, 0x0C, 0x10, 6, 0, 1]).timeOffsetMinutes == 6)
         #expect(try decode([9, 0, 0x0C, 0x10, 6, 0, 1, 2, 3]).timeOffsetMinutes == 6)

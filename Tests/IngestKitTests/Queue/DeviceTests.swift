@@ -56,6 +56,7 @@ import Testing
         let memory = try JSONDecoder().decode(DeviceMemory.self, from: Data(text.utf8))
         #expect(memory == DeviceMemory(model: "T-1", hasDeviceInformation: true))
         #expect(memory.features == nil)
+        #expect(memory.sensorSession == nil)
     }
 
     @Test func aMemoryThatIsReadAgainAddsNothingAndSaysNothing() async throws {

@@ -48,9 +48,11 @@ extension ReadSession {
 
     /// Takes the values that come until none has come for a moment; for a longer one while a value is
     /// not whole, so that a peripheral that gives all of it anew on each link comes to its end.
-    func takeFurther(over link: any PeripheralLink) async throws(SessionError) {
+    func takeFurther(
+        over link: any PeripheralLink, within moment: Duration = furtherValueTimeout
+    ) async throws(SessionError) {
         while committedCount < Self.mostValues {
-            let patience = joining.isIncomplete ? Self.packetTimeout : Self.furtherValueTimeout
+            let patience = joining.isIncomplete ? Self.packetTimeout : moment
             guard let value = try await nextValue(over: link, within: patience) else { return }
             try await take(value, over: link)
         }
@@ -94,7 +96,9 @@ extension ReadSession {
         try await transfer(access, of: Set(profile.sources.map(\.characteristic)), over: link)
         hasSucceeded = true
         try await readDetails(over: link)
-        try await takeFurther(over: link)
+        // A sensor whose session is over measures nothing any more.
+        let isOver = access.filter == .timeOffset && memory.sensorSession?.isOver == true
+        try await takeFurther(over: link, within: isOver ? .zero : Self.furtherValueTimeout)
         try await commit([], way: .live, concluding: true)
     }
 
@@ -110,7 +114,8 @@ extension ReadSession {
         }
     }
 
-    /// Time offsets count from the session's start. Without one, they name no moment.
+    /// Time offsets count from the session's start. Without one, they name no moment. Whether the
+    /// payloads have checksums, the sensor's features say.
     private func readSession(
         of access: RecordAccess, over link: any PeripheralLink
     ) async throws(SessionError) {
@@ -127,8 +132,17 @@ extension ReadSession {
             throw .noReport("the sensor's session start time cannot be read: \(error)")
         }
         // The numbers of another session say nothing of this one.
-        if memory.storedRecords?.session != joining.session?.description {
-            memory.storedRecords?.mark = nil
+        let isNew = memory.storedRecords?.session != joining.session?.description
+        if isNew { memory.storedRecords?.mark = nil }
+        do throws(LinkError) {
+            if isNew || memory.features == nil { try await readFeatures(over: link) }
+            joining.hasChecksum = memory.features?.first { $0.isOf(ContinuousGlucose.feature) }?.flags
+                .contains(ContinuousGlucose.checksumFlag)
+            memory.sensorSession = ContinuousGlucose.session(
+                status: try await value(ContinuousGlucose.status, in: access.service, over: link),
+                runTime: try await value(ContinuousGlucose.sessionRunTime, in: access.service, over: link))
+        } catch {
+            throw .link(error)
         }
     }
 

@@ -48,6 +48,8 @@ struct ValueJoining {
 
     private let profile: Profile
     private let device: BluetoothAddress
+    /// Whether continuous glucose measurements end in a checksum; nil where the sensor does not say.
+    var hasChecksum: Bool?
     private var pending: [BluetoothUUID: PendingPackets] = [:]
     private var changed: BluetoothUUID?
     /// Characteristics with packets of this link that wait for their rest.
@@ -178,7 +180,11 @@ struct ValueJoining {
     private mutating func decode(_ bytes: [UInt8], of value: ReceivedValue) -> Part? {
         var part = Part(value: value, bytes: bytes)
         do {
-            part.reading = try profile.decode(bytes, of: value.characteristic)
+            if let hasChecksum, value.characteristic == ContinuousGlucose.measurement {
+                part.reading = try ContinuousGlucose.decode(bytes, hasChecksum: hasChecksum)
+            } else {
+                part.reading = try profile.decode(bytes, of: value.characteristic)
+            }
             if let recordNumber { part.reading?.sequence = recordNumber }
         } catch {
             part.failure = error.description
