@@ -17,6 +17,10 @@ extension Profile {
         assemblers: [
             GenericHealthSensor.live: GenericHealthSensor.assembleLive,
             GenericHealthSensor.stored: GenericHealthSensor.assembleStored,
+        ],
+        joiners: [
+            GenericHealthSensor.live: { GenericHealthSensor.join($0, isStored: false) },
+            GenericHealthSensor.stored: { GenericHealthSensor.join($0, isStored: true) },
         ])
 }
 
@@ -28,8 +32,10 @@ extension Profile {
 enum GenericHealthSensor {
     static let live: BluetoothUUID = 0x2B8B
     static let stored: BluetoothUUID = 0x2BDD
+    /// Record numbers are of 32 bits.
+    static let recordAccess = RecordAccess(service: 0x1840, filter: .recordNumber, isOptional: true)
 
-    private static let recordNumberSize = 4
+    static let recordNumberSize = 4
     /// The longest observation, with its record number.
     private static let longestObservation =
         recordNumberSize + HealthObservation.headerSize + Int(UInt16.max)
@@ -77,15 +83,28 @@ enum GenericHealthSensor {
         _ cursor: inout ByteCursor, isStored: Bool
     ) throws(DecodeError) -> Reading {
         let payload = Array(cursor.rest())
-        guard let first = payload.first else {
+        guard !payload.isEmpty else {
             throw .truncated(field: "segmentation header", needed: 1, had: 0)
         }
+        return try decodeObservation(bare(payload, isStored), isStored)
+    }
+
+    /// A payload without the segmentation header that it may have.
+    private static func bare(_ payload: [UInt8], _ isStored: Bool) -> ArraySlice<UInt8> {
+        guard let first = payload.first else { return [] }
         let header = Header(first)
         // A complete segment and the bare classes 3, 7 and 255 begin alike.
         let isSegment =
             header.isFirst && header.isLast
             && (fills(payload.dropFirst(), isStored) || !fills(payload[...], isStored))
-        return try decodeObservation(isSegment ? payload.dropFirst() : payload[...], isStored)
+        return isSegment ? payload.dropFirst() : payload[...]
+    }
+
+    /// The bytes of a whole observation, with its record number if it is a stored one: without the
+    /// headers, whose counter goes on, so that it has the same bytes each time that it is sent.
+    static func join(_ packets: [[UInt8]], isStored: Bool) -> [UInt8] {
+        guard packets.count == 1 else { return packets.flatMap { $0.dropFirst() } }
+        return Array(bare(packets[0], isStored))
     }
 
     private static func fills(_ bytes: ArraySlice<UInt8>, _ isStored: Bool) -> Bool {

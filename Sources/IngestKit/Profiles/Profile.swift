@@ -7,6 +7,8 @@ public struct Profile: Sendable {
 
     /// Says what the packets so far are, the newest last: never empty.
     typealias Assembler = @Sendable ([[UInt8]]) throws(DecodeError) -> Assembly
+    /// The bytes of the value that packets make up.
+    typealias Joiner = @Sendable ([[UInt8]]) -> [UInt8]
 
     /// Whether packets make up one value.
     public enum Assembly: Sendable, Equatable {
@@ -41,7 +43,8 @@ public struct Profile: Sendable {
         /// The peripheral sends a value each second or so for as long as it is worn; its sources, in
         /// a stream, and those that are single measurements all the same.
         case stream(singles: Set<BluetoothUUID>)
-        /// Generic Health Sensor: live observations are switched on at a control point.
+        /// Generic Health Sensor: what is stored is asked for, live observations are switched on at a
+        /// control point.
         case observations
         /// LifeScan's own protocol.
         case oneTouchVerio
@@ -66,32 +69,35 @@ public struct Profile: Sendable {
     /// Characteristics that are read once and whose flags hold for each measurement that says nothing
     /// of its own: where a thermometer or a heart-rate sensor is worn.
     public let standing: [Source]
+    /// Characteristics that are read once and say what the peripheral can do.
+    public let features: [Source]
     /// The decoders of its characteristics: of the sources, and of those that are only read.
     let decoders: [BluetoothUUID: Decoder]
     /// For sources that put several records into one payload.
-    /// Characteristics that are read once and say what the peripheral can do.
-    public let features: [Source]
     let splitters: [BluetoothUUID: Splitter]
     /// For sources that may spread one value over several packets.
     let assemblers: [BluetoothUUID: Assembler]
+    /// For those of them whose packets have something around the value.
+    let joiners: [BluetoothUUID: Joiner]
 
     init(
         name: String, sources: [Source], procedure: Procedure = .measurements, longestPayload: Int,
         standing: [Source] = [], features: [Source] = [], decoders: [BluetoothUUID: Decoder],
         splitters: [BluetoothUUID: Splitter] = [:],
-        assemblers: [BluetoothUUID: Assembler] = [:]
+        assemblers: [BluetoothUUID: Assembler] = [:], joiners: [BluetoothUUID: Joiner] = [:]
     ) {
         self.name = name
         self.sources = sources
         self.procedure = procedure
         self.longestPayload = longestPayload
         self.standing = standing
+        self.features = features
         self.decoders = decoders
         self.splitters = splitters
         self.assemblers = assemblers
+        self.joiners = joiners
     }
 
-        self.features = features
     /// Whether values of this characteristic are measurements of the profile.
     public func measures(_ characteristic: BluetoothUUID) -> Bool {
         sources.contains { $0.characteristic == characteristic }
@@ -132,6 +138,11 @@ public struct Profile: Sendable {
             throw .tooLong(count: packet.count, limit: Self.maximumPayload)
         }
         return try assembler(packets)
+    }
+
+    /// The bytes of the value that these packets make up: what its record keeps and is named by.
+    func join(_ packets: [[UInt8]], of characteristic: BluetoothUUID) -> [UInt8] {
+        joiners[characteristic]?(packets) ?? Array(packets.joined())
     }
 
     static func run(_ decoder: Decoder, _ bytes: [UInt8]) throws(DecodeError) -> Reading {

@@ -3,13 +3,21 @@
 public struct RecordAccess: Sendable, Hashable {
     /// By what records can be asked for from one on.
     public enum Filter: Sendable, Hashable {
-        /// Filter type 1 of the Glucose and Health Sensor services: a number that counts up.
+        /// Filter type 1 of the Glucose service: a number of 16 bits that counts up, and begins again
+        /// at 0.
         case sequenceNumber
         /// Filter type 1 of the Continuous Glucose Monitoring service: minutes since the session's
         /// start.
         case timeOffset
+        /// Filter type 1 of the Generic Health Sensor service: a number of 32 bits that counts up.
+        case recordNumber
         /// All records or none.
         case none
+
+        /// Bytes of a number at the control point.
+        var numberSize: Int { self == .recordNumber ? 4 : 2 }
+        /// Whether numbers begin again at 0 after their last.
+        var beginsAgain: Bool { self == .sequenceNumber }
     }
 
     public static let controlPoint: BluetoothUUID = 0x2A52

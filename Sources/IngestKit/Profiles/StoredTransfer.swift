@@ -35,6 +35,9 @@ public struct StoredRecordsMemory: Sendable, Equatable, Codable {
 /// One transfer of stored records over the Record Access Control Point (GATT Specification Supplement
 /// 3.190, Glucose Service 1.0.1 section 3.4): asks for what is new, and for all where that cannot be
 /// known. Never asks for a deletion.
+///
+/// A generic health sensor is asked for a combined report, which ends with the number of its records;
+/// one that has no such operation, for a report like the others'.
 struct StoredTransfer {
     /// What to do after an answer.
     enum Step: Equatable {
@@ -58,8 +61,9 @@ struct StoredTransfer {
     private enum OperationCode {
         static let reportRecords: UInt8 = 0x01
         static let abort: UInt8 = 0x03
-        static let numberOfRecords: UInt8 = 0x05
         static let response: UInt8 = 0x06
+        static let combinedReport: UInt8 = 0x07
+        static let combinedReportResponse: UInt8 = 0x08
     }
 
     private enum Operator {
@@ -69,13 +73,14 @@ struct StoredTransfer {
 
     private enum ResponseCode {
         static let success: UInt8 = 0x01
+        static let operationNotSupported: UInt8 = 0x02
         static let noRecordsFound: UInt8 = 0x06
         /// The codes that refuse the query and not the report: operation, operator or operand not
         /// supported or invalid.
         static let refusals: Set<UInt8> = [0x02, 0x03, 0x04, 0x05, 0x09]
     }
 
-    /// Filter type 1: sequence number, or time offset.
+    /// Filter type 1: sequence number, time offset, or record number.
     private static let filterType: UInt8 = 0x01
 
     private let filter: RecordAccess.Filter
@@ -83,41 +88,62 @@ struct StoredTransfer {
     private var from: StoredRecordsMemory.Mark?
     /// The mark of the transfer before; nil once the memory turns out to be another one.
     private var mark: StoredRecordsMemory.Mark?
-    private var records: [UInt16: String] = [:]
+    /// The operation code of the request.
+    private var report: UInt8
+    private var records: [UInt32: String] = [:]
     /// Numbers of those that stay in the device alone, and how many such have none.
-    private var left: Set<UInt16> = []
+    private var left: Set<UInt32> = []
     private var leftUnnumbered = 0
+    /// Whole records of this report, with those that could not be decoded.
+    private var count = 0
     private(set) var refusesFilters: Bool
 
     init(filter: RecordAccess.Filter, memory: StoredRecordsMemory?) {
         self.filter = filter
         mark = memory?.mark
         refusesFilters = memory?.refusesFilters ?? false
+        report =
+            filter == .recordNumber ? OperationCode.combinedReport : OperationCode.reportRecords
         guard filter != .none, !refusesFilters, let mark = memory?.mark, mark.number >= 0 else { return }
         // Time offsets do not begin again within a session.
-        let last = filter == .sequenceNumber ? Self.lastSafeMark : 0xFFFF
-        if mark.number <= last { from = mark }
+        guard Self.key(mark.number, filter) != nil else { return }
+        if !filter.beginsAgain || mark.number <= Self.lastSafeMark { from = mark }
+    }
+
+    /// A record's number as the control point has it; nil for one that it cannot have.
+    private static func key(_ number: Int, _ filter: RecordAccess.Filter) -> UInt32? {
+        filter.numberSize == 4 ? UInt32(exactly: number) : UInt16(exactly: number).map(UInt32.init)
+    }
+
+    /// Whether a record is newer than another. Numbers that begin again follow on their circle within
+    /// half of its length.
+    private func isNewer(_ key: UInt32, than other: UInt32) -> Bool {
+        guard filter.beginsAgain else { return key > other }
+        let distance = UInt16(truncatingIfNeeded: key) &- UInt16(truncatingIfNeeded: other)
+        return distance != 0 && distance <= UInt16(Int16.max)
     }
 
     /// What to write first.
     var request: [UInt8] {
-        guard let from else { return [OperationCode.reportRecords, Operator.all] }
-        let number = UInt16(truncatingIfNeeded: from.number)
-        return [
-            OperationCode.reportRecords, Operator.greaterThanOrEqual, Self.filterType,
-            UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8),
-        ]
+        guard let from else { return [report, Operator.all] }
+        let number = (0..<filter.numberSize).map { UInt8(truncatingIfNeeded: from.number >> (8 * $0)) }
+        return [report, Operator.greaterThanOrEqual, Self.filterType] + number
     }
 
-    /// A record came.
+    /// A whole record came, whatever becomes of it.
+    mutating func came() {
+        count += 1
+    }
+
+    /// A record came and was committed.
     mutating func took(number: Int, id: RecordID) {
-        guard let number = UInt16(exactly: number) else { return }
+        guard let number = Self.key(number, filter) else { return }
         records[number] = id.text
     }
 
     /// A record came that stays in the device alone.
     mutating func left(number: Int?, id: RecordID) {
-        guard let number, let key = UInt16(exactly: number) else {
+        guard let number, let key = Self.key(number, filter) else {
             leftUnnumbered += 1
             return
         }
@@ -127,35 +153,34 @@ struct StoredTransfer {
 
     /// Whether a record was there when the memory was last read to its end: those up to the mark.
     func wasThere(number: Int) -> Bool {
-        guard let mark, let key = UInt16(exactly: number), let last = UInt16(exactly: mark.number) else {
-            return false
-        }
-        return filter == .sequenceNumber ? last &- key <= UInt16(Int16.max) : key <= last
+        guard let mark, let key = Self.key(number, filter), let last = Self.key(mark.number, filter)
+        else { return false }
+        return key == last || isNewer(last, than: key)
     }
 
     /// How many records stay in the device alone that the transfer before has not seen.
     var leftCount: Int {
-        guard let mark, let number = UInt16(exactly: mark.number), records[number] == mark.id else {
+        guard let mark, let number = Self.key(mark.number, filter), records[number] == mark.id else {
             return left.count + leftUnnumbered
         }
-        // Newer ones follow on the circle of numbers within half of its length.
-        let newer = left.count { $0 != number && $0 &- number <= UInt16(Int16.max) }
-        return newer + leftUnnumbered
+        return left.count { isNewer($0, than: number) } + leftUnnumbered
     }
 
     /// The control point answered.
     mutating func answered(_ value: [UInt8]) -> Step {
-        guard value.first == OperationCode.response else { return .wait }
-        guard value.count >= 4 else { return .failed("its answer at the control point is too short") }
-        guard value[2] == OperationCode.reportRecords else { return .wait }
+        let isCombined = report == OperationCode.combinedReport
+        switch value.first {
+        case OperationCode.response: break
+        case OperationCode.combinedReportResponse where isCombined: return reported(value)
+        default: return .wait
+        }
+        guard value.count >= 4 else { return .failed(Self.tooShort) }
+        guard value[2] == report else { return .wait }
         let code = value[3]
-        if code == ResponseCode.success {
-            guard let from else { return .finished }
-            // With another record at the mark, or none, the memory is not the one that was read.
-            let isKnown = records[UInt16(truncatingIfNeeded: from.number)] == from.id
-            if isKnown { return .finished }
-            mark = nil
-            return askForAll()
+        if code == ResponseCode.success { return reported() }
+        if code == ResponseCode.operationNotSupported, isCombined {
+            report = OperationCode.reportRecords
+            return .ask(request)
         }
         if code == ResponseCode.noRecordsFound {
             mark = nil
@@ -168,8 +193,32 @@ struct StoredTransfer {
         return .failed("it did not report its stored records (response code \(code))")
     }
 
+    private static let tooShort = "its answer at the control point is too short"
+
+    /// A combined report ended, and says how many records it had.
+    private mutating func reported(_ response: [UInt8]) -> Step {
+        // Four bytes; two, as in the other services, are understood.
+        let number = response.dropFirst(2).prefix(4)
+        guard number.count >= 2 else { return .failed(Self.tooShort) }
+        let told = number.reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard count >= told else {
+            return .failed("it says that it reported \(told) records, and \(count) came")
+        }
+        return reported()
+    }
+
+    /// The report ended.
+    private mutating func reported() -> Step {
+        guard let from else { return .finished }
+        // With another record at the mark, or none, the memory is not the one that was read.
+        if let key = Self.key(from.number, filter), records[key] == from.id { return .finished }
+        mark = nil
+        return askForAll()
+    }
+
     private mutating func askForAll() -> Step {
         from = nil
+        count = 0
         records = [:]
         left = []
         leftUnnumbered = 0
@@ -178,7 +227,13 @@ struct StoredTransfer {
 
     /// What to remember after a transfer that was finished.
     func memory(session: String?, history: String?) -> StoredRecordsMemory {
-        let mark = Self.newest(of: Array(records.keys), wraps: filter == .sequenceNumber).flatMap { number in
+        let newest: UInt32? =
+            if filter.beginsAgain {
+                Self.newest(of: records.keys.map { UInt16(truncatingIfNeeded: $0) }).map(UInt32.init)
+            } else {
+                records.keys.max()
+            }
+        let mark = newest.flatMap { number in
             records[number].map { StoredRecordsMemory.Mark(number: Int(number), id: $0) }
         }
         return StoredRecordsMemory(
@@ -187,9 +242,9 @@ struct StoredTransfer {
 
     /// The newest of sequence numbers. Where they have begun at 0 again, they lie on a circle with one
     /// large gap: the newest is the one before it.
-    static func newest(of numbers: [UInt16], wraps: Bool) -> UInt16? {
+    static func newest(of numbers: [UInt16]) -> UInt16? {
         let sorted = numbers.sorted()
-        guard wraps, let first = sorted.first, let last = sorted.last else { return sorted.last }
+        guard let first = sorted.first, let last = sorted.last else { return nil }
         var newest = last
         var widest = first &- last
         for (number, next) in zip(sorted, sorted.dropFirst()) where next - number > widest {

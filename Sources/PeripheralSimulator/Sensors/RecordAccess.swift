@@ -1,5 +1,5 @@
 /// What a write to the Record Access Control Point (2A52) asks of stored records that are named by
-/// a number of 16 bits (GATT Specification Supplement, Record Access Control Point; Glucose Service
+/// a number of 16 bits, or of 32 in the Generic Health Sensor service (GATT Specification Supplement, Record Access Control Point; Glucose Service
 /// 3.4, Continuous Glucose Monitoring Service 3.6).
 enum RecordAccess: Equatable {
     case report(Selection)
@@ -15,6 +15,8 @@ enum RecordAccess: Equatable {
         static let reportCount: UInt8 = 0x04
         static let countResponse: UInt8 = 0x05
         static let response: UInt8 = 0x06
+        static let combinedReport: UInt8 = 0x07
+        static let combinedResponse: UInt8 = 0x08
     }
 
     enum Response: UInt8 {
@@ -27,19 +29,22 @@ enum RecordAccess: Equatable {
         case abortUnsuccessful = 0x07
         case procedureNotCompleted = 0x08
         case operandNotSupported = 0x09
+        case serverBusy = 0x0A
     }
 
     enum Selection: Equatable {
         case all
-        case numbers(ClosedRange<UInt16>)
+        case numbers(ClosedRange<UInt32>)
         case first
         case last
 
         /// The selected ones of `records`, which are in the order in which they were stored.
-        func of<Record>(_ records: [Record], number: (Record) -> UInt16) -> [Record] {
+        func of<Record, Number: FixedWidthInteger & UnsignedInteger>(
+            _ records: [Record], number: (Record) -> Number
+        ) -> [Record] {
             switch self {
             case .all: records
-            case .numbers(let range): records.filter { range.contains(number($0)) }
+            case .numbers(let range): records.filter { range.contains(UInt32(number($0))) }
             case .first: Array(records.prefix(1))
             case .last: Array(records.suffix(1))
             }
@@ -49,7 +54,8 @@ enum RecordAccess: Equatable {
     /// The filter type for the record's number: the sequence number or the time offset.
     private static let numberFilter: UInt8 = 0x01
 
-    init(_ request: [UInt8]) {
+    /// - Parameter numberSize: bytes of a record's number, 2 or 4.
+    init(_ request: [UInt8], numberSize: Int = 2) {
         guard let opcode = request.first else {
             self = .refused(.opcodeNotSupported)
             return
@@ -57,7 +63,7 @@ enum RecordAccess: Equatable {
         let operation = request.count > 1 ? request[1] : 0
         switch opcode {
         case Opcode.reportRecords, Opcode.reportCount:
-            switch Self.selection(operation, operand: Array(request.dropFirst(2))) {
+            switch Self.selection(operation, operand: Array(request.dropFirst(2)), numberSize) {
             case .success(let selection):
                 self = opcode == Opcode.reportRecords ? .report(selection) : .count(selection)
             case .failure(let refusal): self = .refused(refusal.response)
@@ -76,17 +82,22 @@ enum RecordAccess: Equatable {
         let response: Response
     }
 
-    private static func selection(_ operation: UInt8, operand: [UInt8]) -> Result<Selection, Refusal> {
-        func numbers(_ count: Int, _ range: ([UInt16]) -> ClosedRange<UInt16>?) -> Result<Selection, Refusal>
+    private static func selection(
+        _ operation: UInt8, operand: [UInt8], _ size: Int
+    ) -> Result<Selection, Refusal> {
+        func numbers(_ count: Int, _ range: ([UInt32]) -> ClosedRange<UInt32>?) -> Result<Selection, Refusal>
         {
             guard let filter = operand.first else { return .failure(Refusal(response: .invalidOperand)) }
             guard filter == numberFilter else {
                 return .failure(Refusal(response: .operandNotSupported))
             }
-            let values = (0..<count).compactMap { Wire.number(operand, at: 1 + 2 * $0) }
-            guard operand.count == 1 + 2 * count, values.count == count, let range = range(values) else {
+            guard operand.count == 1 + size * count else {
                 return .failure(Refusal(response: .invalidOperand))
             }
+            let values = (0..<count).map { index in
+                operand.dropFirst(1 + size * index).prefix(size).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+            }
+            guard let range = range(values) else { return .failure(Refusal(response: .invalidOperand)) }
             return .success(.numbers(range))
         }
         func unfiltered(_ selection: Selection) -> Result<Selection, Refusal> {
@@ -96,7 +107,7 @@ enum RecordAccess: Equatable {
         case 0: return .failure(Refusal(response: .invalidOperator))
         case 1: return unfiltered(.all)
         case 2: return numbers(1) { 0...$0[0] }
-        case 3: return numbers(1) { $0[0]...UInt16.max }
+        case 3: return numbers(1) { $0[0]...(size == 4 ? UInt32.max : UInt32(UInt16.max)) }
         case 4: return numbers(2) { $0[0] <= $0[1] ? $0[0]...$0[1] : nil }
         case 5: return unfiltered(.first)
         case 6: return unfiltered(.last)

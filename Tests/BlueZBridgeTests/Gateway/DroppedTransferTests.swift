@@ -52,6 +52,19 @@ struct DroppedTransferTests {
         }
     }
 
+    @Test(arguments: [4, 19])
+    func storedObservationsComeOnce(segmentLength: Int) async throws {
+        let sensor = StoredObservationsTests.sensor(4) { $0.segmentLength = segmentLength }
+        try await Self.dropAnywhere(sensor, as: "generic-health-sensor", isKept: true) { bench, dropAfter in
+            #expect(bench.kinds() == [.pulseOximetry: 4], "after \(dropAfter)")
+            #expect(bench.values == [1, 2, 3, 4], "after \(dropAfter)")
+            let events = try await bench.outbox()
+            #expect(events == [String](repeating: "read", count: 4), "after \(dropAfter)")
+            let request = await bench.healthSensor.requests.last
+            #expect(request == StoredObservationsTests.from(4), "after \(dropAfter)")
+        }
+    }
+
     @Test(arguments: [(true, false), (true, true), (false, false)])
     func weighingInPartsComesOnce(isDated: Bool, isCompositionFirst: Bool) async throws {
         let time = isDated ? GatewayBench.deviceTime : nil

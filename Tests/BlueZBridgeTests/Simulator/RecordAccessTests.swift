@@ -41,6 +41,18 @@ struct RecordAccessTests {
         #expect(RecordAccess(request) == expected)
     }
 
+    @Test(
+        arguments: [
+            ([0x01, 0x03, 0x01, 4, 3, 2, 1], .report(.numbers(0x0102_0304...0xFFFF_FFFF))),
+            ([0x01, 0x02, 0x01, 5, 0, 0, 0], .report(.numbers(0...5))),
+            ([0x04, 0x04, 0x01, 2, 0, 0, 0, 4, 0, 0, 0], .count(.numbers(2...4))),
+            // A number of two bytes.
+            ([0x01, 0x03, 0x01, 0x05, 0x00], .refused(.invalidOperand)),
+        ] as [([UInt8], RecordAccess)])
+    func healthSensorsNumbersHaveFourBytes(request: [UInt8], expected: RecordAccess) {
+        #expect(RecordAccess(request, numberSize: 4) == expected)
+    }
+
     @Test(arguments: [
         (RecordAccess.Selection.all, [7, 8, 9] as [UInt16]), (.numbers(8...0xFFFF), [8, 9]),
         (.numbers(0...7), [7]), (.numbers(10...20), []), (.first, [7]), (.last, [9]),

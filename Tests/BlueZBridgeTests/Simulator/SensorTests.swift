@@ -235,6 +235,39 @@ struct SensorTests {
         #expect(sensor.tally.confirmed == 1)
     }
 
+    @Test(
+        arguments: [
+            // All; from the second on; the count; an operation of the other services; a deletion.
+            ([0x07, 0x01], 3, [0x08, 0, 3, 0, 0, 0]),
+            ([0x07, 0x03, 0x01, 8, 0, 0, 0], 2, [0x08, 0, 2, 0, 0, 0]),
+            ([0x07, 0x03, 0x01, 10, 0, 0, 0], 0, [0x06, 0, 0x07, 0x06]),
+            ([0x04, 0x01], 0, [0x05, 0, 3, 0, 0, 0]),
+            ([0x01, 0x01], 0, [0x06, 0, 0x01, 0x02]),
+            ([0x02, 0x01], 0, [0x06, 0, 0x02, 0x02]),
+        ] as [([UInt8], Int, [UInt8])])
+    func healthSensorReportsWhatItHasStored(request: [UInt8], count: Int, answer: [UInt8]) {
+        let stored = (0..<3).map {
+            HealthSensor.Observation.numeric(type: 150_456, unit: 544, value: 95 + $0, seconds: 0)
+        }
+        var sensor = HealthSensor(stored: stored, firstNumber: 7)
+        sensor.segmentLength = 200
+        let both: Set = [HealthSensor.storedObservations, HealthSensor.recordAccess]
+        #expect(
+            sensor.written(request, to: HealthSensor.recordAccess, subscriptions: [HealthSensor.recordAccess])
+                == ControlPointError.notSubscribed)
+        #expect(sensor.written(request, to: HealthSensor.recordAccess, subscriptions: both) == nil)
+        let first = UInt8(10 - count)
+        #expect(
+            Self.steps(&sensor, both)
+                == (0..<UInt8(count)).map { place in
+                    .send(
+                        HealthSensor.storedObservations,
+                        [0x03 | place << 2, first + place, 0, 0, 0]
+                            + stored[3 - count + Int(place)].body)
+                } + [.send(HealthSensor.recordAccess, answer)])
+        #expect(sensor.deletions == (request[0] == 0x02 ? 2 : 0))
+    }
+
     // MARK: OneTouch Verio
 
     @Test(

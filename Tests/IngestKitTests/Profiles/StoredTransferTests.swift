@@ -5,6 +5,7 @@ import Testing
 /// The pure side of a transfer over the Record Access Control Point.
 @Suite struct StoredTransferTests {
     private static let all: [UInt8] = [0x01, 0x01]
+    private static let combined: [UInt8] = [0x07, 0x01]
     private static let success: [UInt8] = [0x06, 0x00, 0x01, 0x01]
     private static let noRecords: [UInt8] = [0x06, 0x00, 0x01, 0x06]
 
@@ -30,6 +31,14 @@ import Testing
             (marked(0xF000), .sequenceNumber, all),
             (marked(0xF000), .timeOffset, [0x01, 0x03, 0x01, 0x00, 0xF0]),
             (marked(7), .none, all),
+            // the combined report of a generic health sensor, with numbers of four bytes
+            (nil, .recordNumber, combined),
+            (marked(0x0102_0304), .recordNumber, [0x07, 0x03, 0x01, 0x04, 0x03, 0x02, 0x01]),
+            (marked(0xFFFF_FFFF), .recordNumber, [0x07, 0x03, 0x01, 0xFF, 0xFF, 0xFF, 0xFF]),
+            // no number of theirs
+            (marked(0x1_0000), .timeOffset, all),
+            (marked(0x1_0000_0000), .recordNumber, combined),
+            (marked(-1), .recordNumber, combined),
         ] as [(StoredRecordsMemory?, RecordAccess.Filter, [UInt8])])
     func asksForWhatIsNewWhereThatCanBeKnown(
         memory: StoredRecordsMemory?, filter: RecordAccess.Filter, request: [UInt8]
@@ -135,11 +144,79 @@ import Testing
             ([65_000, 65_400, 5], 5),
         ] as [([UInt16], UInt16?)])
     func theNewestNumberIsTheOneBeforeTheGap(numbers: [UInt16], newest: UInt16?) {
-        #expect(StoredTransfer.newest(of: numbers.shuffled(), wraps: true) == newest)
+        #expect(StoredTransfer.newest(of: numbers.shuffled()) == newest)
     }
 
-    @Test func minutesOfASessionDoNotBeginAgain() {
-        #expect(StoredTransfer.newest(of: [0, 1, 65_000], wraps: false) == 65_000)
+    @Test(arguments: [RecordAccess.Filter.timeOffset, .recordNumber])
+    func numbersThatDoNotBeginAgainHaveTheirNewestLast(filter: RecordAccess.Filter) {
+        var transfer = StoredTransfer(filter: filter, memory: nil)
+        for number in [65_000, 0, 1] { transfer.took(number: number, id: id("\(number)")) }
+        #expect(transfer.memory(session: nil, history: "all") == Self.marked(65_000, "65000"))
+    }
+
+    // MARK: Combined reports
+
+    /// Answers to a report from the mark at 3 of which so many records came.
+    private func combinedTransfer(from number: Int = 3, came: Int) -> StoredTransfer {
+        var transfer = StoredTransfer(filter: .recordNumber, memory: Self.marked(number, "\(number)"))
+        for place in 0..<came {
+            transfer.came()
+            transfer.took(number: number + place, id: id("\(number + place)"))
+        }
+        return transfer
+    }
+
+    @Test(
+        arguments: [
+            // all came; more than it says; two bytes; fewer than it says
+            (2, [0x08, 0, 2, 0, 0, 0], .finished),
+            (3, [0x08, 0, 2, 0, 0, 0], .finished),
+            (2, [0x08, 0, 2, 0], .finished),
+            (1, [0x08, 0, 2, 0, 0, 0], .failed("it says that it reported 2 records, and 1 came")),
+            (
+                1, [0x08, 0, 0, 0, 0, 0xFF],
+                .failed("it says that it reported 4278190080 records, and 1 came")
+            ),
+            (1, [0x08, 0, 1], .failed("its answer at the control point is too short")),
+            // nothing new; the answers to other operations; one that a plain report would have
+            (0, [0x06, 0, 0x07, 0x06], .ask(combined)),
+            (1, [0x06, 0, 0x03, 0x01], .wait),
+            (1, [0x06, 0, 0x01, 0x01], .wait),
+            (1, [0x06, 0, 0x07, 0x01], .finished),
+            // refuses filters; is busy
+            (0, [0x06, 0, 0x07, 0x04], .ask(combined)),
+            (0, [0x06, 0, 0x07, 0x0A], .failed("it did not report its stored records (response code 10)")),
+        ] as [(Int, [UInt8], StoredTransfer.Step)])
+    func aCombinedReportEndsWithItsNumberOfRecords(came: Int, answer: [UInt8], step: StoredTransfer.Step) {
+        var transfer = combinedTransfer(came: came)
+        #expect(transfer.answered(answer) == step)
+    }
+
+    @Test func aReportThatIsAskedForAnewIsCountedAnew() {
+        var transfer = StoredTransfer(filter: .recordNumber, memory: Self.marked(3, "other"))
+        transfer.came()
+        transfer.took(number: 3, id: id("3"))
+        #expect(transfer.answered([0x08, 0, 1, 0, 0, 0]) == .ask(Self.combined))
+        #expect(
+            transfer.answered([0x08, 0, 1, 0, 0, 0])
+                == .failed("it says that it reported 1 records, and 0 came"))
+    }
+
+    @Test func aSensorWithoutCombinedReportIsAskedForAPlainOne() {
+        var transfer = combinedTransfer(came: 0)
+        let notSupported: [UInt8] = [0x06, 0, 0x07, 0x02]
+        #expect(transfer.answered(notSupported) == .ask([0x01, 0x03, 0x01, 3, 0, 0, 0]))
+        // Only the answer to the report that was asked for last counts.
+        #expect(transfer.answered(notSupported) == .wait)
+        #expect(transfer.answered([0x08, 0, 0, 0, 0, 0]) == .wait)
+        transfer.took(number: 3, id: id("3"))
+        #expect(transfer.answered(Self.success) == .finished)
+        #expect(!transfer.refusesFilters)
+    }
+
+    @Test func theOthersAreNeverAskedForACombinedReport() {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: nil)
+        #expect(transfer.answered([0x08, 0, 0, 0, 0, 0]) == .wait)
     }
 
     @Test(
@@ -151,6 +228,7 @@ import Testing
             // numbers that have begun at 0 again
             (.sequenceNumber, 65_535, [(65_535, true), (65_000, true), (0, false), (20, false)]),
             (.timeOffset, 40_000, [(40_000, true), (5, true), (40_005, false), (65_535, false)]),
+            (.recordNumber, 70_000, [(70_000, true), (5, true), (70_001, false), (4_000_000_000, false)]),
         ] as [(RecordAccess.Filter, Int, [(Int, Bool)])])
     func whatWasThereAtTheLastTransferIsUpToTheMark(
         filter: RecordAccess.Filter, mark: Int, numbers: [(Int, Bool)]
@@ -174,17 +252,19 @@ import Testing
         // Operation code 0x02 deletes (GATT Specification Supplement 3.190).
         var requests = [StoredTransfer.abort]
         for memory in [nil, Self.marked(3), Self.marked(0xFFFF)] {
-            for filter in [RecordAccess.Filter.sequenceNumber, .timeOffset, .none] {
+            for filter in [RecordAccess.Filter.sequenceNumber, .timeOffset, .recordNumber, .none] {
                 var transfer = StoredTransfer(filter: filter, memory: memory)
                 requests.append(transfer.request)
-                for code in UInt8.min...UInt8.max {
-                    if case .ask(let request) = transfer.answered([0x06, 0x00, 0x01, code]) {
-                        requests.append(request)
+                for report in [0x01, 0x07] as [UInt8] {
+                    for code in UInt8.min...UInt8.max {
+                        if case .ask(let request) = transfer.answered([0x06, 0x00, report, code]) {
+                            requests.append(request)
+                        }
                     }
                 }
             }
         }
-        #expect(requests.allSatisfy { $0.first == 0x01 || $0.first == 0x03 })
+        #expect(requests.allSatisfy { [0x01, 0x03, 0x07].contains($0.first) })
     }
 }
 

@@ -100,6 +100,7 @@ extension ReadSession {
         of part: ValueJoining.Part, way: Way, transfer: inout StoredTransfer?
     ) -> [Draft] {
         let value = part.value
+        if part.isWhole, part.leader == nil { transfer?.came() }
         // What the device itself says of a reading decides its time and whose it is; how it came decides
         // all else.
         let isStored = part.reading?.flags.contains(Reading.fromMemoryFlag) ?? false

@@ -5,9 +5,9 @@ extension ReadSession {
     /// Values of one report: as many as sequence numbers, twice over, since it may be asked for anew.
     private static let mostStoredValues = 131_072
     /// How long the rest of a value in several packets is awaited.
-    private static let packetTimeout = Duration.seconds(60)
+    static let packetTimeout = Duration.seconds(60)
     /// Streams bring a value a second or so; one that has paused for so long has ended.
-    private static let longestStreamPause = Duration.seconds(10)
+    static let longestStreamPause = Duration.seconds(10)
 
     // MARK: Measurements that come by themselves
 
@@ -16,7 +16,7 @@ extension ReadSession {
         try await takeAll(over: link)
     }
 
-    private func takeAll(over link: any PeripheralLink) async throws(SessionError) {
+    func takeAll(over link: any PeripheralLink) async throws(SessionError) {
         repeat {
             guard let value = try await nextValue(over: link, within: Self.firstValueTimeout) else {
                 throw .noMeasurement
@@ -25,25 +25,6 @@ extension ReadSession {
         } while committedCount == 0
         try await readDetails(over: link)
         try await takeFurther(over: link)
-    }
-
-    // MARK: Observations that are switched on
-
-    /// As measurements, but a health sensor sends nothing before it is told to.
-    func readObservations(over link: any PeripheralLink) async throws(SessionError) {
-        try await subscribe(over: link)
-        do throws(LinkError) {
-            let service = HealthSensorControl.service
-            if try await link.has(HealthSensorControl.controlPoint, in: service) {
-                try await link.subscribe(to: HealthSensorControl.controlPoint, in: service)
-                try await link.write(
-                    HealthSensorControl.startLiveObservations, to: HealthSensorControl.controlPoint,
-                    in: service)
-            }
-        } catch {
-            throw .link(error)
-        }
-        try await takeAll(over: link)
     }
 
     /// Takes the values that come until none has come for a moment; for a longer one while a value is
@@ -102,7 +83,7 @@ extension ReadSession {
         try await commit([], way: .live, concluding: true)
     }
 
-    private func hasControlPoint(
+    func hasControlPoint(
         _ access: RecordAccess, over link: any PeripheralLink
     ) async throws(SessionError) -> Bool {
         do throws(LinkError) {
@@ -147,13 +128,15 @@ extension ReadSession {
     }
 
     /// Has the peripheral report what is new, and commits it in groups as it streams in.
-    private func transfer(
+    func transfer(
         _ access: RecordAccess, of sources: Set<BluetoothUUID>, over link: any PeripheralLink
     ) async throws(SessionError) {
         let way = Way.stored(isFirstTransfer: memory.storedRecords == nil)
         forgetMarkOfOtherHistory()
         let accepted = sources.union([RecordAccess.controlPoint])
         equalPayloads = [:]
+        // A record that an earlier report broke off in comes again whole.
+        joining.drop(sources)
         var count = 0
         var transfer = StoredTransfer(filter: access.filter, memory: memory.storedRecords)
         var group: [ReceivedValue] = []
@@ -180,6 +163,7 @@ extension ReadSession {
                         throw .noReport("the peripheral: \(words)")
                     case .ask(let request):
                         equalPayloads = [:]
+                        joining.drop(sources)
                         try await ask(request, access, over: link)
                     case .wait: break
                     }
@@ -279,12 +263,12 @@ extension ReadSession {
         let end = environment.clock.now + timing.streamMaximum
         var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)
         var hasDetails = false
+        do throws(SessionError) {
+            while environment.clock.now < end {
                 if hasSucceeded, !hasDetails {
                     hasDetails = true
                     try await readDetails(over: link)
                 }
-        do throws(SessionError) {
-            while environment.clock.now < end {
                 let left = end.since(environment.clock.now)
                 let patience = min(hasSucceeded ? pause : Self.firstValueTimeout, left)
                 guard let value = try await nextValue(over: link, within: patience) else {
@@ -314,7 +298,7 @@ extension ReadSession {
     }
 
     /// Whether the peripheral has any of these sources.
-    private func hasAny(
+    func hasAny(
         of characteristics: Set<BluetoothUUID>, over link: any PeripheralLink
     ) async throws(SessionError) -> Bool {
         do throws(LinkError) {

@@ -76,6 +76,8 @@ actor ReadSession {
     var relations: Relations
     /// The service whose control point reports records now.
     var reporting: BluetoothUUID?
+    /// Whether the peripheral has a memory that is asked for, where its profile may lack one.
+    var hasMemory = false
     /// How often each payload that nothing dates came in this report.
     var equalPayloads: [RawPayload: Int] = [:]
     /// Which indication of the link began a value in several packets.
@@ -108,8 +110,10 @@ actor ReadSession {
     /// A link is ended after this time, whatever comes over it. Stored records earn it time, so that a
     /// large memory is read to its end, and no peripheral can hold the adapter with nothing.
     private var longestLink: Duration {
-        switch profile.procedure {
-        case .storedRecords, .oneTouchVerio: min(.seconds(900 + committedCount), .seconds(7_200))
+        let longestTransfer = min(Duration.seconds(900 + committedCount), .seconds(7_200))
+        return switch profile.procedure {
+        case .storedRecords, .oneTouchVerio: longestTransfer
+        case .observations where hasMemory: longestTransfer
         case .stream: timing.streamMaximum + .seconds(180)
         case .measurements, .observations, .broadcast: .seconds(180)
         }
@@ -248,7 +252,7 @@ actor ReadSession {
     func take(_ value: ReceivedValue, over link: any PeripheralLink) async throws(SessionError) {
         let id = try await commit([value], way: .live).id
         // The first packets of a value are no reading yet.
-        hasSucceeded = committedCount > 0
+        if committedCount > 0 { hasSucceeded = true }
         try await confirm(value, of: id, over: link)
     }
 

@@ -15,10 +15,13 @@ struct ValueJoining {
         var related: RecordID?
         /// For a context: its glucose.
         var leader: Leader?
+        /// Whether all of the value came.
+        var isWhole = true
 
         /// What names the record in the device's memory.
         var number: Int? {
-            switch reading?.kind {
+            if value.characteristic == GenericHealthSensor.stored { return reading?.sequence }
+            return switch reading?.kind {
             case .glucose: reading?.sequence
             case .continuousGlucose: reading?.timeOffsetMinutes
             default: nil
@@ -45,11 +48,11 @@ struct ValueJoining {
     var recordNumber: Int?
     /// The wall time of the session's start, for continuous glucose.
     var session: DeviceTime?
+    /// Whether continuous glucose measurements end in a checksum; nil where the sensor does not say.
+    var hasChecksum: Bool?
 
     private let profile: Profile
     private let device: BluetoothAddress
-    /// Whether continuous glucose measurements end in a checksum; nil where the sensor does not say.
-    var hasChecksum: Bool?
     private var pending: [BluetoothUUID: PendingPackets] = [:]
     private var changed: BluetoothUUID?
     /// Characteristics with packets of this link that wait for their rest.
@@ -74,6 +77,15 @@ struct ValueJoining {
     /// Takes over what an earlier link left behind.
     mutating func recall(_ packets: [PendingPackets]) {
         for item in packets { pending[item.characteristic] = item }
+    }
+
+    /// Drops packets of a value that the peripheral gives anew, from its beginning.
+    mutating func drop(_ characteristics: Set<BluetoothUUID>) {
+        for characteristic in characteristics where pending[characteristic] != nil {
+            pending[characteristic] = nil
+            incomplete.remove(characteristic)
+            changed = characteristic
+        }
     }
 
     /// What is to be written down of pending packets, since the last call.
@@ -118,7 +130,8 @@ struct ValueJoining {
             switch try profile.assemble(packets, of: characteristic) {
             case .complete(let reading):
                 keep([], of: value)
-                given.append(Part(value: value, bytes: Array(packets.joined()), reading: reading))
+                given.append(
+                    Part(value: value, bytes: profile.join(packets, of: characteristic), reading: reading))
             case .incomplete:
                 keep(packets, of: value)
             case .unrelated:
@@ -141,7 +154,8 @@ struct ValueJoining {
         do {
             switch try profile.assemble([value.value], of: value.characteristic) {
             case .complete(let reading):
-                return [Part(value: value, bytes: value.value, reading: reading)]
+                let bytes = profile.join([value.value], of: value.characteristic)
+                return [Part(value: value, bytes: bytes, reading: reading)]
             case .incomplete:
                 keep([value.value], of: value)
                 return []
@@ -172,7 +186,7 @@ struct ValueJoining {
     private func incomplete(_ packets: [[UInt8]], with value: ReceivedValue) -> Part {
         Part(
             value: value, bytes: Array(packets.joined()),
-            failure: "a value in several packets was not completed")
+            failure: "a value in several packets was not completed", isWhole: false)
     }
 
     // MARK: Glucose and context, session and offset

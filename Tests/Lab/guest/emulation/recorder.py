@@ -1,4 +1,6 @@
-"""Devices whose memory is asked over a Record Access Control Point: glucose meters, continuous glucose monitors."""
+"""Devices whose memory is asked over a Record Access Control Point: glucose meters, continuous glucose monitors,
+oximeters, generic health sensors.
+"""
 
 import asyncio
 
@@ -9,6 +11,7 @@ from .peripheral import Peripheral
 CONTROL_POINT = "2A52"
 # Record Access Control Point: op codes.
 REPORT, DELETE, ABORT, REPORT_NUMBER, NUMBER, RESPONSE = 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
+COMBINED_REPORT, COMBINED_RESPONSE = 0x07, 0x08
 # Operators.
 NULL, ALL, UP_TO, FROM, RANGE, FIRST, LAST = 0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
 # Response codes.
@@ -31,12 +34,15 @@ class Recorder(Peripheral):
 
     It is awake from the moment something is stored until a transfer's response was confirmed. A record is a number and
     the packets that it is sent in: [characteristic, payload] each. Whatever should never be written to it is kept as an
-    alarm.
+    alarm. One with `combined` set reports by that operation only and has numbers of four bytes, as generic health
+    sensors do.
     """
 
-    def __init__(self, *arguments, measurement, **options):
+    def __init__(self, *arguments, measurement, combined=False, **options):
         super().__init__(*arguments, **options)
         self.measurement = measurement
+        self.reporting = COMBINED_REPORT if combined else REPORT
+        self.number_size = 4 if combined else 2
         self.records = []
         self.script = {"newest_first": False, "refuse_filters": 0, "pause_s": 0.02}
         self.awake = False
@@ -90,7 +96,8 @@ class Recorder(Peripheral):
         if uuid != CONTROL_POINT:
             self.alarm(f"{value.hex()} written to {uuid}")
             return
-        if CONTROL_POINT not in link.subscribed or (value[0] == REPORT and self.measurement not in link.subscribed):
+        needed = {CONTROL_POINT, self.measurement} if value[0] == self.reporting else {CONTROL_POINT}
+        if not needed <= link.subscribed.keys():
             raise ATT_Error(NOT_SUBSCRIBED)
         if value[0] == DELETE:
             self.alarm(f"told to delete: {value.hex()}")
@@ -109,7 +116,7 @@ class Recorder(Peripheral):
         op_code = request[0]
         if op_code == ABORT:
             await self.respond(link, connection, bytes([RESPONSE, NULL, ABORT, SUCCESS]))
-        elif op_code not in (REPORT, REPORT_NUMBER):
+        elif op_code not in (self.reporting, REPORT_NUMBER):
             await self.respond(link, connection, bytes([RESPONSE, NULL, op_code, OP_CODE_NOT_SUPPORTED]))
         else:
             chosen, refusal = self.select(request[1:])
@@ -117,7 +124,7 @@ class Recorder(Peripheral):
                 await self.respond(link, connection, bytes([RESPONSE, NULL, op_code, refusal]))
             elif op_code == REPORT_NUMBER:
                 await self.respond(
-                    link, connection, bytes([NUMBER, NULL]) + len(chosen).to_bytes(2, "little"))
+                    link, connection, bytes([NUMBER, NULL]) + len(chosen).to_bytes(self.number_size, "little"))
             else:
                 await self.transfer(link, connection, chosen)
 
@@ -135,11 +142,12 @@ class Recorder(Peripheral):
             return [], INVALID_OPERATOR if operator == NULL else OPERATOR_NOT_SUPPORTED
         if operand[:1] != bytes([FILTER_BY_NUMBER]):
             return [], OPERAND_NOT_SUPPORTED
-        bounds = [int.from_bytes(operand[at:at + 2], "little") for at in range(1, len(operand), 2)]
-        if len(operand) != (5 if operator == RANGE else 3) or bounds != sorted(bounds):
+        size = self.number_size
+        bounds = [int.from_bytes(operand[at:at + size], "little") for at in range(1, len(operand), size)]
+        if len(operand) != 1 + size * (2 if operator == RANGE else 1) or bounds != sorted(bounds):
             return [], INVALID_OPERAND
         low = 0 if operator == UP_TO else bounds[0]
-        high = 0xFFFF if operator == FROM else bounds[-1]
+        high = 256 ** size - 1 if operator == FROM else bounds[-1]
         return [record for record in ordered if low <= record[0] <= high], None
 
     async def transfer(self, link, connection, records):
@@ -149,8 +157,11 @@ class Recorder(Peripheral):
                 if uuid in link.subscribed:
                     await self.send(link, connection, uuid, payload)
                 await asyncio.sleep(self.script["pause_s"])
-        code = SUCCESS if records else NO_RECORDS
-        await self.respond(link, connection, bytes([RESPONSE, NULL, REPORT, code]), ends=True)
+        if records and self.reporting == COMBINED_REPORT:
+            response = bytes([COMBINED_RESPONSE, NULL]) + len(records).to_bytes(self.number_size, "little")
+        else:
+            response = bytes([RESPONSE, NULL, self.reporting, SUCCESS if records else NO_RECORDS])
+        await self.respond(link, connection, response, ends=True)
 
     async def respond(self, link, connection, response, ends=False):
         self.responding = ends

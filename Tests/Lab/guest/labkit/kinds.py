@@ -18,12 +18,15 @@ class Kind:
     characteristic: str
     services: dict = field(default_factory=dict)
     values: dict = field(default_factory=dict)
+    # What else its class is told.
+    options: dict = field(default_factory=dict)
 
     @property
     def properties(self):
         if not self.services:
             return {"form": self.form}
-        return {"form": self.form, "measurement": self.characteristic, "services": self.services, "values": self.values}
+        return {"form": self.form, "measurement": self.characteristic, "services": self.services,
+                "values": self.values, **self.options}
 
 
 CUFF = Kind(1001, "indicator", "2A35", {"1810": {"2A35": "indicate"}})
@@ -59,6 +62,11 @@ CGM = Kind(
 HEALTH_SENSOR = Kind(
     1011, "indicator", "2B8B", {"1840": {"2B8B": "notify indicate", "2BF3": "read", "2BF4": "indicate write"}},
     {"2BF3": "0001b84b0200"})
+# Stores its observations; records are asked for in a combined report.
+STORING_HEALTH_SENSOR = Kind(
+    1011, "recorder", "2BDD",
+    {"1840": {"2BDD": "notify", "2BF3": "read", "2A52": "indicate write"}}, {"2BF3": "0001b84b0200"},
+    {"combined": True})
 BTHOME = Kind(1008, "broadcaster", "ADV")
 MI_SCALE = Kind(1009, "broadcaster", "ADV")
 MIBEACON = Kind(1010, "broadcaster", "ADV")

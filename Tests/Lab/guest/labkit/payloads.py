@@ -182,16 +182,20 @@ def cgm(offset_minutes, milligrams, trend):
     return with_crc(bytes([len(body) + 3]) + body).hex()
 
 
-def health_observation(moment, saturation, patient):
-    """The segments in which a generic health sensor gives an oxygen saturation (2B8B)."""
+def health_observation(moment, saturation, patient, number=None, counter=0):
+    """The segments in which a generic health sensor gives an oxygen saturation: a live one (2B8B), or with its number
+    in the memory a stored one (2BDD). The counter of the segments goes on from one observation to the next.
+    """
     since_2000 = int((moment - datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc)).total_seconds())
     body = (struct.pack("<HI", OBSERVATION_FLAGS, OXYGEN_SATURATION)
             + bytes([TIME_UTC | TIME_CURRENT]) + since_2000.to_bytes(6, "little") + bytes([TIME_SYNCHRONISED, 0])
             + bytes([patient]) + struct.pack("<H", PERCENT) + float32(saturation, 0))
     observation = struct.pack("<BH", OBSERVATION_NUMERIC, len(body)) + body
+    if number is not None:
+        observation = struct.pack("<I", number) + observation
     parts = [observation[at:at + SEGMENT_SIZE] for at in range(0, len(observation), SEGMENT_SIZE)]
-    return [(bytes([(SEGMENT_FIRST if number == 0 else 0) | (SEGMENT_LAST if number == len(parts) - 1 else 0)
-                    | number << 2]) + part).hex() for number, part in enumerate(parts)]
+    return [(bytes([(SEGMENT_FIRST if place == 0 else 0) | (SEGMENT_LAST if place == len(parts) - 1 else 0)
+                    | (counter + place) % 64 << 2]) + part).hex() for place, part in enumerate(parts)]
 
 
 def bthome_advert(address, key, counter, hundredths):
