@@ -1,6 +1,6 @@
 /// A moment on the clock that no step of the system time moves and that goes on in suspend
 /// (CLOCK_BOOTTIME), in nanoseconds since the boot. Comparable within one boot only.
-public struct MonotonicInstant: Hashable, Comparable, Sendable {
+public struct MonotonicInstant: Hashable, Comparable, Sendable, Codable {
     public let nanoseconds: UInt64
 
     public init(nanoseconds: UInt64) {
@@ -32,13 +32,24 @@ public struct MonotonicInstant: Hashable, Comparable, Sendable {
 public protocol GatewayClock: Sendable {
     /// The monotonic time now.
     var now: MonotonicInstant { get }
-    /// The system's wall clock now, in nanoseconds since 1970-01-01T00:00:00Z. It may step.
+    /// The system's wall clock now, in nanoseconds since 1970-01-01T00:00:00Z. It may step, and may
+    /// never have been set.
     var wallNanoseconds: Int64 { get }
+    /// The same while it is known to be right; nil otherwise. A clock that nobody judges is right.
+    var trustedWallNanoseconds: Int64? { get }
     /// Returns at `deadline` or later; throws `CancellationError` when the task is cancelled.
     func sleep(until deadline: MonotonicInstant) async throws
 }
 
 extension GatewayClock {
+    public var trustedWallNanoseconds: Int64? { wallNanoseconds }
+
+    /// What the wall clock showed, or would have shown, at `instant` of this boot, in nanoseconds since
+    /// 1970; nil while it is not known to be right.
+    public func trustedWallNanoseconds(at instant: MonotonicInstant) -> Int64? {
+        trustedWallNanoseconds.map { $0 - Int64(now.since(instant) / .nanoseconds(1)) }
+    }
+
     /// Returns when `duration` has passed.
     public func sleep(for duration: Duration) async throws {
         try await sleep(until: now + duration)

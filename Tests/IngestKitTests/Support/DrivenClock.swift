@@ -18,6 +18,11 @@ final class DrivenClock: GatewayClock {
     /// How many sleep now.
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+    /// Sets the wall clock forward or back.
+    func step(by duration: Duration) {
+        state.withLock { $0.wall += Int64(duration / .nanoseconds(1)) }
+    }
+
     func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now + duration

@@ -1,0 +1,79 @@
+internal import Synchronization
+
+/// The gateway's clocks, of which the wall clock is doubted until it was judged, and again from when it
+/// was set.
+///
+/// That it was set is seen whenever it is asked for: on Linux the distance between it and the monotonic
+/// clock changes with nothing else (time protocols that slew move both). So no timer has to look.
+public final class JudgedClock: GatewayClock {
+    private enum State {
+        case doubted
+        /// Right whatever is done to it.
+        case configured
+        /// Right while it is so far ahead of the monotonic clock, in nanoseconds.
+        case found(lead: Int64)
+    }
+
+    /// By how much the distance may change: more than a leap second, less than would matter in a record.
+    static let tolerance: Int64 = 2_000_000_000
+
+    /// Raised when it is seen that the clock was set.
+    public let doubts = WakeUp()
+    private let base: any GatewayClock
+    private let state = Mutex(State.doubted)
+
+    public init(_ base: any GatewayClock) {
+        self.base = base
+    }
+
+    public var now: MonotonicInstant { base.now }
+    public var wallNanoseconds: Int64 { base.wallNanoseconds }
+
+    public func sleep(until deadline: MonotonicInstant) async throws {
+        try await base.sleep(until: deadline)
+    }
+
+    public var trustedWallNanoseconds: Int64? {
+        let wall = base.wallNanoseconds
+        let lead = Self.lead(wall, base.now)
+        let (isRight, wasSet) = state.withLock { state in
+            switch state {
+            case .doubted: return (false, false)
+            case .configured: return (true, false)
+            case .found(let found):
+                if Self.isSame(lead, found) { return (true, false) }
+                state = .doubted
+                return (false, true)
+            }
+        }
+        if wasSet { doubts.raise() }
+        return isRight ? wall : nil
+    }
+
+    /// How far the wall clock is ahead of the monotonic clock, in nanoseconds.
+    var lead: Int64 { Self.lead(base.wallNanoseconds, base.now) }
+
+    /// Notes how the clock was judged.
+    /// - Parameter lead: how far it was ahead of the monotonic clock when it was.
+    func judge(_ trust: ClockTrust?, lead: Int64) {
+        state.withLock { state in
+            state =
+                switch trust {
+                case nil: .doubted
+                case .configured: .configured
+                case .synchronized, .unchanged, .realTimeClock: .found(lead: lead)
+                }
+        }
+    }
+
+    /// Whether two leads differ by no more than a leap second.
+    static func isSame(_ left: Int64, _ right: Int64) -> Bool {
+        let (difference, overflow) = left.subtractingReportingOverflow(right)
+        return !overflow && difference.magnitude <= UInt64(tolerance)
+    }
+
+    private static func lead(_ wall: Int64, _ instant: MonotonicInstant) -> Int64 {
+        let (lead, overflow) = wall.subtractingReportingOverflow(Int64(clamping: instant.nanoseconds))
+        return overflow ? .min : lead
+    }
+}
