@@ -7,15 +7,15 @@ public struct Relations: Sendable {
         /// The device's wall time, written out; nil where the payload has none.
         public var time: String?
         public var user: Int?
-        /// When it came, in seconds since 1970.
-        public var received: Int64
+        /// When it came, by the monotonic clock; nil in what earlier versions noted by the wall clock.
+        public var arrived: NotedMoment?
 
-        public init(id: String, isWeight: Bool, time: String?, user: Int?, received: Int64) {
+        public init(id: String, isWeight: Bool, time: String?, user: Int?, arrived: NotedMoment?) {
             self.id = id
             self.isWeight = isWeight
             self.time = time
             self.user = user
-            self.received = received
+            self.arrived = arrived
         }
     }
 
@@ -27,9 +27,9 @@ public struct Relations: Sendable {
 
     /// Members that are kept; the oldest give way.
     public static let mostWaiting = 16
-    /// Records without a time belong together when they come within this time of each other, in
-    /// seconds: longer than a scale takes for both, shorter than the way of a second person onto it.
-    static let longestPause: Int64 = 120
+    /// Records without a time belong together when they come within this time of each other: longer
+    /// than a scale takes for both, shorter than the way of a second person onto it.
+    static let longestPause = Duration.seconds(120)
 
     /// Those that have no counterpart yet, the oldest first.
     public private(set) var waiting: [Member]
@@ -39,14 +39,14 @@ public struct Relations: Sendable {
     }
 
     /// Takes a record in.
-    /// - Parameter received: in seconds since 1970.
+    /// - Parameter received: when it came, by the monotonic clock.
     /// - Returns: the weighing that it completes.
-    public mutating func add(_ record: Record, id: RecordID, received: Int64) -> Pair? {
+    public mutating func add(_ record: Record, id: RecordID, received: NotedMoment) -> Pair? {
         guard record.kind == .weight || record.kind == .bodyComposition else { return nil }
         guard !waiting.contains(where: { $0.id == id.text }) else { return nil }
         let member = Member(
             id: id.text, isWeight: record.kind == .weight, time: record.time.device?.description,
-            user: record.user, received: received)
+            user: record.user, arrived: received)
         guard let index = waiting.lastIndex(where: { $0.isCounterpart(of: member) }) else {
             waiting.append(member)
             if waiting.count > Self.mostWaiting { waiting.removeFirst() }
@@ -65,6 +65,9 @@ extension Relations.Member {
         guard isWeight != other.isWeight else { return false }
         if let user, let theirs = other.user, user != theirs { return false }
         if let time, let theirs = other.time { return time == theirs }
-        return abs(received - other.received) <= Relations.longestPause
+        // Of another boot nothing is known.
+        guard case .boot(let ours, let instant) = arrived, case .boot(ours, let theirs) = other.arrived
+        else { return false }
+        return max(instant.since(theirs), theirs.since(instant)) <= Relations.longestPause
     }
 }

@@ -15,14 +15,19 @@ import Testing
         return record
     }
 
+    private func arrival(_ seconds: UInt64, boot: String = "boot") -> NotedMoment {
+        .boot(id: boot, instant: MonotonicInstant(nanoseconds: seconds * 1_000_000_000))
+    }
+
     /// Adds two records and returns the pair they make, as weight and body composition.
     private func pair(
-        _ first: Record, _ second: Record, pause: Int64 = 0, through memory: Bool = false
+        _ first: Record, _ second: Record, pause: UInt64 = 0, through memory: Bool = false,
+        boot: String = "boot"
     ) -> [String]? {
         var relations = Relations()
-        guard relations.add(first, id: first.id, received: 1_000) == nil else { return nil }
+        guard relations.add(first, id: first.id, received: arrival(1_000)) == nil else { return nil }
         if memory { relations = Relations(waiting: relations.waiting) }
-        return relations.add(second, id: second.id, received: 1_000 + pause).map {
+        return relations.add(second, id: second.id, received: arrival(1_000 + pause, boot: boot)).map {
             [$0.weight.text, $0.bodyComposition.text]
         }
     }
@@ -50,13 +55,15 @@ import Testing
         let composition = try record("b", .bodyComposition, at: Self.time)
         #expect(pair(weight, composition, pause: 120) == ["w", "b"])
         #expect(pair(weight, composition, pause: 121) == nil)
+        // Nobody knows how long the box was off.
+        #expect(pair(weight, composition, through: true, boot: "another") == nil)
     }
 
     @Test func noMoreThanSomeAreRemembered() throws {
         var relations = Relations()
         for number in 0..<100 {
             let record = try record("w\(number)", .weight, at: nil)
-            _ = relations.add(record, id: record.id, received: Int64(number))
+            _ = relations.add(record, id: record.id, received: arrival(UInt64(number)))
         }
         #expect(relations.waiting.count == Relations.mostWaiting)
         #expect(relations.waiting.last?.id == "w99")

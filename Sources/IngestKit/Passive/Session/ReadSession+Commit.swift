@@ -205,7 +205,7 @@ extension ReadSession {
     /// Notes which weight a body composition belongs to. The one that is not released yet names the
     /// other: the body composition where both can.
     private func relate(_ record: Record, id: RecordID) {
-        let received = environment.clock.wallNanoseconds / 1_000_000_000
+        let received = NotedMoment.boot(id: environment.factory.bootID, instant: environment.clock.now)
         guard let pair = relations.add(record, id: id, received: received) else { return }
         for (holder, named) in [(pair.bodyComposition, pair.weight), (pair.weight, pair.bodyComposition)] {
             guard !releasing.contains(holder),
