@@ -311,8 +311,7 @@ actor BroadcastReader {
     ) async -> RecordFactory.Product {
         let received = item.advertisement.received
         // The wall clock of the reception, which may lie behind: adverts queue during commits.
-        let age = ports.clock.now.since(received)
-        let wall = ports.clock.wallNanoseconds - Int64(age / .nanoseconds(1))
+        let wall = ports.clock.trustedWallNanoseconds(at: received)
         let block = DeviceBlock(
             peripheralID: item.entry.model.id, address: item.advertisement.device.address,
             alias: item.entry.alias, manufacturer: device.memory.manufacturer, model: device.memory.model,

@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 2
+    static let version = 3
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -31,6 +31,7 @@ enum QueueSchema {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         }
         if found < 2 { try db.execute(sql: version2) }
+        if found < 3 { try db.execute(sql: version3) }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
@@ -151,6 +152,29 @@ enum QueueSchema {
             subject TEXT NOT NULL,
             -- Wall time in seconds since 1970.
             since_s INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let version3 = """
+        -- When the record came: the kernel's name of the boot, and its monotonic time in nanoseconds. NULL
+        -- in records of earlier versions.
+        ALTER TABLE record ADD COLUMN boot_id TEXT;
+        ALTER TABLE record ADD COLUMN received_ns INTEGER;
+        -- What decides the record's time once the gateway's clock is known to be right, and the record
+        -- with gaps for what it decides, as JSON; NULL where that is decided. The body says nothing then.
+        ALTER TABLE record ADD COLUMN undated TEXT;
+        -- Whether such a record waits for nothing but its time.
+        ALTER TABLE record ADD COLUMN released INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX record_undated ON record (seq) WHERE undated IS NOT NULL;
+
+        -- Set while the moment is known by a boot's monotonic time alone; since_s says nothing then.
+        ALTER TABLE acquaintance ADD COLUMN boot_id TEXT;
+        ALTER TABLE acquaintance ADD COLUMN monotonic_ns INTEGER;
+
+        -- How far the wall clock was ahead of the monotonic clock when it was last found right.
+        CREATE TABLE found_clock (
+            boot_id TEXT PRIMARY KEY,
+            lead_ns INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
 }

@@ -4,9 +4,6 @@ import Synchronization
 
 /// What the queue keeps of devices beside their records.
 extension SQLiteRecordStore {
-    /// 2025-01-01T00:00:00Z: a wall clock that says less has not been set since the start.
-    static let earliestWall: Int64 = 1_735_689_600
-
     // MARK: - Packets of values that are not whole
 
     public func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {
@@ -68,39 +65,47 @@ extension SQLiteRecordStore {
     }
 
     public func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
-        let wall = clock.wallNanoseconds / 1_000_000_000
+        let now: NotedMoment =
+            if let wall = clock.trustedWallNanoseconds {
+                .wall(wall / 1_000_000_000)
+            } else {
+                .boot(id: bootID, instant: clock.now)
+            }
         let listed = listed.withLock { $0 }
         return try await write { db in
             try entries.map { entry in
                 var acquaintance = Acquaintance(
-                    device: try Self.since(entry.acquaintanceKey, "", wall: wall, db))
+                    device: try Self.since(entry.acquaintanceKey, "", now: now, db), subjects: [:])
                 for (slot, subject) in entry.assignments {
                     // Under a list that is no longer in force nobody comes to know a person.
                     if let listed, listed[entry.key(ofSlot: slot)] != subject { continue }
                     acquaintance.subjects[slot] = try Self.since(
-                        entry.key(ofSlot: slot), subject, wall: wall, db)
+                        entry.key(ofSlot: slot), subject, now: now, db)
                 }
                 return acquaintance
             }
         }
     }
 
-    /// Since when `key` has had this subject: from now on, if it has not. Nil while the clock cannot
-    /// tell.
+    /// Since when `key` has had this subject: from now on, if it has not.
     private static func since(
-        _ key: String, _ subject: String, wall: Int64, _ db: Database
-    ) throws -> Int64? {
+        _ key: String, _ subject: String, now: NotedMoment, _ db: Database
+    ) throws -> NotedMoment {
         let row = try Row.fetchOne(
-            db, sql: "SELECT subject, since_s FROM acquaintance WHERE key = ?", arguments: [key])
-        if let row, row["subject"] == subject { return row["since_s"] }
-        guard wall >= earliestWall else {
-            // What held before must not hold again when the clock is set.
-            try db.execute(sql: "DELETE FROM acquaintance WHERE key = ?", arguments: [key])
-            return nil
-        }
+            db, sql: "SELECT * FROM acquaintance WHERE key = ?", arguments: [key])
+        if let row, row["subject"] == subject { return NotedMoment(row) }
+        let (wall, boot, instant): (Int64, String?, Int64?) =
+            switch now {
+            case .wall(let seconds): (seconds, nil, nil)
+            case .boot(let id, let instant): (0, id, Int64(clamping: instant.nanoseconds))
+            }
         try db.execute(
-            sql: "INSERT OR REPLACE INTO acquaintance VALUES (?, ?, ?)", arguments: [key, subject, wall])
-        return wall
+            sql: """
+                INSERT OR REPLACE INTO acquaintance (key, subject, since_s, boot_id, monotonic_ns)
+                VALUES (?, ?, ?, ?, ?)
+                """,
+            arguments: [key, subject, wall, boot, instant])
+        return now
     }
 }
 

@@ -4,9 +4,8 @@ import GRDB
 extension SQLiteRecordStore: RecordStore {
     /// How long after an indication without a date equal bytes are taken for a repetition.
     private static let repetitionWindow = Duration.seconds(600)
-    /// A record is released 30 s after its commit at most; one that is not after 10 min, in
-    /// nanoseconds, was forgotten.
-    private static let longestUnreleased: Int64 = 600 * 1_000_000_000
+    /// A record is released 30 s after its commit at most; one that is not after 10 min was forgotten.
+    private static let longestUnreleased = Duration.seconds(600)
 
     public func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
         let wall = clock.wallNanoseconds
@@ -31,29 +30,51 @@ extension SQLiteRecordStore: RecordStore {
 
     public func freeze(_ records: [Record]) async throws {
         let now = clock.now
-        let wall = clock.wallNanoseconds
-        try await write { db in
+        let forgotten = now + (.zero - Self.longestUnreleased)
+        let waits = try await write { db in
+            var waits = false
             for record in records {
                 // A record that is frozen already may be on its way: it stays as it is.
                 let row = try Row.fetchOne(
-                    db, sql: "SELECT seq, payload FROM record WHERE id = ? AND frozen = 0",
+                    db, sql: "SELECT seq, payload FROM record WHERE id = ? AND frozen = 0 AND NOT released",
                     arguments: [record.id.text])
                 guard let row else { continue }
                 let body = record.json
+                let undated = try Undated(record)?.stored
                 let checksum = Self.checksum(
-                    id: record.id.text, kind: record.kind.rawValue, payload: row["payload"], body: body)
+                    id: record.id.text, kind: record.kind.rawValue, payload: row["payload"], body: body,
+                    undated: undated)
                 try db.execute(
-                    sql: "UPDATE record SET body = ?, checksum = ? WHERE seq = ?",
-                    arguments: [body, checksum, row["seq"] as Int64])
-                try Self.freeze(sequence: row["seq"], availableAt: now, db)
+                    sql: "UPDATE record SET body = ?, checksum = ?, undated = ?, released = ? WHERE seq = ?",
+                    arguments: [body, checksum, undated, undated != nil, row["seq"] as Int64])
+                if undated == nil {
+                    try Self.freeze(sequence: row["seq"], availableAt: now, db)
+                } else {
+                    waits = true
+                }
             }
-            // Those whose own release failed are released as they are: no link takes so long.
-            let stuck = try Int64.fetchAll(
-                db, sql: "SELECT seq FROM record WHERE frozen = 0 AND committed_ns < ? ORDER BY seq",
-                arguments: [wall - Self.longestUnreleased])
-            for sequence in stuck { try Self.freeze(sequence: sequence, availableAt: now, db) }
+            // Those whose own release failed are released as they are: no link takes so long. What an
+            // earlier boot left was released when the queue was opened.
+            let stuck = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT seq, undated IS NOT NULL AS waits FROM record
+                    WHERE frozen = 0 AND NOT released AND received_ns < ? ORDER BY seq
+                    """,
+                arguments: [Int64(clamping: forgotten.nanoseconds)])
+            for row in stuck {
+                let sequence: Int64 = row["seq"]
+                guard row["waits"] else {
+                    try Self.freeze(sequence: sequence, availableAt: now, db)
+                    continue
+                }
+                try db.execute(sql: "UPDATE record SET released = 1 WHERE seq = ?", arguments: [sequence])
+                waits = true
+            }
+            return waits
         }
         announceRecords()
+        if waits { undatedWakeUp.raise() }
     }
 
     public func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
@@ -159,19 +180,24 @@ extension SQLiteRecordStore: RecordStore {
         let record = submission.record
         let payload = Data(record.raw.bytes)
         let body = record.json
+        let undated = try Undated(record)?.stored
         try db.execute(
             sql: """
                 INSERT INTO record (id, kind, peripheral_id, address, alias, characteristic, payload,
-                    body, destinations, committed_ns, checksum, device_sequence, undated_payload)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    body, destinations, committed_ns, checksum, device_sequence, undated_payload,
+                    boot_id, received_ns, undated)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 record.id.text, record.kind.rawValue, record.device.peripheralID,
                 record.device.address.description, record.device.alias,
                 record.raw.characteristicText, payload, body,
                 submission.destinations?.joined(separator: "\n"), wallNanoseconds,
-                checksum(id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body),
+                checksum(
+                    id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body,
+                    undated: undated),
                 record.sequence, submission.repetition.isStoredUndated ? payload : nil,
+                bootID, Int64(clamping: submission.received.nanoseconds), undated,
             ])
         if case .undatedIndication = submission.repetition {
             try db.execute(

@@ -14,6 +14,8 @@ import Synchronization
 public final class SQLiteRecordStore: Sendable {
     /// Raised by every commit that put an event into the outbox.
     public let outboxWakeUp = WakeUp()
+    /// Raised when a released record waits for its time. One waiter.
+    public let undatedWakeUp = WakeUp()
 
     let database: DatabaseQueue
     let path: String
@@ -31,7 +33,7 @@ public final class SQLiteRecordStore: Sendable {
     private static let journalSizeLimit = 16 << 20
 
     /// Opens the queue, or makes a new one, and takes it over from an earlier run: records whose
-    /// device block that run did not complete are frozen as they are.
+    /// device block that run did not complete are frozen as they are, once their time is decided.
     ///
     /// A destination that the file does not know starts with the oldest record held if no
     /// destination was known before, else with what is read from now on.
@@ -120,7 +122,9 @@ public final class SQLiteRecordStore: Sendable {
     }
 
     private static func freezeLeftovers(_ db: Database) throws {
-        let leftovers = try Int64.fetchAll(db, sql: "SELECT seq FROM record WHERE frozen = 0 ORDER BY seq")
+        try db.execute(sql: "UPDATE record SET released = 1 WHERE frozen = 0 AND undated IS NOT NULL")
+        let leftovers = try Int64.fetchAll(
+            db, sql: "SELECT seq FROM record WHERE frozen = 0 AND undated IS NULL ORDER BY seq")
         for sequence in leftovers {
             try freeze(sequence: sequence, availableAt: MonotonicInstant(nanoseconds: 0), db)
         }
@@ -162,13 +166,20 @@ public final class SQLiteRecordStore: Sendable {
     }
 
     /// The first 16 bytes of the SHA-256 of what must not change unseen.
-    static func checksum(id: String, kind: String, payload: Data, body: String) -> Data {
+    /// - Parameter undated: what decides its time, while that is not decided.
+    static func checksum(
+        id: String, kind: String, payload: Data, body: String, undated: String? = nil
+    ) -> Data {
         var hash = SHA256()
         for part in [Data(id.utf8), Data(kind.utf8), payload] {
             hash.update(data: part)
             hash.update(data: [0])
         }
         hash.update(data: Data(body.utf8))
+        if let undated {
+            hash.update(data: [0])
+            hash.update(data: Data(undated.utf8))
+        }
         return Data(hash.finalize().prefix(16))
     }
 }

@@ -1,16 +1,20 @@
 /// Since when the gateway has known a device, and each person as its user: what was measured before
 /// is not theirs.
 public struct Acquaintance: Sendable, Equatable {
-    /// When the allow-list first named the device, or its model where it names no address; in
-    /// seconds since 1970. Nil while the gateway's clock cannot tell.
-    public var device: Int64?
-    /// When each of the device's user slots (nil: the device as a whole) came to its present
-    /// subject, in seconds since 1970.
-    public var subjects: [Int?: Int64]
+    /// When the allow-list first named the device, or its model where it names no address. Nil where
+    /// that cannot be told.
+    public var device: NotedMoment?
+    /// When each of the device's user slots (nil: the device as a whole) came to its present subject.
+    public var subjects: [Int?: NotedMoment]
 
-    public init(device: Int64? = nil, subjects: [Int?: Int64] = [:]) {
+    public init(device: NotedMoment?, subjects: [Int?: NotedMoment]) {
         self.device = device
         self.subjects = subjects
+    }
+
+    /// With moments in seconds since 1970.
+    public init(device: Int64? = nil, subjects: [Int?: Int64] = [:]) {
+        self.init(device: device.map(NotedMoment.wall), subjects: subjects.mapValues(NotedMoment.wall))
     }
 
     /// The device has always been known, and so have its users: for readings that were not stored.

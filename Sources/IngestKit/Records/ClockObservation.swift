@@ -1,5 +1,5 @@
 /// What a device's clock showed on a link, beside the gateway's.
-public struct ClockObservation: Sendable, Equatable {
+public struct ClockObservation: Sendable, Equatable, Codable {
     /// How far the device's clock was ahead of the wall time in the gateway's zone, in seconds.
     public var offsetSeconds: Int
     /// The offset of the gateway's zone from UTC at that moment, in seconds.

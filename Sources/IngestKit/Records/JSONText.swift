@@ -10,6 +10,11 @@ public struct JSONText: Sendable {
 
     public init() {}
 
+    /// - Parameter continuing: whether it goes on with an object or array that has something in it.
+    init(continuing: Bool) {
+        needsComma = continuing
+    }
+
     public var string: String { String(decoding: bytes, as: UTF8.self) }
 
     public mutating func beginObject() { begin("{") }

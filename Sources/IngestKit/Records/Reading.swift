@@ -103,7 +103,7 @@ public enum AbsentReason: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A wall time on a device: no zone. Bluetooth Date Time (GATT Specification Supplement 3.70).
-public struct DeviceTime: Sendable, Hashable {
+public struct DeviceTime: Sendable, Hashable, Codable {
     /// 1582 to 9999.
     public var year: Int
     public var month: Int

@@ -35,12 +35,17 @@ public struct Record: Sendable, Equatable {
     public var raw: RawPayload
     /// True for readings of the built-in simulated peripherals.
     public var isSimulated: Bool
+    /// What decides `time`, `stage` and `subject` when the gateway's clock is known to be right; nil where
+    /// they are decided. No part of what is delivered.
+    public var dating: RecordDating?
 
     public init(
         id: RecordID, kind: RecordKind, stage: Stage, time: RecordTime, measurements: [Measurement],
         flags: [String], sequence: Int?, user: Int?, subject: String?, related: RecordID? = nil,
-        device: DeviceBlock, gateway: String, raw: RawPayload, isSimulated: Bool
+        device: DeviceBlock, gateway: String, raw: RawPayload, isSimulated: Bool,
+        dating: RecordDating? = nil
     ) {
+        self.dating = dating
         self.related = related
         self.id = id
         self.kind = kind

@@ -4,10 +4,11 @@ public struct RecordFactory: Sendable {
     /// When a payload came.
     public struct Reception: Sendable, Equatable {
         public var instant: MonotonicInstant
-        /// The gateway's wall clock at that moment, in nanoseconds since 1970-01-01T00:00:00Z.
-        public var wallNanoseconds: Int64
+        /// The gateway's wall clock at that moment, in nanoseconds since 1970-01-01T00:00:00Z; nil while
+        /// it is not known to be right.
+        public var wallNanoseconds: Int64?
 
-        public init(instant: MonotonicInstant, wallNanoseconds: Int64) {
+        public init(instant: MonotonicInstant, wallNanoseconds: Int64?) {
             self.instant = instant
             self.wallNanoseconds = wallNanoseconds
         }
@@ -29,7 +30,7 @@ public struct RecordFactory: Sendable {
     /// How a reading came, and what is known around it.
     public struct Circumstances: Sendable, Equatable {
         /// How it came.
-        public enum Way: Sendable, Equatable {
+        public enum Way: Sendable, Equatable, Codable {
             /// By itself, when it was measured or soon after.
             case live
             /// Reported from the device's memory.
@@ -85,7 +86,8 @@ public struct RecordFactory: Sendable {
         public var isHistorical: Bool { record.stage == .historical }
     }
 
-    /// The record of one payload.
+    /// The record of one payload. Without the wall time of its reception, what that decides stays open
+    /// (`Record.dating`).
     /// - Parameter reading: what the payload says; nil for one that could not be decoded, which
     ///   becomes a record of kind `undecoded`.
     /// - Parameter device: with the device's identity address.
@@ -93,11 +95,11 @@ public struct RecordFactory: Sendable {
         _ reading: Reading?, raw: RawPayload, reception: Reception, entry: AllowedPeripheral,
         device: DeviceBlock, circumstances: Circumstances = Circumstances()
     ) -> Product {
-        let deviceTime = reading?.localDeviceTime(in: zone)
-        let decision = ReadingTime(zone: zone, received: reception.wallSeconds).decide(
-            device: deviceTime, way: circumstances.way == .live ? .live : .stored,
-            clock: circumstances.clock, instant: reading?.sessionInstant(in: zone))
-        let acquaintance = circumstances.acquaintance ?? .always(entry)
+        let dating = dating(of: reading, reception.instant, circumstances, entry: entry, device: device)
+        let decision = reception.wallNanoseconds.map { wall in
+            let time = BootTime(bootID: bootID, wallNanoseconds: wall, at: reception.instant)
+            return dating.decide(by: time, in: zone)
+        }
         let distinction: RecordIdentity.Distinction =
             if let base = circumstances.base, reading != nil {
                 .base(base)
@@ -111,45 +113,39 @@ public struct RecordFactory: Sendable {
         let record = Record(
             id: RecordIdentity.id(address: device.address, raw: raw, distinction: distinction),
             kind: reading?.kind ?? .undecoded,
-            stage: stage(measured: decision.measured, circumstances.way, acquaintance),
-            time: decision.time, measurements: reading?.measurements ?? [], flags: reading?.flags ?? [],
-            sequence: reading?.sequence, user: reading?.user,
-            subject: reading.flatMap {
-                subject(
-                    of: $0, measured: decision.measured, circumstances.way, acquaintance, entry: entry,
-                    device: device)
-            },
-            device: device, gateway: gateway, raw: raw, isSimulated: isSimulated)
-        return Product(record: record, isIdentified: isIdentified, measured: decision.measured)
+            stage: decision?.stage ?? .live, time: decision?.time ?? .undecided(device: dating.device),
+            measurements: reading?.measurements ?? [], flags: reading?.flags ?? [],
+            sequence: reading?.sequence, user: reading?.user, subject: decision?.subject,
+            device: device, gateway: gateway, raw: raw, isSimulated: isSimulated,
+            dating: decision == nil ? dating : nil)
+        return Product(record: record, isIdentified: isIdentified, measured: decision?.measured)
     }
 
-    /// What was measured before the gateway knew the device is historical. A stored reading that
-    /// nothing dates is so on the first transfer, and where the gateway's clock cannot tell.
-    private func stage(
-        measured: Int64?, _ way: Circumstances.Way, _ acquaintance: Acquaintance
-    ) -> Record.Stage {
-        switch (measured, acquaintance.device, way) {
-        case (let measured?, let known?, _): measured < known ? .historical : .live
-        case (_, _, .live): .live
-        case (nil, _, .stored(let isFirstTransfer)): isFirstTransfer ? .historical : .live
-        case (_, nil, .stored): .historical
-        }
-    }
-
-    /// Whom a reading belongs to; nil is nobody. An entry without an address stands for any device
-    /// of its model, and so for no person. What was measured before this person had the device is
-    /// not theirs, and neither is a stored reading whose time is not known.
-    private func subject(
-        of reading: Reading, measured: Int64?, _ way: Circumstances.Way, _ acquaintance: Acquaintance,
+    /// What decides the record's time but for the gateway's clock.
+    private func dating(
+        of reading: Reading?, _ instant: MonotonicInstant, _ circumstances: Circumstances,
         entry: AllowedPeripheral, device: DeviceBlock
-    ) -> String? {
-        guard entry.address == device.address, !reading.isOfNobody,
-            let assignment = entry.assignment(of: reading)
-        else { return nil }
-        guard let measured else { return way == .live ? assignment.subject : nil }
-        guard let since = entry.subjectSince.flatMap(midnight) ?? acquaintance.subjects[assignment.slot]
-        else { return nil }
-        return measured >= since ? assignment.subject : nil
+    ) -> RecordDating {
+        let acquaintance = circumstances.acquaintance ?? .always(entry)
+        let assignment = reading.flatMap { self.assignment(of: $0, entry: entry, device: device) }
+        return RecordDating(
+            reception: .boot(id: bootID, instant: instant), way: circumstances.way,
+            device: reading?.localDeviceTime(in: zone), instant: reading?.sessionInstant(in: zone),
+            clock: circumstances.clock, deviceKnown: acquaintance.device,
+            subject: assignment?.subject,
+            subjectSince: assignment.flatMap { assignment in
+                entry.subjectSince.flatMap(midnight).map(NotedMoment.wall)
+                    ?? acquaintance.subjects[assignment.slot]
+            })
+    }
+
+    /// Whom the allow-list names for a reading; nil is nobody. An entry without an address stands for
+    /// any device of its model, and so for no person.
+    private func assignment(
+        of reading: Reading, entry: AllowedPeripheral, device: DeviceBlock
+    ) -> (slot: Int?, subject: String)? {
+        guard entry.address == device.address, !reading.isOfNobody else { return nil }
+        return entry.assignment(of: reading)
     }
 
     /// When a day begins in the gateway's zone, in seconds since 1970.
@@ -165,14 +161,6 @@ public struct RecordFactory: Sendable {
         // The later midnight leaves an hour to nobody rather than to the wrong person.
         case .repeated(_, let second): wall - Int64(second)
         }
-    }
-}
-
-extension RecordFactory.Reception {
-    /// Whole seconds, rounded down.
-    fileprivate var wallSeconds: Int64 {
-        let seconds = wallNanoseconds / 1_000_000_000
-        return wallNanoseconds % 1_000_000_000 < 0 ? seconds - 1 : seconds
     }
 }
 

@@ -5,7 +5,8 @@ public struct RecordTime: Sendable, Equatable {
         case device
         /// The moment of reception, for live readings.
         case received
-        /// Nothing tells: the value, the moment of reception, is an upper bound.
+        /// Nothing tells: the value, the moment of reception or the latest that it can have been, is an
+        /// upper bound.
         case unknown
     }
 
@@ -57,6 +58,8 @@ struct ReadingTime {
     let zone: TimeZoneRules
     /// Seconds since 1970-01-01T00:00:00Z.
     let received: Int64
+    /// Whether `received` is when it came; else it is the latest that it can have come.
+    var isReceptionKnown = true
 
     /// - Parameter device: the device's wall clock with its own offset applied.
     /// - Parameter clock: the device's clock, where it was read on the same link. What is stored may be
@@ -72,7 +75,7 @@ struct ReadingTime {
             }
             return believed(device, way: way, known: instant)
         }
-        let unmeasured: RecordTime.Source = way == .live ? .received : .unknown
+        let unmeasured: RecordTime.Source = way == .live && isReceptionKnown ? .received : .unknown
         let moment = measured?.instant ?? received
         let time = RecordTime(
             value: Self.text(moment, offset: measured?.offset ?? zone.offset(at: received)),
@@ -99,14 +102,16 @@ struct ReadingTime {
             case .repeated(let first, let second):
                 // A live reading was taken shortly before it came; of a stored one nothing is known,
                 // and the earlier moment gives it to nobody rather than to the wrong person.
-                way == .live && isBelievable(wall - Int64(second)) ? second : first
+                way == .live && isReceptionKnown && isBelievable(wall - Int64(second)) ? second : first
             }
         let instant = wall - Int64(offset)
         return isBelievable(instant) ? (instant, offset) : nil
     }
 
     private func isBelievable(_ instant: Int64) -> Bool {
-        instant >= Self.earliestBelieved && instant <= received + Self.believedLead
+        // Later than a bound that leaves the device time enough already, no clock can be right.
+        instant >= Self.earliestBelieved
+            && instant <= received + (isReceptionKnown ? Self.believedLead : 0)
     }
 
     /// ISO 8601 of seconds since 1970: with an offset from UTC in seconds, or in UTC with `Z`.

@@ -38,7 +38,21 @@ import Testing
         }
     }
 
-    /// What version 2 added, taken away again.
+    /// What version 3 added, taken away again.
+    private static let version2 = """
+        DROP INDEX record_undated;
+        ALTER TABLE record DROP COLUMN boot_id;
+        ALTER TABLE record DROP COLUMN received_ns;
+        ALTER TABLE record DROP COLUMN undated;
+        ALTER TABLE record DROP COLUMN released;
+        ALTER TABLE acquaintance DROP COLUMN boot_id;
+        ALTER TABLE acquaintance DROP COLUMN monotonic_ns;
+        DROP TABLE found_clock;
+        PRAGMA user_version = 2;
+
+        """
+
+    /// And what version 2 added.
     private static let version1 = """
         DROP INDEX record_device_sequence;
         DROP INDEX record_undated_payload;
@@ -49,12 +63,13 @@ import Testing
         PRAGMA user_version = 1;
         """
 
-    @Test func aFileOfTheFirstVersionKeepsWhatItHoldsAndTakesMore() async throws {
+    @Test(arguments: [version2 + version1, version2])
+    func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
             let old = try await SQLiteRecordStore.open(in: directory, clock: clock)
             try await old.fill(["a"])
-            try await old.write { try $0.execute(sql: Self.version1) }
+            try await old.write { try $0.execute(sql: downgrade) }
             try await old.close()
 
             let new = try await SQLiteRecordStore.open(in: directory, clock: clock)

@@ -52,9 +52,9 @@ extension ReadSession {
         _ reading: Reading, of source: Profile.Source, wallNanoseconds: Int64,
         over link: any PeripheralLink
     ) async throws(LinkError) {
+        // One that is not known to be right can judge no other.
+        guard environment.clock.trustedWallNanoseconds != nil else { return }
         let seconds = wallNanoseconds / 1_000_000_000
-        // One that was not set itself can judge no other.
-        guard seconds >= SQLiteRecordStore.earliestWall else { return }
         let zone = environment.factory.zone
         // A counter of ticks is no clock, and one that says itself that it is wrong needs no notice.
         guard reading.deviceTime != nil || source.characteristic != ElapsedTime.currentElapsedTime else {

@@ -106,8 +106,7 @@ extension ReadSession {
         let isStored = part.reading?.flags.contains(Reading.fromMemoryFlag) ?? false
         let told = isStored && way == .live ? Way.stored(isFirstTransfer: memory.storedRecords == nil) : way
         // The wall clock of the reception, which may lie behind: values queue during commits.
-        let age = environment.clock.now.since(value.received)
-        let wall = environment.clock.wallNanoseconds - Int64(age / .nanoseconds(1))
+        let wall = environment.clock.trustedWallNanoseconds(at: value.received)
         let basis = RecordFactory.Basis(
             reading: part.reading,
             raw: RawPayload(characteristic: value.characteristic, bytes: part.bytes),
@@ -127,7 +126,7 @@ extension ReadSession {
         } else {
             isWanted = self.isWanted(
                 product, way: way, wasThere: number.flatMap { transfer?.wasThere(number: $0) },
-                receivedSeconds: wall / 1_000_000_000)
+                receivedSeconds: wall.map { $0 / 1_000_000_000 })
             joining.learn(part, id: product.record.id, isSkipped: !isWanted)
         }
         guard isWanted else {
@@ -164,11 +163,14 @@ extension ReadSession {
 
     /// Whether the entry's history takes a reading. It bounds what was measured before the gateway
     /// knew the device; later readings are taken whatever their age.
-    /// - Parameter wasThere: whether an earlier transfer came by it; nil where nothing numbers it.
+    /// - Parameters:
+    ///   - wasThere: whether an earlier transfer came by it; nil where nothing numbers it.
+    ///   - receivedSeconds: nil while the gateway's clock is not known to be right. What only a date
+    ///     would leave out is taken then.
     private func isWanted(
-        _ product: RecordFactory.Product, way: Way, wasThere: Bool?, receivedSeconds: Int64
+        _ product: RecordFactory.Product, way: Way, wasThere: Bool?, receivedSeconds: Int64?
     ) -> Bool {
-        guard case .stored = way else { return true }
+        guard case .stored = way, product.record.dating?.device == nil else { return true }
         if entry.history == .none, product.measured == nil {
             // Nothing but its number tells whether it is from before; of what cannot be decoded not
             // even that, so it is kept.
@@ -179,7 +181,7 @@ extension ReadSession {
         case .all: return true
         case .none: return false
         case .within(let duration):
-            guard let measured = product.measured else { return true }
+            guard let measured = product.measured, let receivedSeconds else { return true }
             return measured >= receivedSeconds - duration.components.seconds
         }
     }

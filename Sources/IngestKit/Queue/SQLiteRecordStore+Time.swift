@@ -1,0 +1,141 @@
+import FoundationEssentials
+import GRDB
+
+/// Records that came while the gateway's clock was not known to be right, and what the queue knows of
+/// that clock.
+extension SQLiteRecordStore {
+    /// Records that get their time in one transaction.
+    private static let datedAtOnce = 200
+
+    /// What is kept of a record whose time is not decided.
+    struct Undated: Codable {
+        var dating: RecordDating
+        var text: RecordText
+
+        init?(_ record: IngestKit.Record) {
+            guard let dating = record.dating else { return nil }
+            self.dating = dating
+            text = record.text
+        }
+
+        fileprivate init(stored: String) throws {
+            self = try JSONDecoder().decode(Self.self, from: Data(stored.utf8))
+        }
+
+        var stored: String {
+            get throws {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                return String(decoding: try encoder.encode(self), as: UTF8.self)
+            }
+        }
+    }
+
+    /// How many records wait for the clock, released or not.
+    public func undatedCount() async throws -> Int {
+        try await read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM record WHERE undated IS NOT NULL") ?? 0
+        }
+    }
+
+    /// Decides the time of all released records that wait for it, and gives them their places in the
+    /// order of delivery; also since when devices and users are known that were noted meanwhile.
+    /// - Parameter time: of this boot.
+    public func date(by time: BootTime, in zone: TimeZoneRules) async throws {
+        try await write { db in try Self.settleAcquaintances(by: time, db) }
+        while true {
+            let now = clock.now
+            let path = path
+            let count = try await write { db in
+                let rows = try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT seq, id, kind, payload, body, undated, checksum FROM record
+                        WHERE undated IS NOT NULL AND released ORDER BY seq LIMIT ?
+                        """,
+                    arguments: [Self.datedAtOnce])
+                for row in rows { try Self.date(row, by: time, in: zone, at: now, path: path, db) }
+                return rows.count
+            }
+            if count > 0 { announceRecords() }
+            if count < Self.datedAtOnce { return }
+        }
+    }
+
+    /// How far the wall clock was ahead of the monotonic clock when it was last found right in this
+    /// boot, in nanoseconds; nil if it was not.
+    func foundLead() async throws -> Int64? {
+        let bootID = bootID
+        return try await read { db in
+            try Int64.fetchOne(
+                db, sql: "SELECT lead_ns FROM found_clock WHERE boot_id = ?", arguments: [bootID])
+        }
+    }
+
+    /// Notes that the wall clock was found right while it was so far ahead of the monotonic clock.
+    func noteFound(lead: Int64) async throws {
+        let bootID = bootID
+        try await write { db in
+            try db.execute(sql: "DELETE FROM found_clock")
+            try db.execute(sql: "INSERT INTO found_clock VALUES (?, ?)", arguments: [bootID, lead])
+        }
+    }
+
+    /// When the newest record was committed under a clock that was taken as right, in seconds since 1970.
+    func newestDatedCommit() async throws -> Int64? {
+        try await read { db in
+            try Int64.fetchOne(
+                db, sql: "SELECT committed_ns FROM record WHERE undated IS NULL ORDER BY seq DESC LIMIT 1")
+        }.map { $0 / 1_000_000_000 }
+    }
+
+    // MARK: - Within a transaction
+
+    private static func date(
+        _ row: Row, by time: BootTime, in zone: TimeZoneRules, at now: MonotonicInstant, path: String,
+        _ db: Database
+    ) throws {
+        let stored: String = row["undated"]
+        let expected = checksum(
+            id: row["id"], kind: row["kind"], payload: row["payload"], body: row["body"], undated: stored)
+        guard row["checksum"] == expected, let undated = try? Undated(stored: stored) else {
+            throw StoreError(.corrupt, path: path)
+        }
+        let decision = undated.dating.decide(by: time, in: zone)
+        let body = undated.text.filled(
+            stage: decision.stage, time: decision.time, subject: decision.subject)
+        try db.execute(
+            sql: """
+                UPDATE record SET body = ?, checksum = ?, undated = NULL, committed_ns = ? WHERE seq = ?
+                """,
+            arguments: [
+                body,
+                checksum(id: row["id"], kind: row["kind"], payload: row["payload"], body: body),
+                time.latest(undated.dating.reception) * 1_000_000_000, row["seq"] as Int64,
+            ])
+        try freeze(sequence: row["seq"], availableAt: now, db)
+    }
+
+    private static func settleAcquaintances(by time: BootTime, _ db: Database) throws {
+        let rows = try Row.fetchAll(db, sql: "SELECT * FROM acquaintance WHERE boot_id IS NOT NULL")
+        for row in rows {
+            try db.execute(
+                sql: """
+                    UPDATE acquaintance SET since_s = ?, boot_id = NULL, monotonic_ns = NULL WHERE key = ?
+                    """,
+                arguments: [time.latest(NotedMoment(row)), row["key"] as String])
+        }
+    }
+}
+
+extension NotedMoment {
+    /// A row of the table `acquaintance`.
+    init(_ row: Row) {
+        if let id = row["boot_id"] as String? {
+            let nanoseconds = UInt64(clamping: row["monotonic_ns"] as Int64)
+            self = .boot(id: id, instant: MonotonicInstant(nanoseconds: nanoseconds))
+        } else {
+            self = .wall(row["since_s"])
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// What decides when a reading was taken, whose it is and its stage, but for the gateway's clock. While
+/// that is not known to be right it is kept with the record, and decided when it is.
+public struct RecordDating: Sendable, Equatable, Codable {
+    /// What was decided.
+    struct Decision: Equatable {
+        var time: RecordTime
+        var stage: Record.Stage
+        var subject: String?
+        /// When it was measured by the device's clock, in seconds since 1970; nil where that is not
+        /// known or not believed.
+        var measured: Int64?
+    }
+
+    /// When it came.
+    var reception: NotedMoment
+    var way: RecordFactory.Circumstances.Way
+    /// The device's wall clock with its own offset applied.
+    var device: DeviceTime?
+    /// The same moment in seconds since 1970, where it is known by other ways than a wall clock.
+    var instant: Int64?
+    /// The device's clock, where it was read on the same link.
+    var clock: ClockObservation?
+    /// Since when the device is known; nil where that cannot be told.
+    var deviceKnown: NotedMoment?
+    /// Whom the allow-list names for it; nil is nobody.
+    var subject: String?
+    /// Since when the device, or the slot, is theirs; nil where that cannot be told.
+    var subjectSince: NotedMoment?
+
+    /// - Parameter time: of the boot in which it is decided.
+    func decide(by time: BootTime, in zone: TimeZoneRules) -> Decision {
+        let isExact = time.isExact(reception)
+        let decided = ReadingTime(zone: zone, received: time.latest(reception), isReceptionKnown: isExact)
+            .decide(
+                device: device, way: way == .live ? .live : .stored, clock: clock, instant: instant)
+        return Decision(
+            time: decided.time, stage: stage(measured: decided.measured, by: time),
+            subject: subject(measured: decided.measured, by: time), measured: decided.measured)
+    }
+
+    /// What was measured before the gateway knew the device is historical. A stored reading that
+    /// nothing dates is so on the first transfer, and where it cannot be told since when it is known.
+    private func stage(measured: Int64?, by time: BootTime) -> Record.Stage {
+        switch (measured, deviceKnown.map(time.latest), way) {
+        case (let measured?, let known?, _): measured < known ? .historical : .live
+        case (_, _, .live): .live
+        case (nil, _, .stored(let isFirstTransfer)): isFirstTransfer ? .historical : .live
+        case (_, nil, .stored): .historical
+        }
+    }
+
+    /// What was measured before this person had the device is not theirs, and neither is a stored
+    /// reading whose time is not known.
+    private func subject(measured: Int64?, by time: BootTime) -> String? {
+        guard let measured else { return way == .live ? subject : nil }
+        guard let since = subjectSince.map(time.latest) else { return nil }
+        return measured >= since ? subject : nil
+    }
+}
+
+extension RecordTime {
+    /// Stands in a record whose time is not decided; it is delivered to nobody.
+    static func undecided(device: DeviceTime?) -> RecordTime {
+        RecordTime(
+            value: "1970-01-01T00:00:00+00:00", source: .unknown, device: device, clockOffsetSeconds: nil,
+            received: "1970-01-01T00:00:00Z")
+    }
+}

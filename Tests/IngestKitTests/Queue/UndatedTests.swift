@@ -1,0 +1,216 @@
+import GRDB
+import Testing
+
+@testable import IngestKit
+
+/// Records that wait for the gateway's clock.
+@Suite struct UndatedTests {
+    private static let settings = BatchSettings(maxWait: .zero)
+
+    /// A clock that shows a wall time and is not known to be right.
+    private final class DoubtedClock: GatewayClock {
+        let base = DrivenClock()
+
+        var now: MonotonicInstant { base.now }
+        var wallNanoseconds: Int64 { base.wallNanoseconds }
+        var trustedWallNanoseconds: Int64? { nil }
+        func sleep(until deadline: MonotonicInstant) async throws { try await base.sleep(until: deadline) }
+    }
+
+    private static func open(
+        _ directory: String, clock: any GatewayClock, bootID: String = "boot-1"
+    ) async throws -> SQLiteRecordStore {
+        try await .open(
+            path: directory + "/queue.sqlite", bootID: bootID, clock: clock,
+            destinations: [DestinationRouting(name: "clinic")])
+    }
+
+    /// A live record without a date that came now, and waits.
+    private static func undated(
+        _ id: String, at clock: any GatewayClock, kind: RecordKind = .bodyTemperature
+    ) throws -> IngestKit.Record {
+        var record = try record(id, kind: kind)
+        record.time = .undecided(device: nil)
+        record.dating = RecordDating(
+            reception: .boot(id: "boot-1", instant: clock.now), way: .live, deviceKnown: nil,
+            subject: "patient-17", subjectSince: nil)
+        return record
+    }
+
+    private static func bodies(_ store: SQLiteRecordStore) async throws -> [String] {
+        let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+        guard case .batch(let batch) = next else { return [] }
+        return batch.items.map(\.body)
+    }
+
+    /// 2026-11-20T09:15:00Z when the driven clock is at its start.
+    private static func time(_ start: Int64, boot: String = "boot-1") -> BootTime {
+        BootTime(
+            bootID: boot, wallNanoseconds: (start + 1_000) * 1_000_000_000,
+            at: MonotonicInstant(nanoseconds: 1_000_000_000_000))
+    }
+
+    @Test func aRecordIsDeliveredWhenItHasItsTimeAndNotBefore() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DoubtedClock()
+            let store = try await Self.open(directory, clock: clock)
+            let first = try Self.undated("a", at: clock)
+            try await store.add(first)
+            clock.base.advance(by: .seconds(60))
+            let second = try Self.undated("b", at: clock)
+            try await store.add(second)
+            // The first is still in the hands of its link.
+            try await store.freeze([second])
+            #expect(store.undatedWakeUp.consume())
+            // What comes with its time goes.
+            try await store.fill(["c"])
+            #expect(try await store.undatedCount() == 2)
+            #expect(try await Self.bodies(store).count == 1)
+
+            // 1 795 166 100 is 2026-11-20T09:15:00Z.
+            try await store.date(by: Self.time(1_795_165_100), in: .utc)
+            #expect(try await store.undatedCount() == 1)
+            var completed = first
+            completed.device.model = "T-1"
+            try await store.freeze([completed])
+            try await store.date(by: Self.time(1_795_165_100), in: .utc)
+            let batch = try await store.nextBatch(for: "clinic", settings: Self.settings, gateway: "box")
+            guard case .batch(let taken) = batch else { throw TimedOut() }
+            let next = try await store.acknowledge(
+                taken, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+            #expect(next.ids == ["b", "a"])
+            let bodies = try await Self.bodies(store)
+            for (body, minute) in zip(bodies, ["09:16", "09:15"]) {
+                #expect(body.contains(#""stage":"live","time":{"value":"2026-11-20T\#(minute):00+00:00","#))
+                #expect(body.contains(#""source":"received","received":"2026-11-20T\#(minute):00Z"}"#))
+            }
+            #expect(bodies[1].contains(#""subject":"patient-17","device":{"peripheral_id":1002"#))
+            #expect(bodies[1].contains(#""model":"T-1""#))
+            // The queue is in order: a row that was rewritten still has its checksum.
+            #expect(try await store.newestDatedCommit() == clock.wallNanoseconds / 1_000_000_000)
+            try await store.close()
+        }
+    }
+
+    @Test func whatAnEarlierBootLeftGetsTheLatestTimeThatItCanHave() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DoubtedClock()
+            var store = try await Self.open(directory, clock: clock)
+            try await store.add(try Self.undated("left on its link", at: clock))
+            try await store.add(try Self.undated("raw", at: clock, kind: .undecoded))
+            try await store.close()
+            store = try await Self.open(directory, clock: clock, bootID: "boot-2")
+            #expect(try await Self.bodies(store).isEmpty)
+            try await store.date(by: Self.time(1_795_165_100, boot: "boot-2"), in: .utc)
+            let bodies = try await Self.bodies(store)
+            #expect(bodies.count == 1)
+            #expect(
+                bodies.first?.contains(
+                    #""time":{"value":"2026-11-20T08:58:20+00:00","source":"unknown","received":"2026-11-20T08:58:20Z"}"#
+                ) == true)
+            #expect(try await store.undatedCount() == 0)
+            try await store.close()
+        }
+    }
+
+    @Test func manyGetTheirTimeInTheOrderOfTheirCommits() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DoubtedClock()
+            let store = try await Self.open(directory, clock: clock)
+            let records = try (0..<450).map { try Self.undated("r\($0)", at: clock) }
+            for record in records { try await store.add(record) }
+            try await store.freeze(records.reversed())
+            try await store.date(by: Self.time(1_795_165_100), in: .utc)
+            let next = try await store.nextBatch(
+                for: "clinic", settings: BatchSettings(maxRecords: 1_000, maxWait: .zero), gateway: "box")
+            #expect(next.ids == records.map(\.id.text))
+            try await store.close()
+        }
+    }
+
+    @Test func aRecordThatChangedUnseenGetsNoTime() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DoubtedClock()
+            let store = try await Self.open(directory, clock: clock)
+            let record = try Self.undated("a", at: clock)
+            try await store.add(record)
+            try await store.freeze([record])
+            try await store.write {
+                try $0.execute(
+                    sql: "UPDATE record SET undated = replace(undated, 'patient-17', 'patient-18')")
+            }
+            let error = await #expect(throws: StoreError.self) {
+                try await store.date(by: Self.time(1_795_165_100), in: .utc)
+            }
+            #expect(error?.kind == .corrupt)
+            try await store.close()
+        }
+    }
+
+    @Test func aStepOfTheClockReleasesNoRecordOfALinkThatGoesOn() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await store.add(try record("on a link"))
+            clock.step(by: .seconds(1_000_000_000))
+            try await store.fill(["a"])
+            #expect(try await Self.bodies(store).count == 1)
+            // 10 min later it was forgotten, whatever the wall clock shows.
+            clock.step(by: .seconds(-1_000_000_000))
+            clock.advance(by: .seconds(601))
+            try await store.fill(["b"])
+            let batch = try await store.nextBatch(for: "clinic", settings: Self.settings, gateway: "box")
+            guard case .batch(let taken) = batch else { throw TimedOut() }
+            let next = try await store.acknowledge(
+                taken, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+            #expect(next.ids == ["b", "on a link"])
+            try await store.close()
+        }
+    }
+
+    // MARK: Since when people are known
+
+    @Test(
+        arguments: [
+            // the boot in which the time is known, since when the person is, in seconds after its start
+            ("boot-1", 1_000), ("boot-2", 0),
+        ] as [(String, Int64)])
+    func aPersonWhoCameBeforeTheTimeWasKnownIsKnownSinceThen(boot: String, after: Int64) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DoubtedClock()
+            let entry = RecordFactoryTests.entry(subject: "anna")
+            var store = try await Self.open(directory, clock: clock)
+            try await store.acquaint([entry])
+            let came = NotedMoment.boot(id: "boot-1", instant: clock.now)
+            clock.base.advance(by: .seconds(500))
+            let noted = Acquaintance(device: came, subjects: [nil: came])
+            #expect(try await store.acquaintances(of: [entry]) == [noted])
+            try await store.close()
+
+            store = try await Self.open(directory, clock: clock, bootID: boot)
+            #expect(try await store.acquaintances(of: [entry]) == [noted])
+            let start: Int64 = 1_795_165_100
+            try await store.date(by: Self.time(start, boot: boot), in: .utc)
+            #expect(
+                try await store.acquaintances(of: [entry])
+                    == [Acquaintance(device: start + after, subjects: [nil: start + after])])
+            try await store.close()
+        }
+    }
+
+    @Test func whatTheClockWasFoundToBeHoldsForOneBoot() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await store.foundLead() == nil)
+            try await store.noteFound(lead: 1)
+            try await store.noteFound(lead: 2)
+            #expect(try await store.foundLead() == 2)
+            try await store.close()
+            store = try await SQLiteRecordStore.open(in: directory, clock: clock, bootID: "boot-2")
+            #expect(try await store.foundLead() == nil)
+            #expect(try await store.newestDatedCommit() == nil)
+            try await store.close()
+        }
+    }
+}
