@@ -35,8 +35,7 @@ public enum ConfigurationKeys {
                 "Holds the queue."),
             KeyDescription(
                 "trust_clock", "boolean", default: "`false`",
-                "Takes the system clock as good without proof. For boxes whose clock is known to be right.",
-                hasEffect: false),
+                "Takes the system clock as good without proof. For boxes whose clock is known to be right."),
         ])
 
     static let bluetooth = KeySection(

@@ -16,12 +16,14 @@ struct Gateway: Sendable {
     let sink: any EventSink
     let reload: @Sendable () throws(CommandFailure) -> Configuration
 
-    private let clock = SystemClock()
+    private let systemClock = SystemClock()
+    private let clock: JudgedClock
 
     init(
         configuration: Configuration, credentials: Credentials, sink: any EventSink,
         reload: @escaping @Sendable () throws(CommandFailure) -> Configuration
     ) {
+        clock = JudgedClock(systemClock)
         self.configuration = configuration
         self.credentials = credentials
         self.sink = sink
@@ -36,6 +38,7 @@ struct Gateway: Sendable {
         let loop = try RadioLoop(clock: clock)
         let zone = try zone()
         let (radio, simulation) = try makeRadio(source, loop: loop, zone: zone)
+        let timekeeper = timekeeper(store: store, zone: zone, events: events)
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: simulation != nil)
         let passive = PassiveGateway(
@@ -45,12 +48,13 @@ struct Gateway: Sendable {
             factory: factory, allowList: configuration.allowList,
             timing: configuration.passiveTiming)
         let transport = HTTPTransport()
-        let pulse = Pulse(clock: clock)
+        let pulse = Pulse(clock: systemClock)
         let workers = deliveryWorkers(store: store, transport: transport, events: events, pulse: pulse)
 
         let outbox = EventOutbox(store: store, sink: sink)
         var services: [any Service] = [Part("events") { try await outbox.run() }]
         services += workers
+        services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })
         services.append(
             Supervisor(
@@ -110,6 +114,18 @@ struct Gateway: Sendable {
             let simulation = try Simulation(loop: loop, clock: clock, zone: zone)
             return (simulation.radio, simulation)
         }
+    }
+
+    private func timekeeper(
+        store: SQLiteRecordStore, zone: TimeZoneRules, events: EventLog
+    ) -> Timekeeper {
+        Timekeeper(
+            clock: clock, store: store, zone: zone,
+            sources: Timekeeper.Sources(
+                isSynchronized: { await SystemBus.isTimeSynchronized() },
+                realTimeClocks: { RealTimeClocks.times() }),
+            isConfigured: configuration.gateway.trustsClock, released: Version.released, events: events,
+            told: { StandardError.print($0.words) })
     }
 
     private func lockState() throws(CommandFailure) -> StateLock {
@@ -188,6 +204,21 @@ struct Gateway: Sendable {
                     maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
                 clock: clock, events: events, heartbeat: beat)
             return Part("delivery to \(destination.name)") { try await worker.run() }
+        }
+    }
+}
+
+extension ClockTrust? {
+    /// What the operator reads; it ends in what happens next.
+    fileprivate var words: String {
+        switch self {
+        case nil:
+            "the system clock is not known to be right (not synchronised, and no real-time clock that it "
+                + "follows): readings are kept, and delivered when it is"
+        case .configured: "the system clock is taken as right: gateway.trust_clock says so"
+        case .synchronized: "the system clock is right: it is synchronised"
+        case .unchanged: "the system clock is right: it was found so in this boot and not set since"
+        case .realTimeClock: "the system clock is taken as right: it follows a real-time clock"
         }
     }
 }

@@ -39,7 +39,7 @@ struct Supervisor: Service {
     /// How often the status is told where no watchdog sets the pace.
     private static let defaultInterval = Duration.seconds(60)
 
-    let clock: SystemClock
+    let clock: JudgedClock
     let loop: RadioLoop
     let pulse: Pulse
     let events: EventLog
@@ -72,8 +72,14 @@ struct Supervisor: Service {
     /// The state of the gateway in a line.
     private func status() async -> String {
         let adapters = await passive.listeningAdapters
-        let radio = adapters == 0 ? "waiting for a Bluetooth adapter" : "listening on \(adapters) adapter(s)"
-        guard let states = try? await store.destinationStates() else { return radio }
-        return ([radio] + states.map { "\($0.name) \($0.state.rawValue)" }).joined(separator: "; ")
+        var parts = [
+            adapters == 0 ? "waiting for a Bluetooth adapter" : "listening on \(adapters) adapter(s)"
+        ]
+        if clock.trustedWallNanoseconds == nil {
+            let waiting = (try? await store.undatedCount()) ?? 0
+            parts.append("system clock not set, \(waiting) reading(s) wait for it")
+        }
+        let states = (try? await store.destinationStates()) ?? []
+        return (parts + states.map { "\($0.name) \($0.state.rawValue)" }).joined(separator: "; ")
     }
 }

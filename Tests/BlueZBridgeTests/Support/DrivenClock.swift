@@ -6,6 +6,8 @@ import Synchronization
 final class DrivenClock: GatewayClock {
     private struct State {
         var nanoseconds: UInt64 = 1_000_000_000_000
+        /// By which the wall clock is ahead: 2026-11-20T09:15:00Z at the start.
+        var lead: Int64 = 1_795_166_100_000_000_000 - 1_000_000_000_000
         var lastSleeper = 0
         var sleepers:
             [Int: (deadline: MonotonicInstant, continuation: CheckedContinuation<Void, any Error>)] =
@@ -30,7 +32,19 @@ final class DrivenClock: GatewayClock {
 
     /// 2026-11-20T09:15:00Z at the start.
     var wallNanoseconds: Int64 {
-        1_795_166_100_000_000_000 + Int64(now.nanoseconds) - 1_000_000_000_000
+        Int64(now.nanoseconds) + state.withLock { $0.lead }
+    }
+
+    /// Sets the wall clock, in seconds since 1970.
+    func set(wall seconds: Int64) {
+        state.withLock { $0.lead = seconds * 1_000_000_000 - Int64($0.nanoseconds) }
+    }
+
+    /// Begins another boot: the monotonic clock shows a minute, the wall clock this, in seconds since
+    /// 1970. Nobody sleeps then.
+    func boot(wall seconds: Int64) {
+        state.withLock { $0.nanoseconds = 60_000_000_000 }
+        set(wall: seconds)
     }
 
     func sleep(until deadline: MonotonicInstant) async throws {
