@@ -49,13 +49,14 @@ class Gateway:
     def __init__(self, journal):
         self.journal = journal
 
-    def configure(self, *peripherals, passive=None, settings=None):
+    def configure(self, *peripherals, passive=None, settings=None, trust_clock=True):
         """Writes a configuration whose allow-list is these peripherals, pinned, with their names as aliases.
 
-        `passive` adds to the section of this name; `settings` has further keys of an entry, by peripheral.
+        `passive` adds to the section of this name; `settings` has further keys of an entry, by peripheral. The
+        guest's clock is right, though nothing in the guest says so.
         """
         configuration = {
-            "gateway": {"id": "lab-box", "time_zone": TIME_ZONE.key, "trust_clock": True},
+            "gateway": {"id": "lab-box", "time_zone": TIME_ZONE.key, "trust_clock": trust_clock},
             "passive": {"quiet_period": "2s", "cooldown": "1s", **(passive or {})},
             "destinations": [{"name": "backend", "type": "webhook", "url": f"{URL}/readings",
                               "batch": {"max_records": 100, "max_wait": "200ms"}}],
