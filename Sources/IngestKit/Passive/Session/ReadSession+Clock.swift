@@ -113,6 +113,7 @@ extension ReadSession {
             basis.circumstances.clock = clockObservation
             let made = basis.product(by: environment.factory, entry: entry, device: deviceBlock).record
             unfrozen[index].basis = basis
+            unfrozen[index].record.dating = made.dating
             unfrozen[index].record.time = made.time
             unfrozen[index].record.stage = made.stage
             unfrozen[index].record.subject = made.subject
