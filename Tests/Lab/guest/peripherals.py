@@ -10,7 +10,7 @@ import os
 import socket
 import time
 
-from emulation.adapter import Adapter, Air
+from emulation.adapter import ADAPTER_ADDRESSES, Adapter, Air
 from emulation.broadcaster import Broadcaster
 from emulation.indicator import Indicator
 from emulation.recorder import Recorder
@@ -31,7 +31,7 @@ class Lab:
     def __init__(self, log_file):
         self.log_file = log_file
         self.air = Air()
-        self.adapter = Adapter(self.air)
+        self.adapters = {number: Adapter(self.air, number) for number in ADAPTER_ADDRESSES}
         self.peripherals = {}
 
     def log(self, what, **fields):
@@ -42,9 +42,11 @@ class Lab:
         name = order.get("peripheral")
         match order["do"]:
             case "plug":
-                await self.adapter.plug()
+                await self.adapters[order["adapter"]].plug()
             case "unplug":
-                await self.adapter.unplug()
+                await self.adapters[order["adapter"]].unplug()
+            case "signal":
+                self.adapters[order["adapter"]].set_signal(order["address"], order["dbm"])
             case "add":
                 properties = dict(order["properties"])
                 form = FORMS[properties.pop("form")]
@@ -82,7 +84,7 @@ def tell_systemd_ready():
 async def main():
     with open(LOG_FILE, "a", encoding="utf-8") as log_file:
         lab = Lab(log_file)
-        await lab.adapter.plug()
+        await lab.adapters[1].plug()
         await asyncio.start_unix_server(lab.serve, ORDERS_SOCKET, limit=1 << 20)
         tell_systemd_ready()
         await asyncio.get_running_loop().create_future()

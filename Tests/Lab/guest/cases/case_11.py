@@ -15,9 +15,9 @@ def run(lab):
     thermometer.give(temperature(361, -1))
     lab.journal.wait("submitted", thermometer)
 
-    lab.air.order("unplug")
+    lab.air.unplug()
     lab.journal.wait("adapter-lost")
-    lab.air.order("plug")
+    lab.air.plug()
     lab.journal.wait("adapter-ready", count=2)
     thermometer.give(temperature(362, -1))
     lab.journal.wait("submitted", thermometer, count=2)

@@ -1,21 +1,31 @@
 """The gateway's adapter, and the air between it and the peripherals.
 
 bumble's controller and link leave out what a gateway's behaviour depends on; the classes here put it in:
-filtering of adverts, cancelled connection attempts, resets, and data sent from a public address.
+filtering of adverts, active scans, directed adverts, strengths of signals, cancelled connection attempts, resets, and
+data sent from a public address.
 """
 
 import asyncio
 
 from bumble import hci, ll
 from bumble.controller import Controller
+from bumble.hci import Address
 from bumble.link import LocalLink
 from bumble.transport import open_transport
 
-ADAPTER_ADDRESS = "00:1B:DC:00:00:01"
+# The adapters' own, by their number; the lab begins with the first.
+ADAPTER_ADDRESSES = {1: "00:1B:DC:00:00:01", 2: "00:1B:DC:00:00:02"}
+# How strongly an adapter hears a peripheral of which nothing else was ordered.
+SIGNAL_DBM = -50
 # Set Scan Parameters, scanning filter policy 0x01 and 0x03: adverts of devices on the accept list only.
 ACCEPT_LIST_POLICIES = (0x01, 0x03)
+# Set Scan Parameters, type of scan.
+ACTIVE_SCAN = 0x01
 # Create Connection, initiator filter policy 0x01: connect to whoever on the accept list advertises first.
 CONNECT_TO_ACCEPT_LIST = 0x01
+# Set Extended Advertising Parameters, properties.
+DIRECTED = hci.HCI_LE_Set_Extended_Advertising_Parameters_Command.AdvertisingProperties.DIRECTED_ADVERTISING
+ReportType = hci.HCI_LE_Advertising_Report_Event.EventType
 
 
 class Air(LocalLink):
@@ -28,12 +38,25 @@ class Air(LocalLink):
         if receiver is not None:
             asyncio.get_running_loop().call_soon(receiver.on_link_acl_data, source, transport, data)
 
+    def send_advertising_pdu(self, sender_controller, packet):
+        super().send_advertising_pdu(sender_controller, as_sent(sender_controller, packet))
+
     def hears(self, address):
         """Whether somebody advertises under this address now."""
         return any(
             advertiser.enabled and advertiser.address == address
             for controller in self.controllers
             for advertiser in (controller.le_legacy_advertiser, *controller.advertising_sets.values()))
+
+
+def as_sent(sender, packet):
+    """bumble sends all connectable adverts in one form; here a directed one is one."""
+    if isinstance(packet, ll.AdvExtInd):
+        for advertiser in sender.advertising_sets.values():
+            parameters = advertiser.parameters
+            if advertiser.address == packet.advertiser_address and parameters.advertising_event_properties & DIRECTED:
+                return ll.AdvDirectInd(packet.advertiser_address, parameters.peer_address)
+    return packet
 
 
 class AdapterController(Controller):
@@ -45,41 +68,60 @@ class AdapterController(Controller):
         hci.LeFeatureMask.LL_PRIVACY | hci.LeFeatureMask.LE_EXTENDED_ADVERTISING
         | hci.LeFeatureMask.LE_PERIODIC_ADVERTISING)
 
-    def __init__(self, *arguments, **options):
+    def __init__(self, *arguments, signals, **options):
         super().__init__(*arguments, **options)
+        # Of peripherals' adverts, in dBm, by address; None of those that are out of reach.
+        self.signals = signals
         self.accept_list = set()
         self.reported = set()
 
     # Adverts
 
+    def signal(self, address):
+        return self.signals.get(address, SIGNAL_DBM)
+
     def on_ll_advertising_pdu(self, packet):
+        if self.signal(packet.advertiser_address) is None:
+            return
         if isinstance(packet, ll.AdvNonConnInd):
-            self.report_advert(packet, hci.HCI_LE_Advertising_Report_Event.EventType.ADV_NONCONN_IND)
+            self.report_advert(packet, ReportType.ADV_NONCONN_IND)
+        elif isinstance(packet, ll.AdvDirectInd):
+            self.on_directed_advert(packet)
         else:
             super().on_ll_advertising_pdu(packet)
 
     def on_advertising_pdu(self, pdu):
-        self.report_advert(pdu, hci.HCI_LE_Advertising_Report_Event.EventType.ADV_IND)
-        if self.wants_connection(pdu.advertiser_address):
-            if self.link.hears(pdu.advertiser_address):
-                self.create_le_connection(pdu.advertiser_address)
+        self.report_advert(pdu, ReportType.ADV_IND)
+        if self.le_scan_type == ACTIVE_SCAN:
+            # The kernel keeps a scannable advert back until it has the answer to its scan request.
+            self.report_advert(ll.AdvInd(pdu.advertiser_address, b""), ReportType.SCAN_RSP)
+        self.connect_if_wanted(pdu.advertiser_address)
+
+    def on_directed_advert(self, pdu):
+        if pdu.target_address == self.public_address:
+            self.report_advert(ll.AdvInd(pdu.advertiser_address, b""), ReportType.ADV_DIRECT_IND)
+            self.connect_if_wanted(pdu.advertiser_address)
+
+    def connect_if_wanted(self, address):
+        if self.wants_connection(address) and self.link.hears(address):
+            self.create_le_connection(address)
 
     def report_advert(self, pdu, event_type):
-        if self.le_scan_enable and self.passes_filters(pdu):
+        if self.le_scan_enable and self.passes_filters(pdu, event_type):
             report = hci.HCI_LE_Advertising_Report_Event.Report(
                 event_type=event_type,
                 address_type=pdu.advertiser_address.address_type,
-                address=pdu.advertiser_address, data=pdu.data, rssi=-50)
+                address=pdu.advertiser_address, data=pdu.data, rssi=self.signal(pdu.advertiser_address))
             self.send_hci_packet(hci.HCI_LE_Advertising_Report_Event([report]))
 
-    def passes_filters(self, pdu):
+    def passes_filters(self, pdu, event_type):
         if self.le_scanning_filter_policy in ACCEPT_LIST_POLICIES:
             if pdu.advertiser_address not in self.accept_list:
                 return False
         if self.filter_duplicates:
-            if pdu.advertiser_address in self.reported:
+            if (pdu.advertiser_address, event_type) in self.reported:
                 return False
-            self.reported.add(pdu.advertiser_address)
+            self.reported.add((pdu.advertiser_address, event_type))
         return True
 
     def on_hci_le_set_scan_enable_command(self, command):
@@ -140,20 +182,27 @@ class AdapterController(Controller):
 class Adapter:
     """The adapter as a thing that can be plugged in and pulled out."""
 
-    def __init__(self, air):
+    def __init__(self, air, number):
         self.air = air
+        self.number = number
+        self.signals = {}
         self.controller = None
         self.transport = None
+
+    def set_signal(self, address, dbm):
+        """How strongly it hears a peripheral, in dBm; None: not at all."""
+        self.signals[Address(address)] = dbm
 
     async def plug(self):
         if self.transport is not None:
             return
         self.transport = await open_transport("vhci")
         self.controller = AdapterController(
-            "adapter", host_source=self.transport.source, host_sink=self.transport.sink, link=self.air,
-            public_address=ADAPTER_ADDRESS)
+            f"adapter {self.number}", host_source=self.transport.source, host_sink=self.transport.sink, link=self.air,
+            public_address=ADAPTER_ADDRESSES[self.number], signals=self.signals)
 
     async def unplug(self):
+        self.signals.clear()
         if self.transport is None:
             return
         self.controller.forget_everything()

@@ -45,7 +45,20 @@ class Air:
         for peripheral in self.peripherals:
             self.order("remove", peripheral=peripheral.name)
         self.peripherals.clear()
-        self.order("plug")
+        self.unplug(2)
+        self.plug()
+
+    def plug(self, adapter=1):
+        """Plugs an adapter in: 1, with which the lab begins, or 2."""
+        self.order("plug", adapter=adapter)
+
+    def unplug(self, adapter=1):
+        """Pulls an adapter out; its links are lost."""
+        self.order("unplug", adapter=adapter)
+
+    def signal(self, adapter, peripheral, dbm):
+        """How strongly an adapter hears a peripheral, in dBm, until the adapter is pulled out; None: not at all."""
+        self.order("signal", adapter=adapter, address=peripheral.address, dbm=dbm)
 
 
 class Peripheral:
