@@ -24,6 +24,7 @@ ORDERS = {
     "give": ("readings", "give"), "store": ("records", "store"), "broadcast": ("adverts", "broadcast"),
     "wake": ("wake", "wake"), "erase": ("erase", "erase"), "script": ("script", "set_script"),
     "linger": ("linger", "set_linger"), "hold": ("hold", "set_hold"), "fault": ("fault", "add_fault"),
+    "pairing": ("pairing", "set_pairing_mode"), "forget": ("forget", "forget"),
 }
 
 

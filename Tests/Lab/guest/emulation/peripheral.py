@@ -6,15 +6,19 @@ import struct
 
 from bumble.core import AdvertisingData, UUID
 from bumble.controller import Controller
+from bumble.device import AdvertisingType
 from bumble.gatt import Characteristic, CharacteristicValue, Service
 from bumble.hci import Address
 from bumble.host import Host
 from bumble.transport.common import AsyncPipeSink
 
 from .bearer import FAULTS, FaultyDevice, Link
+from .bonding import Bonding, no_bonding
 from .clock import EXTRA_OCTETS, Clock
 
 ADVERTISING_INTERVAL_MS = 100
+# Flags in adverts (Supplement to the Core Specification, Part A 1.3).
+GENERAL_DISCOVERABLE, BR_EDR_NOT_SUPPORTED = 0x02, 0x04
 DEVICE_INFORMATION = {"2A29": "manufacturer", "2A24": "model", "2A25": "serial", "2A26": "firmware"}
 PROPERTIES = {
     "read": Characteristic.Properties.READ, "write": Characteristic.Properties.WRITE,
@@ -28,15 +32,16 @@ class Peripheral:
 
     It wakes up when it has something to give, and advertises for `awake_s`. When the link ends or nobody connects, it
     sleeps for `asleep_s` and wakes again, as long as something is left. With `linger` set it goes on advertising when
-    it has given everything. While it is on hold it sends nothing of its own accord.
+    it has given everything, and so it does in pairing mode. While it is on hold it sends nothing of its own accord.
 
     `services` says for each service which characteristics it has, and what can be done with each: words of PROPERTIES.
     `values` has the values that can be read, in hexadecimal, by characteristic. Clocks show the guest's time and
     `clock_ahead_s` more.
+    `bonding` has the options of `Bonding`; without it the device has no keys and needs none.
     """
 
     def __init__(self, air, log, name, address, services, values=None, information=None, battery=None,
-                 awake_s=8.0, asleep_s=4.5, clock_ahead_s=0):
+                 bonding=None, awake_s=8.0, asleep_s=4.5, clock_ahead_s=0):
         self.name = name
         self.write_log = log
         self.awake_s = awake_s
@@ -55,15 +60,17 @@ class Peripheral:
         self.device.log = self.log
         self.device.on_confirmed = self.on_confirmed
         self.clock = Clock(clock_ahead_s)
+        self.bonding = Bonding(**bonding) if bonding is not None else no_bonding()
+        self.bonding.attach(self.device, self.log)
         self.characteristics = {}
         for uuid, characteristics in services.items():
             self.add_service(uuid, characteristics, values or {})
+        self.bonding.protect(self.device.gatt_server, self.characteristics.values())
         self.add_information(information or {}, battery)
-        self.device.advertising_data = bytes(AdvertisingData([
-            (AdvertisingData.FLAGS, b"\x06"),
+        self.advertised = [
             (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS,
              b"".join(struct.pack("<H", int(service, 16)) for service in services)),
-            (AdvertisingData.COMPLETE_LOCAL_NAME, name.encode()[:18])]))
+            (AdvertisingData.COMPLETE_LOCAL_NAME, name.encode()[:18])]
         self.device.on("connection", self.on_connection)
 
     def add_service(self, uuid, characteristics, values):
@@ -147,8 +154,19 @@ class Peripheral:
             raise ValueError(f"unknown faults: {unknown}")
         self.faults.append(fault)
 
+    def set_pairing_mode(self, pairing):
+        """Whether its user has told it to accept pairing. In pairing mode it advertises until it is paired."""
+        self.bonding.in_pairing_mode = pairing
+        self.changed.set()
+
+    def forget(self, forget):
+        """Its user deletes all bonds from it."""
+        if forget:
+            self.bonding.forget()
+
     def report(self):
         return {
+            "bonding": self.bonding.report(),
             "subscribed": self.device.link is not None and bool(self.device.link.subscribed),
             "links": [link.report() for link in self.links], "faults_left": len(self.faults),
             "advertising": self.air.hears(self.device.random_address), "connected": self.device.link is not None,
@@ -158,8 +176,19 @@ class Peripheral:
     # Life
 
     @property
+    def is_kept_awake(self):
+        return self.linger or self.bonding.in_pairing_mode
+
+    @property
     def is_wanted(self):
-        return self.has_something or self.linger
+        return self.has_something or self.is_kept_awake
+
+    @property
+    def advertising_data(self):
+        # A device that can be paired says that it wants to be found when it is in pairing mode; others always do.
+        is_discoverable = self.bonding.in_pairing_mode or not self.bonding.is_demanded
+        flags = BR_EDR_NOT_SUPPORTED | (GENERAL_DISCOVERABLE if is_discoverable else 0)
+        return bytes(AdvertisingData([(AdvertisingData.FLAGS, bytes([flags])), *self.advertised]))
 
     async def live(self):
         while True:
@@ -168,33 +197,45 @@ class Peripheral:
                 await self.changed.wait()
             if await self.advertise_until_connected():
                 await self.links[-1].ended.wait()
-            if not self.linger:
+            if not self.is_kept_awake:
                 await asyncio.sleep(self.asleep_s)
 
     async def advertise_until_connected(self):
         """Returns whether somebody connected before it was time to sleep."""
         known = len(self.links)
-        self.log("awake")
-        await self.device.start_advertising(
-            advertising_interval_min=ADVERTISING_INTERVAL_MS, advertising_interval_max=ADVERTISING_INTERVAL_MS)
+        if self.bonding.private:
+            await self.bonding.renew_address()
+        self.log("awake", address=str(self.device.random_address))
+        await self.start_advertising()
         deadline = asyncio.get_running_loop().time() + self.awake_s
         while len(self.links) == known:
             left = deadline - asyncio.get_running_loop().time()
-            if not self.is_wanted or (left <= 0 and not self.linger):
+            if not self.is_wanted or (left <= 0 and not self.is_kept_awake):
                 break
             self.changed.clear()
             try:
-                await asyncio.wait_for(self.changed.wait(), None if self.linger else left)
+                await asyncio.wait_for(self.changed.wait(), None if self.is_kept_awake else left)
             except asyncio.TimeoutError:
                 pass
+            if len(self.links) == known and self.device.advertising_data != self.advertising_data:
+                await self.start_advertising()
         await self.device.stop_advertising()
         self.log("connected" if len(self.links) > known else "asleep")
         return len(self.links) > known
+
+    async def start_advertising(self):
+        target = self.bonding.gateway if self.bonding.directed else None
+        await self.device.start_advertising(
+            AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE if target is None
+            else AdvertisingType.DIRECTED_CONNECTABLE_LOW_DUTY,
+            target, advertising_data=self.advertising_data,
+            advertising_interval_min=ADVERTISING_INTERVAL_MS, advertising_interval_max=ADVERTISING_INTERVAL_MS)
 
     def on_connection(self, connection):
         link = Link(len(self.links) + 1, connection, self.faults.popleft() if self.faults else {})
         self.links.append(link)
         self.device.link = link
+        self.bonding.follow(link)
         self.log("link", link=link.number, faults=link.faults)
         sending = asyncio.get_running_loop().create_task(self.device.send_queued(link))
 

@@ -112,8 +112,31 @@ class Peripheral:
         """Lets something go wrong on its next link; see emulation/bearer.py."""
         self.air.order("fault", peripheral=self.name, fault=fault)
 
+    def pairing_mode(self, on=True):
+        """Lets it accept pairing, as its user does with a button, or stops that."""
+        self.air.order("pairing", peripheral=self.name, pairing=on)
+
+    def forget_bonds(self):
+        """Deletes all its keys, as its user can."""
+        self.air.order("forget", peripheral=self.name, forget=True)
+
     def report(self):
         return self.air.order("report", peripheral=self.name)
+
+    @property
+    def bonds(self):
+        """The gateways' addresses that it has keys for."""
+        return [name.removesuffix("/P") for name in self.report()["bonding"]["bonds"]]
+
+    @property
+    def pairings(self):
+        """How often it was paired."""
+        return self.report()["bonding"]["paired"]
+
+    @property
+    def shown(self):
+        """The six digits that it has shown, each time that it did."""
+        return self.report()["bonding"]["shown"]
 
     @property
     def links(self):
