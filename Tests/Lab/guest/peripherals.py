@@ -44,6 +44,7 @@ class Lab:
         match order["do"]:
             case "plug":
                 await self.adapters[order["adapter"]].plug()
+                return {"address": ADAPTER_ADDRESSES[order["adapter"]]}
             case "unplug":
                 await self.adapters[order["adapter"]].unplug()
             case "signal":

@@ -33,6 +33,8 @@ class Link:
         self.number = number
         self.connection = connection
         self.faults = faults
+        # The address of the adapter that connected.
+        self.gateway = str(connection.peer_address).removesuffix("/P")
         self.opened = time.time()
         self.closed = None
         self.reason = None
@@ -59,7 +61,8 @@ class Link:
 
     def report(self):
         return {
-            "number": self.number, "opened": self.opened, "closed": self.closed, "reason": self.reason,
+            "number": self.number, "gateway": self.gateway,
+            "opened": self.opened, "closed": self.closed, "reason": self.reason,
             "pdus": [[moment, direction, pdu.hex()] for moment, direction, pdu in self.pdus],
             "encrypted": self.encrypted,
             "asked": self.asked and self.asked.hex(), "answer": self.answer and self.answer.hex(),

@@ -33,13 +33,13 @@ class Bonding(PairingDelegate):
     `method` is one of METHODS, `refuses` one of REFUSALS. A `secure` one can do LE Secure Connections, any other legacy
     pairing alone. A `private` device advertises resolvable private addresses, a new one at each waking, and tells its
     identity address at pairing. A `directed` one that has a bond advertises to its bonded gateway alone. One that
-    `hangs_up` ends the link as soon as the bond is there. `passkey` is what it shows, another one each time otherwise;
-    `agrees` is its user's answer to a number to compare. It accepts pairing in pairing mode only, which ends with the
-    bond.
+    `asks` sends a Security Request on each link; one that `hangs_up` ends the link as soon as the bond is there.
+    `passkey` is what it shows, another one each time otherwise; `agrees` is its user's answer to a number to compare.
+    It accepts pairing in pairing mode only, which ends with the bond.
     """
 
     def __init__(self, method="just-works", refuses="encryption", secure=True, private=False, directed=False,
-                 hangs_up=False, passkey=None, agrees=True):
+                 hangs_up=False, asks=False, passkey=None, agrees=True):
         keys = PairingDelegate.KeyDistribution.DISTRIBUTE_ENCRYPTION_KEY
         if private:
             keys |= PairingDelegate.KeyDistribution.DISTRIBUTE_IDENTITY_KEY
@@ -50,6 +50,7 @@ class Bonding(PairingDelegate):
         self.private = private
         self.directed = directed
         self.hangs_up = hangs_up
+        self.asks = asks
         self.passkey = passkey
         self.in_pairing_mode = False
         self.agrees = agrees
@@ -57,6 +58,8 @@ class Bonding(PairingDelegate):
         self.shown = []
         self.keys = MemoryKeyStore()
         self.bonds = 0
+        # The number of the link on which it was paired, last.
+        self.link = None
         self.failures = []
         self.device = None
         self.log = None
@@ -92,7 +95,7 @@ class Bonding(PairingDelegate):
     def follow(self, link):
         """Watches pairing and encryption on one link."""
         connection = link.connection
-        connection.on(connection.EVENT_PAIRING, lambda _keys: self.on_bonded(connection))
+        connection.on(connection.EVENT_PAIRING, lambda _keys: self.on_bonded(link))
         connection.on(connection.EVENT_PAIRING_FAILURE, self.on_failure)
 
         def on_encryption():
@@ -100,13 +103,16 @@ class Bonding(PairingDelegate):
             self.log("encrypted", link=link.number)
 
         connection.on(connection.EVENT_CONNECTION_ENCRYPTION_CHANGE, on_encryption)
+        if self.asks:
+            connection.request_pairing()
 
-    def on_bonded(self, connection):
+    def on_bonded(self, link):
         self.bonds += 1
+        self.link = link.number
         self.in_pairing_mode = False
         self.log("bonded", gateways=list(self.keys.all_keys))
         if self.hangs_up:
-            asyncio.get_running_loop().create_task(self.hang_up(connection))
+            asyncio.get_running_loop().create_task(self.hang_up(link.connection))
 
     async def hang_up(self, connection):
         # The keys that it has just handed out must be over the air first.
@@ -134,8 +140,10 @@ class Bonding(PairingDelegate):
             hci.HCI_LE_Set_Random_Address_Command(random_address=self.device.random_address))
 
     def report(self):
-        return {"bonds": list(self.keys.all_keys), "paired": self.bonds, "failures": self.failures,
-                "shown": self.shown, "in_pairing_mode": self.in_pairing_mode}
+        return {
+            "bonds": [name.removesuffix("/P") for name in self.keys.all_keys], "paired": self.bonds,
+            "link": self.link, "failures": self.failures, "shown": self.shown,
+        }
 
     # What its user sees and does
 

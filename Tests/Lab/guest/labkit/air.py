@@ -42,15 +42,19 @@ class Air:
 
     def clear(self):
         """Takes all peripherals off the air and puts the adapter back."""
-        for peripheral in self.peripherals:
-            self.order("remove", peripheral=peripheral.name)
-        self.peripherals.clear()
+        for peripheral in list(self.peripherals):
+            self.remove(peripheral)
         self.unplug(2)
         self.plug()
 
+    def remove(self, peripheral):
+        """Takes a peripheral off the air for good."""
+        self.order("remove", peripheral=peripheral.name)
+        self.peripherals.remove(peripheral)
+
     def plug(self, adapter=1):
-        """Plugs an adapter in: 1, with which the lab begins, or 2."""
-        self.order("plug", adapter=adapter)
+        """Plugs an adapter in, if it is not, and returns its address: 1, with which the lab begins, or 2."""
+        return self.order("plug", adapter=adapter)["address"]
 
     def unplug(self, adapter=1):
         """Pulls an adapter out; its links are lost."""
@@ -125,8 +129,8 @@ class Peripheral:
 
     @property
     def bonds(self):
-        """The gateways' addresses that it has keys for."""
-        return [name.removesuffix("/P") for name in self.report()["bonding"]["bonds"]]
+        """The addresses of the adapters that it has keys for."""
+        return self.report()["bonding"]["bonds"]
 
     @property
     def pairings(self):

@@ -52,16 +52,15 @@ class Gateway:
     def configure(self, *peripherals, passive=None, settings=None, trust_clock=True):
         """Writes a configuration whose allow-list is these peripherals, pinned, with their names as aliases.
 
-        `passive` adds to the section of this name; `settings` has further keys of an entry, by peripheral. The
-        guest's clock is right, though nothing in the guest says so.
+        `passive` adds to the section of this name; `settings` has further keys of an entry, by peripheral; None as a
+        value leaves a key out. The guest's clock is right, though nothing in the guest says so.
         """
         configuration = {
             "gateway": {"id": "lab-box", "time_zone": TIME_ZONE.key, "trust_clock": trust_clock},
             "passive": {"quiet_period": "2s", "cooldown": "1s", **(passive or {})},
             "destinations": [{"name": "backend", "type": "webhook", "url": f"{URL}/readings",
                               "batch": {"max_records": 100, "max_wait": "200ms"}}],
-            "peripherals": [{"id": peripheral.kind.model, "address": peripheral.address, "alias": peripheral.name,
-                             **(settings or {}).get(peripheral, {})} for peripheral in peripherals],
+            "peripherals": [entry(peripheral, (settings or {}).get(peripheral, {})) for peripheral in peripherals],
         }
         os.makedirs(os.path.dirname(CONFIGURATION), exist_ok=True)
         # JSON is YAML.
@@ -118,6 +117,11 @@ class Gateway:
 
     def thread_states(self):
         return [status["State"][0] for status in self.thread_status()]
+
+
+def entry(peripheral, settings):
+    keys = {"id": peripheral.kind.model, "address": peripheral.address, "alias": peripheral.name, **settings}
+    return {key: value for key, value in keys.items() if value is not None}
 
 
 def write_readable(path, text):

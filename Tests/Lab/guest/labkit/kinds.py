@@ -33,6 +33,9 @@ CUFF = Kind(1001, "indicator", "2A35", {"1810": {"2A35": "indicate"}})
 CLOCK_CUFF = Kind(1001, "indicator", "2A35", {"1810": {"2A35": "indicate"}, "1805": {"2A2B": "read write"}})
 # As A&D's have it: beside the measurement.
 DATE_TIME_CUFF = Kind(1001, "indicator", "2A35", {"1810": {"2A35": "indicate", "2A08": "read write"}})
+# Makers' cuffs: one gives its readings over the link on which it was paired, the other waits until that has ended.
+OMRON_CUFF = Kind(2001, "indicator", "2A35", {"1810": {"2A35": "indicate"}})
+AND_CUFF = Kind(2040, "indicator", "2A35", {"1810": {"2A35": "indicate"}})
 THERMOMETER = Kind(1002, "indicator", "2A1C", {"1809": {"2A1C": "indicate"}})
 # Weights in steps of 5 g, with time stamp, users, BMI.
 SCALE = Kind(
