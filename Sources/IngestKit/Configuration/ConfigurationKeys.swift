@@ -42,7 +42,8 @@ public enum ConfigurationKeys {
         "bluetooth",
         [
             KeyDescription(
-                "adapter", "`any`, `hci0`, or an address", default: "`any`", "The adapter to use."),
+                "adapter", "`any`, `hci0`, or an address", default: "`any`",
+                "The adapter to use; `any` uses all."),
             KeyDescription(
                 "scan_interval", "duration, 2.5ms to 10.24s", default: "the kernel's (60ms)",
                 "Time from the start of one scan window to the next. Rounded down to a multiple of 0.625 ms."),
