@@ -13,7 +13,8 @@ public struct SimulatedConnector: LinkConnector {
         to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool,
         isolation: isolated (any Actor)
     ) async throws(LinkError) -> PacketChannel {
-        try air.connect(to: device, from: adapter, requiresEncryption: requiresEncryption)
+        if let error = await air.directedAdvert(of: device, isolation: isolation) { throw error }
+        return try air.connect(to: device, from: adapter, requiresEncryption: requiresEncryption)
     }
 }
 
@@ -25,6 +26,8 @@ final class SimulatedAir: @unchecked Sendable {
     let loop: RadioLoop
     let kernel: SimulatedKernel
     let peripherals: [SimulatedPeripheral]
+    /// Connection attempts that wait for a directed advert.
+    let waits = DirectedWaits()
     private var isRunning = false
     private var expectations: [(confirmed: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -40,7 +43,11 @@ final class SimulatedAir: @unchecked Sendable {
         isRunning = true
         for peripheral in peripherals {
             peripheral.start(
-                transmit: { [kernel] in kernel.transmit(peripheral.advert, from: peripheral.device) },
+                transmit: { [kernel, waits, loop] in
+                    if peripheral.isDirected { return waits.advertised(peripheral.device, on: loop) }
+                    guard waits.reports(peripheral.device) else { return }
+                    kernel.transmit(peripheral.advert, from: peripheral.device)
+                },
                 onProgress: { [weak self] in self?.progressed() })
         }
     }

@@ -15,8 +15,8 @@ public protocol LinkConnector: Sendable {
 /// Connects through the kernel: an L2CAP socket on the fixed channel of ATT. The kernel waits for
 /// the device's next advert with a passive scan, then connects; needs no capability.
 public struct KernelConnector: LinkConnector {
-    /// The kernel gives up after 20 s (HCI_LE_CONN_TIMEOUT) by itself; this is for one that does
-    /// not.
+    /// How long the device's next advert is awaited. Linux 6.1 would go on for 40 s
+    /// (L2CAP_CONN_TIMEOUT). Closing the socket ends the wait at once.
     private static let timeout = Duration.seconds(25)
 
     private let loop: RadioLoop

@@ -11,6 +11,7 @@ extension PeripheralModel {
         case oneBondOnly = "one-bond-only"
         case bigEndianBloodPressure = "big-endian-blood-pressure"
         case sharesName = "shares-name"
+        case directedAdvertising = "directed-advertising"
 
         /// Whether the program heeds a quirk.
         public enum Effect: String, Sendable {
@@ -22,7 +23,7 @@ extension PeripheralModel {
 
         public var effect: Effect {
             switch self {
-            case .notReadable, .vendorService, .expectsClock: .actedUpon
+            case .notReadable, .vendorService, .expectsClock, .directedAdvertising: .actedUpon
             case .subscribeOnlyToRead, .forgetsAfterTransfer, .sharesName, .bigEndianBloodPressure:
                 .byDesign
             case .bondFirstThenKeepLink, .disconnectAfterBonding, .oneBondOnly: .none
@@ -55,6 +56,9 @@ extension PeripheralModel {
                 "Some firmware sends the numbers of a blood pressure with the most significant octet first."
             case .sharesName:
                 "It advertises as other models of its maker do: pin it to its address to tell them apart."
+            case .directedAdvertising:
+                "Once bonded it advertises to its bonded central only, which no scan shows: pinned to its "
+                    + "address, it is waited for with a connection attempt."
             }
         }
     }

@@ -17,6 +17,8 @@ struct AdapterChoice {
 
     enum Use: Sendable, Equatable {
         case free
+        /// A standing connection attempt for another peripheral waits there, which can be withdrawn.
+        case waiting
         /// Reads another peripheral.
         case reading
     }
@@ -32,6 +34,8 @@ struct AdapterChoice {
 
     enum Answer: Sendable, Equatable {
         case read(AdapterID)
+        /// Withdraw the attempt that waits there, to read.
+        case withdraw(AdapterID)
         /// Nothing to do before this moment; nil: before an adapter is free.
         case wait(until: MonotonicInstant?)
     }
@@ -47,12 +51,14 @@ struct AdapterChoice {
         let gathered = waitingSince + Self.gathering
         if othersMayHear, now < gathered { return .wait(until: gathered) }
         let strongest = candidates.sorted(by: Self.isStronger)
-        if let best = strongest.first, best.use == .free { return .read(best.adapter) }
         let patienceEnds = waitingSince + Self.patience
-        let isPatient = now < patienceEnds
-        let free = strongest.filter { $0.use == .free }
-        if let second = free.first(where: { !isPatient || $0.isSufficient }) { return .read(second.adapter) }
-        return .wait(until: free.isEmpty ? nil : patienceEnds)
+        let usable = strongest.enumerated().filter { place, candidate in
+            guard candidate.use != .reading else { return false }
+            return place == 0 || candidate.isSufficient || now >= patienceEnds
+        }.map(\.element)
+        if let free = usable.first(where: { $0.use == .free }) { return .read(free.adapter) }
+        if let waiting = usable.first { return .withdraw(waiting.adapter) }
+        return .wait(until: candidates.contains { $0.use != .reading } ? patienceEnds : nil)
     }
 
     /// Of two that are equal the one with the lower index.

@@ -26,6 +26,11 @@ public struct AllowList: Sendable, Equatable {
         pinned.sorted { $0.key.description < $1.key.description }.map(\.value) + models
     }
 
+    /// Entries for one device each of a model that advertises to its bonded central only.
+    var directed: [BluetoothAddress: AllowedPeripheral] {
+        pinned.filter { $0.value.model.has(.directedAdvertising) && $0.value.broadcastFormat == nil }
+    }
+
     /// What the radio has to report for this list.
     public var filter: AdvertisementFilter {
         AdvertisementFilter(addresses: Set(pinned.keys), models: models.flatMap(\.model.recognised))

@@ -25,18 +25,21 @@ public actor PassiveGateway {
         }
     }
 
-    private struct Request: Sendable {
+    struct Request: Sendable {
         let device: DeviceAddress
         let entry: AllowedPeripheral
         let adapter: AdapterID
         let attempt: Int
+        /// Whether its link is a standing attempt that waits for the peripheral.
+        var isStanding = false
     }
 
-    private let ports: Ports
+    let ports: Ports
     private let environment: ReadSession.Environment
     private let broadcasts: BroadcastReader
     private var allowList: AllowList
-    private var scheduler: ReadScheduler
+    var scheduler: ReadScheduler
+    var attempts = StandingAttempts()
     /// Adapters that listen, by their names at the time.
     private var listening: Set<AdapterID> = []
     /// Reads that the scheduler has started; at most one an adapter.
@@ -54,6 +57,8 @@ public actor PassiveGateway {
             store: ports.store, events: ports.events, clock: ports.clock, factory: factory)
         broadcasts = BroadcastReader(ports: ports, factory: factory)
         scheduler = ReadScheduler(timing: timing)
+        // Without adapters and bonds there is nothing to do yet.
+        _ = scheduler.allow(allowList, at: ports.clock.now)
         (requests, requestsContinuation) = AsyncStream.makeStream()
     }
 
@@ -91,8 +96,7 @@ public actor PassiveGateway {
         allowList = list
         await acquaint()
         scheduler.timing = timing
-        scheduler.allow(list, at: ports.clock.now)
-        rearm()
+        perform(scheduler.allow(list, at: ports.clock.now))
         await broadcasts.reload()
         await ports.radio.update(list.filter)
     }
@@ -131,7 +135,7 @@ public actor PassiveGateway {
         perform(scheduler.adapters(states, at: ports.clock.now))
     }
 
-    private func perform(_ actions: [ReadScheduler.Action]) {
+    func perform(_ actions: [ReadScheduler.Action]) {
         for action in actions {
             switch action {
             case .discovered(let entry, _):
@@ -140,6 +144,12 @@ public actor PassiveGateway {
             case .read(let device, let entry, let adapter, let attempt):
                 requestsContinuation.yield(
                     Request(device: device, entry: entry, adapter: adapter, attempt: attempt))
+            case .attempt(let device, let entry, let adapter, let attempt):
+                requestsContinuation.yield(
+                    Request(
+                        device: device, entry: entry, adapter: adapter, attempt: attempt, isStanding: true))
+            case .withdraw(let device, _):
+                attempts.withdraw(device)
             }
         }
         rearm()
@@ -179,7 +189,8 @@ public actor PassiveGateway {
 
     /// - Throws: `StoreError` when the queue is not to be trusted any more.
     private func perform(_ request: Request) async throws {
-        let outcome = await read(request)
+        let outcome = request.isStanding ? await readStanding(request) : await read(request)
+        guard !hasNotConnected(request) else { return }
         if case .storeUnusable(let error) = outcome {
             // The group waits for the loop over the requests, which nothing else would end.
             requestsContinuation.finish()
@@ -206,7 +217,7 @@ public actor PassiveGateway {
         }
     }
 
-    private func read(_ request: Request) async -> ReadSession.Outcome {
+    func read(_ request: Request) async -> ReadSession.Outcome {
         guard let profile = Profiles.named(request.entry.model.profile) else {
             return .failed("this version cannot read the profile \(request.entry.model.profile)")
         }
@@ -230,10 +241,15 @@ public actor PassiveGateway {
         } catch {
             scheduler.connecting(request.adapter, false, at: ports.clock.now)
             rearm()
+            attempts.note(error, for: request)
             return .failed(error.words)
         }
         scheduler.connecting(request.adapter, false, at: ports.clock.now)
         rearm()
+        guard isWanted(request) else {
+            await link.close()
+            return .failed("the attempt was withdrawn")
+        }
         ports.events.emit(.connected(request.entry.reference))
         let outcome = await session.run(over: link)
         ports.events.emit(.disconnected(request.entry.reference))

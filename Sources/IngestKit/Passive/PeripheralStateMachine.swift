@@ -4,6 +4,10 @@
 /// been silent. A read that failed is tried again while the peripheral advertises, ever more rarely.
 /// Silence counts only while the gateway listens (`ListenedTime`).
 ///
+/// Where it cannot be observed, because the peripheral advertises to its bonded central only, time
+/// takes its place (`isDirected`): left alone after a read for as long as one that falls silent with
+/// its link's end, and its failures forgotten when none has come for the longest back-off.
+///
 /// Pure: it is told what happens and when. What has become due by the time of an input is done
 /// before the input is looked at, so a late `tick` changes nothing.
 struct PeripheralStateMachine: Sendable, Equatable {
@@ -47,6 +51,8 @@ struct PeripheralStateMachine: Sendable, Equatable {
     var timing: PassiveTiming
     /// For a model that never stops advertising: it is read again so long after a read.
     var rearm: Duration?
+    /// Its adverts are not heard, or not all.
+    var isDirected = false
 
     init(timing: PassiveTiming, rearm: Duration? = nil) {
         self.timing = timing
@@ -66,13 +72,17 @@ struct PeripheralStateMachine: Sendable, Equatable {
         case (.backingOff(let failures, _, _), .readStarted):
             state = .reading(attempt: failures + 1)
         case (.reading, .readSucceeded):
-            state = .quieting(heard: listened.elapsed(at: now), rearm: rearm.map { now + $0 })
+            let pause = isDirected ? timing.quietPeriod + timing.cooldown : rearm
+            state = .quieting(heard: listened.elapsed(at: now), rearm: pause.map { now + $0 })
         case (.reading(let attempt), .readFailed(let jitter)):
             let delay = timing.backOff(failures: attempt, jitter: jitter)
             state = .backingOff(failures: attempt, until: now + delay, heard: listened.elapsed(at: now))
         case (.quieting(let heard, let rearm), .advert):
             // Adverts can arrive late, but take nothing back.
-            state = .quieting(heard: max(heard, listened.elapsed(at: now)), rearm: rearm)
+            let pause = timing.quietPeriod + timing.cooldown
+            state = .quieting(
+                heard: max(heard, listened.elapsed(at: now)),
+                rearm: isDirected ? rearm.map { max($0, now + pause) } : rearm)
         case (.cooling(let since, let rearm), .advert):
             state = .quieting(heard: max(since, listened.elapsed(at: now)), rearm: rearm)
         case (.backingOff(let failures, let until, let heard), .advert):
@@ -93,6 +103,29 @@ struct PeripheralStateMachine: Sendable, Equatable {
         next?.at
     }
 
+    /// From when on a connection attempt may wait for it; nil if time alone does not bring that.
+    var attemptsFrom: MonotonicInstant? {
+        switch state {
+        case .idle: MonotonicInstant(nanoseconds: 0)
+        case .reading, .cooling: nil
+        case .quieting(_, let rearm): rearm
+        case .backingOff(_, let until, _): until
+        }
+    }
+
+    /// What the next read's `attempt` would be, from 1.
+    var nextAttempt: Int {
+        if case .backingOff(let failures, _, _) = state { failures + 1 } else { 1 }
+    }
+
+    /// Whether its adverts matter though it is not to be read now.
+    var needsListening: Bool {
+        switch state {
+        case .idle, .reading: false
+        case .quieting, .cooling, .backingOff: !isDirected
+        }
+    }
+
     private func transition(dueBy now: MonotonicInstant) -> State? {
         guard let next, next.at <= now else { return nil }
         return next.state
@@ -104,12 +137,15 @@ struct PeripheralStateMachine: Sendable, Equatable {
         case .idle, .reading:
             return nil
         case .quieting(let heard, let rearm):
+            if isDirected, let rearm { return (rearm, .idle) }
             let goal = heard + timing.quietPeriod
             let silent = listened.instant(reaching: goal)
             if let rearm, silent.map({ rearm < $0 }) ?? true { return (rearm, .idle) }
             return silent.map { ($0, .cooling(since: goal, rearm: rearm)) }
         case .cooling(let since, _):
             return listened.instant(reaching: since + timing.cooldown).map { ($0, .idle) }
+        case .backingOff(_, let until, _) where isDirected:
+            return (until + timing.longestBackOff, .idle)
         case .backingOff(_, _, let heard):
             return listened.instant(reaching: heard + timing.quietPeriod).map { ($0, .idle) }
         }

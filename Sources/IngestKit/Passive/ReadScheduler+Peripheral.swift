@@ -35,6 +35,8 @@ extension ReadScheduler {
         /// Of adapters that are present, or about to be.
         var hearings: [AdapterID: Hearing] = [:]
         var wait: Wait?
+        /// When its last read ended.
+        var readEnded: MonotonicInstant?
         /// Its last read, if that failed.
         var failed: Failure?
         /// Being read, but no longer allowed: forgotten when the read ends.

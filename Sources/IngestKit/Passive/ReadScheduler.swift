@@ -20,6 +20,12 @@ public struct ReadScheduler: Sendable {
         /// Read it now over this adapter, and tell by `finished` how it ended. `attempt` counts
         /// from 1 for each wake-up.
         case read(DeviceAddress, AllowedPeripheral, AdapterID, attempt: Int)
+        /// Wait for it on this adapter with a connection attempt until that connects, expires or is
+        /// withdrawn, and tell which by `connected` or `attemptEnded`. `attempt` as for a read.
+        case attempt(DeviceAddress, AllowedPeripheral, AdapterID, attempt: Int)
+        /// Withdraw the attempt that waits for it on this adapter; `attemptEnded` tells when that is
+        /// done.
+        case withdraw(DeviceAddress, AdapterID)
     }
 
     /// How many peripherals are followed that the allow-list does not name by address. Addresses
@@ -40,21 +46,29 @@ public struct ReadScheduler: Sendable {
         }
     }
 
-    private let jitter: @Sendable () -> Double
-    private(set) var peripherals: [DeviceAddress: Peripheral] = [:]
+    let jitter: @Sendable () -> Double
+    var peripherals: [DeviceAddress: Peripheral] = [:]
     /// Those that wait to be read, the longest first.
-    private var queue: [DeviceAddress] = []
+    private(set) var queue: [DeviceAddress] = []
     /// The read that runs on each adapter.
-    private(set) var reads: [AdapterID: Read] = [:]
+    var reads: [AdapterID: Read] = [:]
     /// Whether each adapter that is present has its scan in place.
     private(set) var scanning: [AdapterID: Bool] = [:]
-    private var addresses: [AdapterID: BluetoothAddress] = [:]
+    private(set) var addresses: [AdapterID: BluetoothAddress] = [:]
     /// Adapters with a connection attempt, during which they hear nothing.
     private(set) var connecting: Set<AdapterID> = []
     /// The adapter that has the keys of each bonded device. No more than the gateway has bonds.
-    private var bonds: [DeviceAddress: BluetoothAddress] = [:]
+    private(set) var bonds: [DeviceAddress: BluetoothAddress] = [:]
+    /// Entries of the allow-list for one device each that advertises to its bonded central only.
+    private(set) var directed: [BluetoothAddress: AllowedPeripheral] = [:]
+    /// Those of them that are bonded: connection attempts wait for them in turn.
+    var turns: [DeviceAddress: Turn] = [:]
+    /// The attempt that waits on each adapter.
+    var attempts: [AdapterID: Attempt] = [:]
+    /// Since when an adapter could have such an attempt, and has none.
+    var heldSince: [AdapterID: MonotonicInstant] = [:]
     /// How many pauses have begun and not ended.
-    private var pauses = 0
+    private(set) var pauses = 0
     /// When what waits is to be looked at again, though nothing happens.
     private var review: MonotonicInstant?
 
@@ -91,7 +105,8 @@ public struct ReadScheduler: Sendable {
         peripheral.note(advertisement)
         _ = peripheral.machine.handle(.listening(isHeard(peripheral, device)), at: now)
         var actions: [Action] = []
-        if peripheral.machine.handle(.advert, at: now) == .read {
+        // An attempt that waits for it already connects at an advert of its own accord.
+        if peripheral.machine.handle(.advert, at: now) == .read, !isAwaited(device) {
             let heard = peripheral.machine.listened.elapsed(at: now)
             if let wait = peripheral.wait {
                 peripheral.wait = Wait(since: wait.since, heard: heard)
@@ -114,6 +129,7 @@ public struct ReadScheduler: Sendable {
         // A read that has ended connects no more, even if its driver did not say so.
         connecting.remove(adapter)
         updateListening(at: now)
+        peripherals[device]?.readEnded = now
         if peripherals[device]?.isWithdrawn == true {
             peripherals[device] = nil
         } else {
@@ -167,7 +183,7 @@ public struct ReadScheduler: Sendable {
         // Who had gone before is not kept by the pause.
         if pauses == 0 { stopOverlongWaits(at: now) }
         pauses += 1
-        return []
+        return withdrawAttempts { _ in true }
     }
 
     /// Ends one pause; with the last one, reads start again. A peripheral that was not heard for
@@ -195,7 +211,7 @@ public struct ReadScheduler: Sendable {
     ) -> [Action] {
         bonds[device] = adapter
         updateListening(at: now)
-        return startReads(at: now)
+        return updateTurns(at: now) + startReads(at: now)
     }
 
     /// Does what has become due.
@@ -208,7 +224,7 @@ public struct ReadScheduler: Sendable {
 
     /// The allow-list is now `list`. Peripherals that it no longer names are forgotten, after their
     /// read if one runs; the others stay as they are.
-    public mutating func allow(_ list: AllowList, at now: MonotonicInstant) {
+    public mutating func allow(_ list: AllowList, at now: MonotonicInstant) -> [Action] {
         let busy = Set(reads.values.map(\.device))
         for (device, peripheral) in peripherals {
             if let entry = list.successor(of: peripheral.entry, for: device) {
@@ -222,10 +238,12 @@ public struct ReadScheduler: Sendable {
             }
         }
         queue.removeAll { peripherals[$0] == nil }
+        directed = list.directed
+        return updateTurns(at: now) + startReads(at: now)
     }
 
     /// Room for one more peripheral; nil if every one that could make room is in use.
-    private mutating func newPeripheral(
+    mutating func newPeripheral(
         entry: AllowedPeripheral, at now: MonotonicInstant
     ) -> Peripheral? {
         let unpinned = peripherals.count { $0.value.entry.address == nil }
@@ -240,23 +258,30 @@ public struct ReadScheduler: Sendable {
     }
 
     /// Whether `device` may be read over `adapter`.
-    private func isAllowed(_ adapter: AdapterID, for device: DeviceAddress) -> Bool {
+    func isAllowed(_ adapter: AdapterID, for device: DeviceAddress) -> Bool {
         bonds[device].map { $0 == addresses[adapter] } ?? true
     }
 
     /// Whether `peripheral` would be heard now if it advertised: one of the adapters that hear it
     /// listens; where none of those is present, any other has to do.
     private func isHeard(_ peripheral: Peripheral, _ device: DeviceAddress) -> Bool {
+        !listeners(for: peripheral, device).isEmpty
+    }
+
+    func listeners(for peripheral: Peripheral, _ device: DeviceAddress) -> [AdapterID] {
         let allowed = scanning.keys.filter { isAllowed($0, for: device) }
         let hearing = allowed.filter(peripheral.hears)
-        return (hearing.isEmpty ? allowed : hearing).contains(where: isListening)
+        return (hearing.isEmpty ? allowed : hearing).filter(isListening)
     }
 
+    /// Whether this adapter hears each advert: while a connection attempt waits, the kernel keeps the
+    /// controller's filter of repeated adverts on (hci_passive_scan_sync), so that it tells of a
+    /// wake-up but not of silence.
     private func isListening(_ adapter: AdapterID) -> Bool {
-        scanning[adapter] == true && !connecting.contains(adapter)
+        scanning[adapter] == true && !connecting.contains(adapter) && attempts[adapter] == nil
     }
 
-    private mutating func updateListening(at now: MonotonicInstant) {
+    mutating func updateListening(at now: MonotonicInstant) {
         for (device, peripheral) in peripherals {
             let isHeard = isHeard(peripheral, device)
             guard peripheral.machine.listened.isRunning != isHeard else { continue }
@@ -274,8 +299,9 @@ public struct ReadScheduler: Sendable {
 
     // MARK: Starting
 
-    /// Starts a read on every free adapter that somebody waits for.
-    private mutating func startReads(at now: MonotonicInstant) -> [Action] {
+    /// Starts a read on every free adapter that somebody waits for, and an attempt on those that are
+    /// left.
+    mutating func startReads(at now: MonotonicInstant) -> [Action] {
         guard pauses == 0 else { return [] }
         stopOverlongWaits(at: now)
         review = nil
@@ -292,12 +318,14 @@ public struct ReadScheduler: Sendable {
                 peripherals[device] = peripheral
                 reads[adapter] = Read(device: device)
                 actions.append(.read(device, peripheral.entry, adapter, attempt: attempt))
+            case .withdraw(let adapter):
+                actions += withdrawAttempts { $0 == adapter }
             case .wait(let instant):
                 reviewAt(instant)
             }
         }
         queue.removeAll { peripherals[$0]?.wait == nil }
-        return actions
+        return actions + startAttempts(at: now)
     }
 
     private func choice(
@@ -306,17 +334,19 @@ public struct ReadScheduler: Sendable {
         var choice = AdapterChoice(candidates: [], othersMayHear: false, waitingSince: waitingSince)
         for adapter in scanning.keys where scanning[adapter] == true && isAllowed(adapter, for: device) {
             guard peripheral.hears(adapter), let hearing = peripheral.hearings[adapter] else {
-                if isListening(adapter) { choice.othersMayHear = true }
+                // One where an attempt waits tells of a wake-up too.
+                if !connecting.contains(adapter) { choice.othersMayHear = true }
                 continue
             }
+            let use: AdapterChoice.Use =
+                reads[adapter] != nil ? .reading : attempts[adapter] != nil ? .waiting : .free
             choice.candidates.append(
-                AdapterChoice.Candidate(
-                    adapter: adapter, rssi: hearing.rssi, use: reads[adapter] == nil ? .free : .reading))
+                AdapterChoice.Candidate(adapter: adapter, rssi: hearing.rssi, use: use))
         }
         return choice
     }
 
-    private mutating func reviewAt(_ instant: MonotonicInstant?) {
+    mutating func reviewAt(_ instant: MonotonicInstant?) {
         guard let instant else { return }
         review = min(review ?? instant, instant)
     }

@@ -22,6 +22,9 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         public var linger: Duration
         /// Whether it advertises again as soon as a link has ended.
         public var staysAwake: Bool
+        /// Whether its adverts are directed at its bonded central (ADV_DIRECT_IND), so that no scan
+        /// reports them.
+        public var isDirected = false
 
         public init(
             firstWakeUp: Duration = .milliseconds(500), pause: Duration? = nil,
@@ -247,6 +250,8 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     }
 
     // MARK: Links, on the radio's loop
+
+    var isDirected: Bool { rhythm.isDirected }
 
     /// Why a connection cannot be made now; nil when it can.
     func obstacle() -> LinkError? {

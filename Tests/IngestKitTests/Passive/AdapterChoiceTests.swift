@@ -52,6 +52,18 @@ import Testing
             "an unknown signal waits for a stronger one", [(-50, .reading), (nil, .free)], after: 4.9,
             .wait(until: .at(5))),
         Row("but not for long", [(-50, .reading), (-95, .free)], after: 5, .read(.hci1)),
+        Row(
+            "a free one that hears it well does instead of one where an attempt waits",
+            [(-50, .waiting), (-80, .free)], after: 0, .read(.hci1)),
+        Row(
+            "the attempt on the strongest is withdrawn rather than taking a faint one",
+            [(-50, .waiting), (-81, .free)], after: 0, .withdraw(.hci0)),
+        Row(
+            "an attempt on one that hears it well is withdrawn when the strongest is busy",
+            [(-50, .reading), (-70, .waiting)], after: 0, .withdraw(.hci1)),
+        Row(
+            "on a faint one it is not, for a while", [(-50, .reading), (-81, .waiting)], after: 0,
+            .wait(until: .at(5))),
         Row("all are busy", [(-50, .reading), (-60, .reading)], after: 9, .wait(until: nil)),
         Row(
             "the strongest of those that are free", [(-50, .reading), (-75, .free), (-65, .free)],

@@ -232,4 +232,25 @@ import Testing
     func theDeadlineIsWhenTimeAloneChangesTheState(setup: [(Input, Double)], second: Double?) {
         #expect(Self.machine(after: setup).nextDeadline == second.map { .at($0) })
     }
+
+    /// Seconds after which a machine whose silence cannot be observed is idle again, though nobody
+    /// listens.
+    @Test(
+        arguments: [
+            ("read", [(.readSucceeded, 2)], 17.0),
+            ("and heard since", [(.readSucceeded, 2), (.advert, 9)], 24.0),
+            ("failed", [(.readFailed(jitter: 1), 2)], 304.0),
+        ] as [(String, [(Input, Double)], Double)])
+    func timeTakesThePlaceOfSilenceThatCannotBeObserved(
+        name: String, inputs: [(Input, Double)], second: Double
+    ) {
+        var machine = PeripheralStateMachine(timing: PassiveTiming())
+        machine.isDirected = true
+        for (input, second) in Self.reading + inputs { _ = machine.handle(input, at: .at(second)) }
+        #expect(machine.nextDeadline == .at(second))
+        _ = machine.handle(.tick, at: .at(second - 0.1))
+        #expect(machine.state != .idle)
+        _ = machine.handle(.tick, at: .at(second))
+        #expect(machine.state == .idle)
+    }
 }

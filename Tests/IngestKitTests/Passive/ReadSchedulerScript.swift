@@ -16,6 +16,10 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
         case bind(Int, to: Int?)
         /// These adapters are present, and listen or not.
         case adapters([(AdapterID, Bool)])
+        /// The allow-list names these devices, of a model that advertises to its bonded central only.
+        case directed([Int])
+        case connected(Int)
+        case attemptEnded(Int, ReadScheduler.AttemptEnd)
         case wake
     }
 
@@ -66,6 +70,13 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
             return scheduler.bind(.device(device), to: address, at: .at(second))
         case .adapters(let states):
             return scheduler.adapters(Tests.states(states), at: .at(second))
+        case .directed(let devices):
+            let entries = devices.map { Tests.directed(.device($0)) }
+            return scheduler.allow(AllowList(entries + [Tests.thermometer]), at: .at(second))
+        case .connected(let device):
+            return scheduler.connected(.device(device), at: .at(second)) ?? []
+        case .attemptEnded(let device, let end):
+            return scheduler.attemptEnded(.device(device), end, at: .at(second))
         case .wake:
             return scheduler.wake(at: .at(second))
         }

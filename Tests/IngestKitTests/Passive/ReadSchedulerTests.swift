@@ -11,6 +11,10 @@ import Testing
         AllowedPeripheral(model: .sample(), address: device.address, subject: subject)
     }
 
+    static func directed(_ device: DeviceAddress) -> AllowedPeripheral {
+        AllowedPeripheral(model: .sample(quirks: [.directedAdvertising]), address: device.address)
+    }
+
     static func states(_ listening: [(AdapterID, Bool)]) -> [AdapterState] {
         listening.map { adapter, isListening in
             AdapterState(
@@ -258,7 +262,7 @@ extension ReadSchedulerTests {
         _ = scheduler.finished(.device(1), outcome: .succeeded, at: .at(2))
         _ = scheduler.heard(.sample(of: .device(2), at: 2), as: pinned)
         _ = scheduler.finished(.device(2), outcome: .succeeded, at: .at(3))
-        scheduler.allow(AllowList([pinned]), at: .at(4))
+        _ = scheduler.allow(AllowList([pinned]), at: .at(4))
         #expect(scheduler.peripherals.keys.map(\.self) == [.device(2)])
         #expect(scheduler.nextDeadline == .at(13))
     }
@@ -269,7 +273,7 @@ extension ReadSchedulerTests {
         _ = scheduler.heard(2, at: 2)
         _ = scheduler.heard(3, at: 2)
         let entry = ReadSchedulerTests.pinned(.device(2), subject: "patient-17")
-        scheduler.allow(AllowList([entry, Self.thermometer]), at: .at(3))
+        _ = scheduler.allow(AllowList([entry, Self.thermometer]), at: .at(3))
         #expect(
             scheduler.finished(.device(1), outcome: .succeeded, at: .at(4))
                 == [.read(.device(2), entry, .hci0, attempt: 1)])
@@ -280,14 +284,14 @@ extension ReadSchedulerTests {
         let pinned = ReadSchedulerTests.pinned(.device(1))
         _ = scheduler.heard(.sample(of: .device(1), at: 1), as: pinned)
         _ = scheduler.heard(2, at: 2)
-        scheduler.allow(AllowList([pinned]), at: .at(3))
+        _ = scheduler.allow(AllowList([pinned]), at: .at(3))
         #expect(scheduler.finished(.device(1), outcome: .succeeded, at: .at(4)) == [])
     }
 
     @Test func aReadThatRunsIsNotDropped() {
         var scheduler = ReadSchedulerTests.scheduler()
         _ = scheduler.heard(1, at: 1)
-        scheduler.allow(AllowList([ReadSchedulerTests.pinned(.device(2))]), at: .at(2))
+        _ = scheduler.allow(AllowList([ReadSchedulerTests.pinned(.device(2))]), at: .at(2))
         let pinned = ReadSchedulerTests.pinned(.device(2))
         // The adapter is still in use.
         #expect(
@@ -301,8 +305,8 @@ extension ReadSchedulerTests {
     @Test func aPeripheralAllowedAgainDuringItsReadIsNotReadTwice() {
         var scheduler = ReadSchedulerTests.scheduler()
         _ = scheduler.heard(1, at: 1)
-        scheduler.allow(AllowList(), at: .at(2))
-        scheduler.allow(AllowList([Self.thermometer]), at: .at(3))
+        _ = scheduler.allow(AllowList(), at: .at(2))
+        _ = scheduler.allow(AllowList([Self.thermometer]), at: .at(3))
         #expect(scheduler.heard(1, at: 4) == [])
         _ = scheduler.finished(.device(1), outcome: .succeeded, at: .at(5))
         #expect(scheduler.heard(1, at: 6) == [])

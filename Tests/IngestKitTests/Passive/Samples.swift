@@ -23,13 +23,13 @@ extension DeviceAddress {
 extension PeripheralModel {
     static func sample(
         id: Int = 1002, recognised: [[AdvertisementFilter.Mark]] = [[.service(0x1809)]],
-        rearm: Duration? = nil
+        rearm: Duration? = nil, quirks: [Quirk] = []
     ) -> Self {
         PeripheralModel(
             id: id, name: "Sample", type: "thermometer", manufacturer: nil, model: nil,
             profile: "thermometer", recognised: recognised, bonding: .none,
             instructions: Instructions(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
-            readyBeforeMeasurement: false, rearm: rearm, quirks: [])
+            readyBeforeMeasurement: false, rearm: rearm, quirks: quirks)
     }
 }
 
