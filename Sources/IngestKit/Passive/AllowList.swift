@@ -43,10 +43,15 @@ public struct AllowList: Sendable, Equatable {
     /// takes none. An advert that takes no connection offers nothing to read, unless what is read is
     /// in the advert itself.
     public func match(_ advertisement: Advertisement) -> AllowedPeripheral? {
+        match(advertisement, takesPrivate: false)
+    }
+
+    /// As `match`; with `takesPrivate` an entry for a model takes devices with a private address too.
+    func match(_ advertisement: Advertisement, takesPrivate: Bool) -> AllowedPeripheral? {
         if let entry = pinned[advertisement.device.address] {
             return Self.canRead(advertisement, as: entry) ? entry : nil
         }
-        guard !advertisement.device.isPrivate else { return nil }
+        guard takesPrivate || !advertisement.device.isPrivate else { return nil }
         for entry in models where Self.canRead(advertisement, as: entry) {
             for marks in entry.model.recognised
             where AdvertisementFilter.matches(marks, data: advertisement.data.span) {

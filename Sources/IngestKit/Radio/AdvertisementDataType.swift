@@ -1,5 +1,6 @@
 /// AD types (Assigned Numbers 2.3).
 enum AdvertisementDataType {
+    static let flags: UInt8 = 0x01
     static let someShortServices: UInt8 = 0x02
     static let allShortServices: UInt8 = 0x03
     static let someLongServices: UInt8 = 0x06

@@ -1,0 +1,34 @@
+/// How often the gateway pairs by itself. Pure.
+///
+/// Whoever is in range can claim to be a model in pairing mode under any address, so devices that no
+/// entry names by address share one delay.
+struct AutomaticPairing: Sendable {
+    /// After the first failure; it doubles with each further one.
+    static let firstDelay = Duration.seconds(60)
+    static let longestDelay = Duration.seconds(3_600)
+    /// Devices that are remembered to have failed. Only pinned ones, and one for all others.
+    private struct Failures {
+        var count: Int
+        var until: MonotonicInstant
+    }
+
+    private var failures: [BluetoothAddress?: Failures] = [:]
+
+    /// Whether the device may be paired with now.
+    func allows(_ entry: AllowedPeripheral, at now: MonotonicInstant) -> Bool {
+        failures[entry.address].map { now >= $0.until } ?? true
+    }
+
+    mutating func succeeded(_ entry: AllowedPeripheral, at now: MonotonicInstant) {
+        failures[entry.address] = nil
+        // One bond a minute with devices that only claim to be of a model.
+        if entry.address == nil { failures[nil] = Failures(count: 0, until: now + Self.firstDelay) }
+    }
+
+    mutating func failed(_ entry: AllowedPeripheral, at now: MonotonicInstant) {
+        let count = (failures[entry.address]?.count ?? 0) + 1
+        var delay = Self.firstDelay
+        for _ in 1..<count where delay < Self.longestDelay { delay *= 2 }
+        failures[entry.address] = Failures(count: count, until: now + min(delay, Self.longestDelay))
+    }
+}

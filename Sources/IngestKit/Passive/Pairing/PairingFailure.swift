@@ -1,0 +1,75 @@
+/// Why a pairing that was taken up came to nothing.
+public enum PairingFailure: Error, Sendable, Equatable {
+    /// Reads under way did not come to an end.
+    case readingUnderWay
+    /// No device of the target was heard.
+    case notHeard
+    /// It has a bond with this gateway, and is not in pairing mode.
+    case alreadyPaired
+    /// The entry's credential holds no passkey.
+    case passkey(PasskeyError)
+    case error(PairingError)
+
+    /// As the control socket and `--json` tell it.
+    public var reason: String {
+        switch self {
+        case .readingUnderWay: "reading-under-way"
+        case .notHeard: "not-heard"
+        case .alreadyPaired: "already-paired"
+        case .passkey: "bad-passkey"
+        case .error(let error): error.reason
+        }
+    }
+
+    /// What happened and what to do, without the name of the device.
+    public func words(for model: PeripheralModel) -> String {
+        switch self {
+        case .readingUnderWay: return "a reading is under way that goes on for long: try again later"
+        case .notHeard:
+            return "no device was heard in time: bring it near, put it into pairing mode, and try again"
+        case .alreadyPaired:
+            return "it is paired with this gateway: to pair it anew, put it into pairing mode"
+        case .passkey(let error): return "\(error)"
+        case .error(.refused) where model.has(.oneBondOnly):
+            // The quirk's sentence says what to do in the first place.
+            return PairingError.refused.words + ". " + PeripheralModel.Quirk.oneBondOnly.meaning
+        case .error(let error): return error.words
+        }
+    }
+}
+
+extension PairingError {
+    /// What happened and what to do: our words, nothing that a peer said.
+    public var words: String {
+        switch self {
+        case .noKeeper: "bluetoothd, which keeps the bonds, does not run: systemctl start bluetooth"
+        case .adapterUnavailable: "the adapter is gone or off"
+        case .notReachable: "it does not answer: bring it nearer, and put it into pairing mode again"
+        case .refused: "it refuses to pair: put it into pairing mode first"
+        case .wrongPasskey: "the passkey is wrong, or the numbers differ"
+        case .noAnswer: "the passkey was not given, or the numbers were not said to be the same"
+        case .timedOut: "the pairing did not come to an end in time: put it into pairing mode again"
+        case .busy: "bluetoothd is at another pairing or connection with it: try again"
+        case .cancelled: "it was stopped"
+        case .notBonded: "there is no such bond"
+        case .other(let name): "bluetoothd refused: \(name)"
+        }
+    }
+
+    /// As the control socket and `--json` tell it.
+    public var reason: String {
+        switch self {
+        case .noKeeper: "no-keeper"
+        case .adapterUnavailable: "adapter-unavailable"
+        case .notReachable: "not-reachable"
+        case .refused: "refused"
+        case .wrongPasskey: "wrong-passkey"
+        case .noAnswer: "no-answer"
+        case .timedOut: "timed-out"
+        case .busy: "busy"
+        case .cancelled: "cancelled"
+        case .notBonded: "not-bonded"
+        case .other: "other"
+        }
+    }
+}
