@@ -1,5 +1,6 @@
 public import BlueZBridge
 public import IngestKit
+import Synchronization
 
 /// Makes links to simulated peripherals, over socket pairs.
 public struct SimulatedConnector: LinkConnector {
@@ -28,6 +29,9 @@ final class SimulatedAir: @unchecked Sendable {
     let peripherals: [SimulatedPeripheral]
     /// Connection attempts that wait for a directed advert.
     let waits = DirectedWaits()
+    /// The keys that the box has. With those of a device's identity the kernel knows who hides behind a
+    /// private address.
+    let keys = Mutex<Set<Bond>>([])
     private var isRunning = false
     private var expectations: [(confirmed: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -43,10 +47,12 @@ final class SimulatedAir: @unchecked Sendable {
         isRunning = true
         for peripheral in peripherals {
             peripheral.start(
-                transmit: { [kernel, waits, loop] in
-                    if peripheral.isDirected { return waits.advertised(peripheral.device, on: loop) }
-                    guard waits.reports(peripheral.device) else { return }
-                    kernel.transmit(peripheral.advert, from: peripheral.device)
+                transmit: { [weak self] in
+                    guard let self else { return }
+                    let device = address(of: peripheral)
+                    if peripheral.isDirected { return waits.advertised(device, on: loop) }
+                    guard waits.reports(device) else { return }
+                    kernel.transmit(peripheral.advert, from: device)
                 },
                 onProgress: { [weak self] in self?.progressed() })
         }
@@ -65,17 +71,40 @@ final class SimulatedAir: @unchecked Sendable {
     ) throws(LinkError) -> PacketChannel {
         loop.checkIsolated()
         guard kernel.isPowered(adapter) else { throw .adapterUnavailable }
-        guard let peripheral = peripherals.first(where: { $0.device == device }) else { throw .notReachable }
+        guard let peripheral = peripheral(at: device) else { throw .notReachable }
         if let obstacle = peripheral.obstacle() { throw obstacle }
-        // No simulated peripheral is bonded.
-        guard !requiresEncryption else { throw .notEncrypted }
+        let bond = Bond(device: peripheral.identity, adapter: adapter)
+        let hasKeys = keys.withLock { $0.contains(bond) } && peripheral.hasKeys(of: adapter)
+        guard hasKeys || !requiresEncryption else { throw .notEncrypted }
         do {
             let (near, far) = try PacketChannel.pair(on: loop)
-            peripheral.accept(far)
+            peripheral.accept(far, from: adapter, isEncrypted: requiresEncryption)
             return near
         } catch {
             throw .refused(errno: error.errno)
         }
+    }
+
+    /// Under which address the box hears a peripheral.
+    private func address(of peripheral: SimulatedPeripheral) -> DeviceAddress {
+        keys.withLock { $0.contains { $0.device == peripheral.identity } }
+            ? peripheral.identity : peripheral.device
+    }
+
+    private func peripheral(at device: DeviceAddress) -> SimulatedPeripheral? {
+        peripherals.first { address(of: $0) == device }
+    }
+
+    /// Makes the link of a pairing.
+    func beginPairing(
+        _ device: DeviceAddress, on adapter: AdapterID
+    ) throws(PairingError) -> (SimulatedPeripheral, BluetoothAddress, SimulatedBonding.Method) {
+        loop.checkIsolated()
+        guard let address = kernel.address(of: adapter.index), kernel.isPowered(address) else {
+            throw .adapterUnavailable
+        }
+        guard let peripheral = peripheral(at: device) else { throw .notReachable }
+        return (peripheral, address, try peripheral.beginPairing())
     }
 
     var report: SimulationReport {

@@ -11,6 +11,8 @@ extension SimulatedRadio {
     /// - C0:00:00:00:00:03, a thermometer that is meant to be on no allow-list;
     /// - C0:00:00:00:00:04, a glucose meter with four stored records, the last one from an hour ago;
     /// - C0:00:00:00:00:05, a scale: a weight, and a body composition in two packets.
+    /// Beside them is C0:00:00:00:00:06, a cuff in pairing mode that gives a reading once it is paired
+    /// with; its passkey is 123456.
     /// - Parameters:
     ///   - loop: a new one when nil.
     ///   - zone: where the peripherals' clocks are set.
@@ -71,10 +73,15 @@ extension SimulatedRadio {
                             isSplit: true))
                 ], serial: "S-0005"),
             rhythm: rhythm(first: .milliseconds(3_500), pause: .milliseconds(2_500)), loop: loop, time: time)
+        let bonding = SimulatedPeripheral(
+            device: .simulated(6), advert: .cuffAdvert, services: SimulatedService.cuff(serial: "B-0006"),
+            readings: [.bloodPressure(systolic: 131, diastolic: 84, mean: 100, pulse: 73)],
+            rhythm: rhythm(first: .seconds(1), pause: .seconds(2)), bonding: .init(.passkey(123_456)),
+            loop: loop, time: time)
         return try SimulatedRadio(
             loop: loop, clock: clock,
             adapters: [SimulatedAdapter(index: 0, address: BluetoothAddress(value: 0x0000_5E00_5300))],
-            peripherals: [thermometer, cuff, stranger, glucose, scale])
+            peripherals: [thermometer, cuff, stranger, glucose, scale, bonding])
     }
 }
 

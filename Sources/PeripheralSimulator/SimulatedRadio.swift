@@ -7,6 +7,8 @@ public final class SimulatedRadio: Radio {
     public let loop: RadioLoop
     public let kernel: SimulatedKernel
     public let peripherals: [SimulatedPeripheral]
+    /// Who keeps the box's bonds.
+    public let bondKeeper: SimulatedBondKeeper
     private let air: SimulatedAir
     private let radio: BlueZRadio
 
@@ -26,6 +28,7 @@ public final class SimulatedRadio: Radio {
         self.peripherals = peripherals
         kernel = try SimulatedKernel(loop: loop, adapters: adapters)
         air = SimulatedAir(loop: loop, kernel: kernel, peripherals: peripherals)
+        bondKeeper = SimulatedBondKeeper(air: air)
         radio = BlueZRadio(
             management: kernel.gatewayChannel, connector: SimulatedConnector(air: air), loop: loop,
             clock: clock,

@@ -37,9 +37,22 @@ struct AttributeServer: Sendable {
     /// What is subscribed to: the configuration written, by characteristic.
     private(set) var subscriptions: [BluetoothUUID: UInt16] = [:]
 
-    init(table: AttributeTable, longestPDU: Int) {
+    /// Whether values are given and taken over an encrypted link only, and this one is not.
+    let isLocked: Bool
+
+    init(table: AttributeTable, longestPDU: Int, isLocked: Bool = false) {
         self.table = table
         self.longestPDU = longestPDU
+        self.isLocked = isLocked
+    }
+
+    /// The answer to a request for what is locked; nil for any other.
+    func lockedRefusal(of pdu: [UInt8]) -> [UInt8]? {
+        switch pdu.first {
+        case Opcode.read, Opcode.readBlob, Opcode.write:
+            isLocked ? error(pdu, Code.insufficientAuthentication) : nil
+        default: nil
+        }
     }
 
     /// The answer to a request.

@@ -151,6 +151,8 @@ public final class SimulatedKernel: @unchecked Sendable {
 
     // MARK: On the loop
 
+    func address(of index: UInt16) -> BluetoothAddress? { inventory[index]?.address }
+
     func isPowered(_ address: BluetoothAddress) -> Bool {
         inventory.values.contains { $0.address == address && $0.isPowered }
     }

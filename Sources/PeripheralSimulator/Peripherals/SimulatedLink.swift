@@ -31,6 +31,8 @@ final class SimulatedLink: @unchecked Sendable {
     private let behaviour: LinkBehaviour
     private var server: AttributeServer
     private(set) var trace = LinkTrace()
+    /// Whether it was the gateway that ended it.
+    private(set) var endedByGateway = false
     private var pduCount = 0
     private let sensor: SensorBox?
     /// The peripheral, if it shows a clock.
@@ -61,7 +63,10 @@ final class SimulatedLink: @unchecked Sendable {
     func open() {
         channel.open(
             onPacket: { [weak self] packet in self?.received(Wire.copy(packet)) },
-            onEnd: { [weak self] _ in self?.ended() })
+            onEnd: { [weak self] _ in
+                self?.endedByGateway = true
+                self?.ended()
+            })
         guard behaviour.dropAfter != 0 else { return hangUp() }
         for pdu in behaviour.opening { send(pdu) }
     }
@@ -119,6 +124,7 @@ final class SimulatedLink: @unchecked Sendable {
 
     /// Carries out a request or command and returns its answer, if it has one.
     private func perform(_ pdu: [UInt8]) -> [UInt8] {
+        if let refusal = server.lockedRefusal(of: pdu) { return refusal }
         if let clock, let shown = clock.clockValue() {
             server.show(shown.value, as: shown.characteristic)
             if let write = server.valueWrite(pdu), write.characteristic == shown.characteristic,

@@ -50,11 +50,14 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         case asleep
     }
 
+    /// How long the link of a pairing may be left unused.
+    private static let pairingPatience = Duration.seconds(10)
     /// Traces that are kept, and occurrences that wait for a reader.
     private static let longestMemory = 1_024
 
     public let device: DeviceAddress
-    public let advert: [UInt8]
+    /// Its flags are those of its bonding, if it has one.
+    private let plainAdvert: [UInt8]
     /// What happens to it, in order; the oldest are dropped when nobody reads. One reader.
     public let occurrences: AsyncStream<Occurrence>
     private let continuation: AsyncStream<Occurrence>.Continuation
@@ -71,6 +74,13 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     private var firstHandle: UInt16
     private let longestPDU: Int
     private var behaviours: [LinkBehaviour] = []
+    /// Nil: it knows no bonds.
+    private var bonding: SimulatedBonding?
+    /// The link of a pairing is up, and nothing is read over it yet.
+    private var pairingLink: BluetoothAddress?
+    private var isPairing = false
+    /// The adapter of the present link.
+    private var central: BluetoothAddress?
     private var readings: [SimulatedReading]
     /// The payload of the reading that is given next, once a wake-up has fixed its time.
     private var payloads: [[UInt8]] = []
@@ -91,13 +101,13 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     ///   - readings: given as well, one on each link, before what the sensor has.
     public convenience init(
         device: DeviceAddress, sensor: some SimulatedSensor, longestPDU: Int = 247,
-        readings: [SimulatedReading] = [], rhythm: Rhythm = Rhythm(), loop: RadioLoop,
-        time: @escaping @Sendable () -> DeviceTime
+        readings: [SimulatedReading] = [], rhythm: Rhythm = Rhythm(), bonding: SimulatedBonding? = nil,
+        loop: RadioLoop, time: @escaping @Sendable () -> DeviceTime
     ) {
         self.init(
             device: device, advert: sensor.advert, services: nil, sensor: SensorBox(sensor),
             firstHandle: 1, longestPDU: longestPDU, readings: readings, readingsPerWakeUp: 1,
-            rhythm: rhythm, loop: loop, time: time)
+            rhythm: rhythm, bonding: bonding, loop: loop, time: time)
     }
 
     /// - Parameters:
@@ -109,21 +119,24 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     public convenience init(
         device: DeviceAddress, advert: [UInt8], services: [SimulatedService], firstHandle: UInt16 = 1,
         longestPDU: Int = 247, readings: [SimulatedReading], readingsPerWakeUp: Int = 1,
-        rhythm: Rhythm = Rhythm(), loop: RadioLoop, time: @escaping @Sendable () -> DeviceTime
+        rhythm: Rhythm = Rhythm(), bonding: SimulatedBonding? = nil, loop: RadioLoop,
+        time: @escaping @Sendable () -> DeviceTime
     ) {
         self.init(
             device: device, advert: advert, services: services, sensor: nil, firstHandle: firstHandle,
             longestPDU: longestPDU, readings: readings, readingsPerWakeUp: readingsPerWakeUp,
-            rhythm: rhythm, loop: loop, time: time)
+            rhythm: rhythm, bonding: bonding, loop: loop, time: time)
     }
 
     private init(
         device: DeviceAddress, advert: [UInt8], services: [SimulatedService]?, sensor: SensorBox?,
         firstHandle: UInt16, longestPDU: Int, readings: [SimulatedReading], readingsPerWakeUp: Int,
-        rhythm: Rhythm, loop: RadioLoop, time: @escaping @Sendable () -> DeviceTime
+        rhythm: Rhythm, bonding: SimulatedBonding?, loop: RadioLoop,
+        time: @escaping @Sendable () -> DeviceTime
     ) {
         self.device = device
-        self.advert = advert
+        plainAdvert = advert
+        self.bonding = bonding
         self.services = services
         self.sensor = sensor
         self.firstHandle = firstHandle
@@ -186,6 +199,27 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         await change(type) { $0 }
     }
 
+    /// Changes how it is paired, and what it keeps of its bonds.
+    public func changeBonding(_ body: @escaping @Sendable (inout SimulatedBonding) -> Void) async {
+        await loop.perform {
+            guard var bonding = self.bonding else {
+                preconditionFailure("this peripheral knows no bonds")
+            }
+            body(&bonding)
+            self.bonding = bonding
+        }
+    }
+
+    /// Forgets all its bonds, as with new batteries.
+    public func forgetBonds() async {
+        await changeBonding { $0.keys = [] }
+    }
+
+    /// Has keys of an adapter, as after a bond.
+    public func restoreKeys(of adapter: BluetoothAddress) async {
+        await changeBonding { $0.keys.insert(adapter) }
+    }
+
     /// Wakes it up now, unless it is awake.
     public func wakeUp() async {
         await loop.perform { self.wakeNow() }
@@ -230,13 +264,18 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         }
         sensor?.sensor.wokeUp(at: now)
         continuation.yield(.wokeUp)
+        stayAwake()
+    }
+
+    /// Advertises until its patience is over.
+    private func stayAwake() {
         advertise()
         guard let patience = rhythm.patience else { return }
         timers.append(loop.after(patience) { [weak self] in self?.sleep() })
     }
 
     private func advertise() {
-        guard isAwake, link == nil else { return }
+        guard isAwake, link == nil, pairingLink == nil, !isPairing else { return }
         transmit?()
         timers.append(loop.after(rhythm.advertInterval) { [weak self] in self?.advertise() })
     }
@@ -255,14 +294,16 @@ public final class SimulatedPeripheral: @unchecked Sendable {
 
     /// Why a connection cannot be made now; nil when it can.
     func obstacle() -> LinkError? {
-        guard isAwake, link == nil else { return .notReachable }
+        guard isAwake || pairingLink != nil, link == nil, !isPairing else { return .notReachable }
         guard let error = behaviours.first?.connectionError else { return nil }
         behaviours.removeFirst()
         return error
     }
 
-    func accept(_ channel: PacketChannel) {
+    func accept(_ channel: PacketChannel, from adapter: BluetoothAddress? = nil, isEncrypted: Bool = false) {
         cancelTimers()
+        pairingLink = nil
+        central = adapter
         accepted += 1
         let behaviour = behaviours.isEmpty ? LinkBehaviour() : behaviours.removeFirst()
         var services = services ?? sensor?.sensor.services ?? []
@@ -271,7 +312,9 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         sensor?.sensor.linked()
         let link = SimulatedLink(
             channel: channel, loop: loop, behaviour: behaviour,
-            server: AttributeServer(table: table, longestPDU: longestPDU), sensor: sensor,
+            server: AttributeServer(
+                table: table, longestPDU: longestPDU, isLocked: bonding?.isRequired == true && !isEncrypted),
+            sensor: sensor,
             clock: clock == nil ? nil : self,
             onStep: { [weak self] in self?.onProgress?() },
             onEnd: { [weak self] in self?.ended($0) })
@@ -297,6 +340,9 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     private func ended(_ link: SimulatedLink) {
         guard link === self.link else { return }
         self.link = nil
+        if link.endedByGateway, bonding?.forgetsWhenHungUpOn == true, let central {
+            bonding?.keys.remove(central)
+        }
         pastTraces.append(link.trace)
         if pastTraces.count > Self.longestMemory { pastTraces.removeFirst() }
         continuation.yield(.linkEnded)
@@ -315,6 +361,49 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     /// - Returns: the ATT error code with which the value is refused; nil when it is taken.
     func setClock(_ value: [UInt8]) -> UInt8? {
         clock?.set(value, at: time())
+    }
+
+    // MARK: Bonds, on the radio's loop
+
+    /// What it sends in its adverts.
+    public var advert: [UInt8] {
+        guard let bonding else { return plainAdvert }
+        return plainAdvert.advert(isInPairingMode: bonding.isInPairingMode)
+    }
+
+    /// The address under which it has its bonds.
+    var identity: DeviceAddress { bonding?.identity ?? device }
+
+    func hasKeys(of adapter: BluetoothAddress) -> Bool { bonding?.keys.contains(adapter) == true }
+
+    /// A central connects to pair.
+    func beginPairing() throws(PairingError) -> SimulatedBonding.Method {
+        if let obstacle = obstacle() {
+            throw obstacle == .adapterUnavailable ? .adapterUnavailable : .notReachable
+        }
+        guard let bonding, bonding.isInPairingMode else { throw .refused }
+        cancelTimers()
+        isPairing = true
+        return bonding.method
+    }
+
+    /// The pairing has ended, and with it its link unless that is kept.
+    func endPairing(with adapter: BluetoothAddress, isBonded: Bool, keepsLink: Bool) {
+        isPairing = false
+        guard transmit != nil else { return }
+        if isBonded {
+            bonding?.isInPairingMode = false
+            if bonding?.completesAtHangUp != true || !keepsLink { bonding?.keys.insert(adapter) }
+            if bonding?.forgetsWhenHungUpOn == true, !keepsLink { bonding?.keys.remove(adapter) }
+        }
+        guard isBonded, keepsLink else { return stayAwake() }
+        // Whoever has kept the link has to use it.
+        pairingLink = adapter
+        timers.append(
+            loop.after(Self.pairingPatience) { [weak self] in
+                self?.pairingLink = nil
+                self?.sleep()
+            })
     }
 
     /// What it has given so far.

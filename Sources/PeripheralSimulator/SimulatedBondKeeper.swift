@@ -1,0 +1,104 @@
+internal import BlueZBridge
+public import IngestKit
+import Synchronization
+
+/// Keeps the bonds of a simulated box, as bluetoothd does of a real one.
+public final class SimulatedBondKeeper: BondKeeper {
+    private struct State {
+        var isPresent = true
+        var isPairing = false
+    }
+
+    public let bonds: AsyncStream<BondList>
+    private let continuation: AsyncStream<BondList>.Continuation
+    private let state = Mutex(State())
+    private let air: SimulatedAir
+
+    init(air: SimulatedAir) {
+        self.air = air
+        (bonds, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        continuation.yield(.known([]))
+    }
+
+    /// Returns when the task is cancelled.
+    public func run() async {
+        let (forever, end) = AsyncStream.makeStream(of: Void.self)
+        for await _ in forever {}
+        end.finish()
+        continuation.finish()
+    }
+
+    // MARK: For tests
+
+    /// The bonds that the box has now.
+    public var all: Set<Bond> { air.keys.withLock { $0 } }
+
+    /// Goes away, or comes back with the bonds that it had.
+    public func setPresent(_ isPresent: Bool) {
+        state.withLock { $0.isPresent = isPresent }
+        tell()
+    }
+
+    /// Somebody else removes the bond on the box's side.
+    public func forget(_ bond: Bond) {
+        air.keys.withLock { _ = $0.remove(bond) }
+        tell()
+    }
+
+    private func tell() {
+        state.withLock { state in
+            _ = continuation.yield(state.isPresent ? .known(all) : .unknown)
+        }
+    }
+
+    // MARK: The port
+
+    public func pair(
+        _ device: DeviceAddress, on adapter: AdapterID, keepsLink: Bool, responder: any PairingResponder
+    ) async throws(PairingError) -> Bond {
+        let isFree = state.withLock { state in
+            guard state.isPresent, !state.isPairing else { return false }
+            state.isPairing = true
+            return true
+        }
+        guard isFree else { throw state.withLock(\.isPresent) ? .busy : .noKeeper }
+        defer { state.withLock { $0.isPairing = false } }
+        let air = air
+        let begun = await air.loop.perform {
+            Result { () throws(PairingError) in try air.beginPairing(device, on: adapter) }
+        }
+        let (peripheral, address, method) = try begun.get()
+        let failure: PairingError? = await Self.authenticate(method, responder)
+        let isBonded = failure == nil && !Task.isCancelled
+        await air.loop.perform {
+            peripheral.endPairing(with: address, isBonded: isBonded, keepsLink: keepsLink)
+        }
+        guard isBonded else { throw failure ?? .cancelled }
+        let bond = Bond(device: peripheral.identity, adapter: address)
+        air.keys.withLock { _ = $0.insert(bond) }
+        tell()
+        return bond
+    }
+
+    private static func authenticate(
+        _ method: SimulatedBonding.Method, _ responder: any PairingResponder
+    ) async -> PairingError? {
+        switch method {
+        case .justWorks: return nil
+        case .passkey(let expected):
+            guard let passkey = await responder.passkey() else { return .noAnswer }
+            return passkey == expected ? nil : .wrongPasskey
+        case .comparison(let number):
+            return await responder.confirms(number) ? nil : .noAnswer
+        case .typed(let code):
+            await responder.show(code)
+            return nil
+        }
+    }
+
+    public func unpair(_ bond: Bond) async throws(PairingError) {
+        let wasThere = air.keys.withLock { $0.remove(bond) != nil }
+        guard wasThere else { throw .notBonded }
+        tell()
+    }
+}
