@@ -23,10 +23,11 @@ extension PeripheralModel {
 
         public var effect: Effect {
             switch self {
-            case .notReadable, .vendorService, .expectsClock, .directedAdvertising: .actedUpon
+            case .notReadable, .vendorService, .bondFirstThenKeepLink, .disconnectAfterBonding, .oneBondOnly,
+                .expectsClock, .directedAdvertising:
+                .actedUpon
             case .subscribeOnlyToRead, .forgetsAfterTransfer, .sharesName, .bigEndianBloodPressure:
                 .byDesign
-            case .bondFirstThenKeepLink, .disconnectAfterBonding, .oneBondOnly: .none
             }
         }
 

@@ -28,9 +28,12 @@ extension ConfigurationKeys {
                 "require_bond", "boolean", default: "`false`",
                 "Reads it over a link that is encrypted with the keys of a bond only."),
             KeyDescription(
-                "pair", "`manual` or `auto`", default: "`manual`", "Who starts pairing.", hasEffect: false),
+                "pair", "`manual` or `auto`", default: "`manual`",
+                "Who starts pairing: you, with `ingestd pair`; or the gateway, when a device that needs a bond and has none shows itself in pairing mode."
+            ),
             KeyDescription(
-                "passkey", "credential", default: "none", "The passkey for pairing.", hasEffect: false),
+                "passkey", "credential", default: "none",
+                "The passkey for pairing, six digits. Without it `ingestd pair` asks for the device's."),
             KeyDescription(
                 "key", "credential", default: "none",
                 "The bind key of an encrypted broadcast, 32 hexadecimal digits; what the device sends without encryption is not read then."

@@ -7,17 +7,21 @@ public actor PassiveGateway {
         public var store: any RecordStore
         public var events: EventLog
         public var clock: any GatewayClock
+        /// Nil where nobody keeps bonds.
+        public var bondKeeper: (any BondKeeper)?
         /// Reads the bind key of an encrypted broadcast by the name of its credential, anew.
         public var bindKey: @Sendable (String) throws(BindKeyError) -> BindKey
 
         public init(
             radio: any Radio, store: any RecordStore, events: EventLog, clock: any GatewayClock,
+            bondKeeper: (any BondKeeper)? = nil,
             bindKey: @escaping @Sendable (String) throws(BindKeyError) -> BindKey = {
                 name throws(BindKeyError) in
                 throw .notAKey(name)
             }
         ) {
             self.bindKey = bindKey
+            self.bondKeeper = bondKeeper
             self.radio = radio
             self.store = store
             self.events = events
@@ -37,14 +41,16 @@ public actor PassiveGateway {
     let ports: Ports
     private let environment: ReadSession.Environment
     private let broadcasts: BroadcastReader
-    private var allowList: AllowList
+    var allowList: AllowList
     var scheduler: ReadScheduler
     var attempts = StandingAttempts()
+    var bonds = BondTable()
+    var pairing = PairingHold()
     /// Adapters that listen, by their names at the time.
     private var listening: Set<AdapterID> = []
     /// Reads that the scheduler has started; at most one an adapter.
     private let requests: AsyncStream<Request>
-    private let requestsContinuation: AsyncStream<Request>.Continuation
+    let requestsContinuation: AsyncStream<Request>.Continuation
     /// Raised when the next deadline may have become earlier.
     private let deadlines = WakeUp()
     private var alarm: MonotonicInstant?
@@ -79,6 +85,7 @@ public actor PassiveGateway {
                 for await states in self.ports.radio.adapters { await self.changed(states) }
             }
             group.addTask { await self.keepDeadlines() }
+            group.addTask { await self.followBonds() }
             group.addTask {
                 defer { self.requestsContinuation.finish() }
                 try await self.broadcasts.run()
@@ -97,6 +104,7 @@ public actor PassiveGateway {
         await acquaint()
         scheduler.timing = timing
         perform(scheduler.allow(list, at: ports.clock.now))
+        bonds.reload()
         await broadcasts.reload()
         await ports.radio.update(list.filter)
     }
@@ -116,9 +124,10 @@ public actor PassiveGateway {
     // MARK: Inputs
 
     private func heard(_ advertisement: Advertisement) {
-        guard let entry = allowList.match(advertisement) else { return }
+        guard !isForPairing(advertisement), let entry = allowList.match(advertisement) else { return }
         // Never connected to, and no matter of the scheduler's debounce.
         guard !broadcasts.takes(advertisement, as: entry) else { return }
+        guard mayBeRead(advertisement, as: entry) else { return }
         perform(scheduler.heard(advertisement, as: entry))
     }
 
@@ -132,6 +141,7 @@ public actor PassiveGateway {
             ports.events.emit(.adapterLost(adapter: adapter.description, error: reason))
         }
         listening = now
+        bonds.update(adapters: states, at: ports.clock.now)
         perform(scheduler.adapters(states, at: ports.clock.now))
     }
 
@@ -142,10 +152,9 @@ public actor PassiveGateway {
                 ports.events.emit(.discovered(entry.reference))
                 if entry.model.readyBeforeMeasurement { ports.events.emit(.readyToRead(entry.reference)) }
             case .read(let device, let entry, let adapter, let attempt):
-                requestsContinuation.yield(
-                    Request(device: device, entry: entry, adapter: adapter, attempt: attempt))
+                start(Request(device: device, entry: entry, adapter: adapter, attempt: attempt))
             case .attempt(let device, let entry, let adapter, let attempt):
-                requestsContinuation.yield(
+                start(
                     Request(
                         device: device, entry: entry, adapter: adapter, attempt: attempt, isStanding: true))
             case .withdraw(let device, _):
@@ -153,6 +162,12 @@ public actor PassiveGateway {
             }
         }
         rearm()
+    }
+
+    /// Has it read, beside what is being read.
+    func start(_ request: Request) {
+        pairing.readsUnderWay += 1
+        requestsContinuation.yield(request)
     }
 
     // MARK: Deadlines
@@ -190,6 +205,7 @@ public actor PassiveGateway {
     /// - Throws: `StoreError` when the queue is not to be trusted any more.
     private func perform(_ request: Request) async throws {
         let outcome = request.isStanding ? await readStanding(request) : await read(request)
+        pairing.readsUnderWay -= 1
         guard !hasNotConnected(request) else { return }
         if case .storeUnusable(let error) = outcome {
             // The group waits for the loop over the requests, which nothing else would end.
@@ -232,17 +248,21 @@ public actor PassiveGateway {
             target: ReadSession.Target(
                 entry: request.entry, device: request.device, profile: profile, memory: memory,
                 acquaintance: await acquaintance(of: request.entry), timing: scheduler.timing))
+        // Asked after the last suspension: the bonds may have changed meanwhile.
+        guard let isEncrypted = allowsLink(for: request, remembered: memory.bondedAdapter) else {
+            return .refused
+        }
         scheduler.connecting(request.adapter, true, at: ports.clock.now)
         let link: any PeripheralLink
         do {
             link = try await ports.radio.connect(
                 to: request.device, on: request.adapter, remembered: memory.layout,
-                requiresEncryption: request.entry.requiresBond)
+                requiresEncryption: isEncrypted)
         } catch {
             scheduler.connecting(request.adapter, false, at: ports.clock.now)
             rearm()
             attempts.note(error, for: request)
-            return .failed(error.words)
+            return connectionFailed(error, request, isEncrypted: isEncrypted)
         }
         scheduler.connecting(request.adapter, false, at: ports.clock.now)
         rearm()
@@ -250,9 +270,10 @@ public actor PassiveGateway {
             await link.close()
             return .failed("the attempt was withdrawn")
         }
+        if isEncrypted { bonds.clear(request.device) }
         ports.events.emit(.connected(request.entry.reference))
         let outcome = await session.run(over: link)
         ports.events.emit(.disconnected(request.entry.reference))
-        return outcome
+        return withAdvice(outcome, request, isEncrypted: isEncrypted)
     }
 }

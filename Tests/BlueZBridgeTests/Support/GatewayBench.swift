@@ -49,6 +49,7 @@ struct GatewayBench {
     let noted: NotedStore
     let events = Notes<NotedEvent>()
     let gateway: PassiveGateway
+    let pairings: Pairings
     private let model: PeripheralModel
     private let timing: PassiveTiming
     private let running = Running()
@@ -64,11 +65,16 @@ struct GatewayBench {
         var users: [Int: String] = [:]
         var history = AllowedPeripheral.History.all
         var clock = AllowedPeripheral.ClockPolicy.observe
+        var requiresBond = false
+        var pairing = AllowedPeripheral.Pairing.manual
+        /// Of a credential that holds 123456.
+        var passkey: String?
 
         func of(_ model: PeripheralModel) -> AllowedPeripheral {
             AllowedPeripheral(
-                model: model, address: address, subject: subject, users: users,
-                subjectSince: since, history: history, clock: clock)
+                model: model, address: address, subject: subject, users: users, subjectSince: since,
+                history: history, requiresBond: requiresBond, pairing: pairing, passkey: passkey,
+                clock: clock)
         }
     }
 
@@ -76,8 +82,12 @@ struct GatewayBench {
     private actor Running {
         private var task: Task<Void, any Error>?
 
-        func start(_ gateway: PassiveGateway) {
-            task = Task { try await gateway.run() }
+        func start(_ gateway: PassiveGateway, _ pairings: Pairings) {
+            task = Task {
+                async let pairing: Void = pairings.run()
+                try await gateway.run()
+                await pairing
+            }
         }
 
         func stop() async throws {
@@ -105,6 +115,7 @@ struct GatewayBench {
         var isReadyBeforeMeasurement = false
         /// After which a model that never stops advertising is read again.
         var rearm: Duration?
+        var bonding = PeripheralModel.Bonding.none
     }
 
     /// The peripherals' clock: 3 s behind ours.
@@ -127,17 +138,20 @@ struct GatewayBench {
         let model = PeripheralModel(
             id: 1, name: setup.profile, type: setup.profile, manufacturer: nil, model: nil,
             profile: setup.profile, recognised: setup.service.map { [[.service($0)]] } ?? [],
-            bonding: .none,
-            instructions: .init(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
-            readyBeforeMeasurement: setup.isReadyBeforeMeasurement, rearm: setup.rearm, quirks: setup.quirks)
+            bonding: setup.bonding,
+            instructions: .init(pairing: "Hold the button.", beforeMeasurement: "", duringMeasurement: ""),
+            readyBeforeMeasurement: setup.isReadyBeforeMeasurement, rearm: setup.rearm,
+            quirks: setup.quirks)
         self.model = model
         timing = setup.timing
+        let ports = PassiveGateway.Ports(
+            radio: radio, store: noted, events: EventLog(sink: Sink(notes: events, clock: clock)),
+            clock: clock, bondKeeper: radio.bondKeeper)
         gateway = PassiveGateway(
-            ports: .init(
-                radio: radio, store: noted, events: EventLog(sink: Sink(notes: events, clock: clock)),
-                clock: clock),
+            ports: ports,
             factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
             allowList: AllowList([setup.entry.of(model)]), timing: setup.timing)
+        pairings = Pairings(gateway: gateway, ports: ports) { _ throws(PasskeyError) in 123_456 }
     }
 
     /// Runs the gateway on a peripheral with this sensor, from when its adapter listens.
@@ -192,7 +206,7 @@ struct GatewayBench {
         _ setup: Setup, _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let bench = try await GatewayBench(setup)
-        await bench.running.start(bench.gateway)
+        await bench.running.start(bench.gateway, bench.pairings)
         let result: Result<Void, any Error>
         do {
             await bench.told("adapter-ready")

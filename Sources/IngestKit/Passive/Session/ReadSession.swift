@@ -29,6 +29,8 @@ actor ReadSession {
         case succeeded
         /// It ended before its first commit, or before the end of a transfer; our words for why.
         case failed(String)
+        /// There was no link: a bond is missing or its keys were refused. What is to be told was told.
+        case refused
         /// The queue's file is not to be trusted any more: nothing may be committed or confirmed
         /// before the process has started anew.
         case storeUnusable(StoreError)
@@ -219,6 +221,7 @@ actor ReadSession {
         case .oneTouchVerio: try await readOneTouchMeter(over: link)
         case .broadcast: throw .notReadable
         }
+        try await awaitHangUp(over: link)
     }
 
     // MARK: Values

@@ -1,0 +1,26 @@
+/// What pairing asks of passive reading, and what passive reading tells it.
+struct PairingHold: Sendable {
+    /// A device that is to be paired without being asked.
+    struct Wish: Sendable {
+        let advertisement: Advertisement
+        let entry: AllowedPeripheral
+    }
+
+    /// Wishes that wait for a reader. They come again with each advert.
+    private static let mostWishes = 16
+
+    /// Hears each advert while a pairing is under way, and says whether it is to lead to no read.
+    var listener: (@Sendable (Advertisement) -> Bool)?
+    /// Reads that were started and have not ended.
+    var readsUnderWay = 0
+    /// Devices that were read on the link of their pairing, behind the scheduler's back: not to be read
+    /// again before they were silent, at least until this moment.
+    var hushed: [DeviceAddress: MonotonicInstant] = [:]
+    /// One reader.
+    let wishes: AsyncStream<Wish>
+    let wish: AsyncStream<Wish>.Continuation
+
+    init() {
+        (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostWishes))
+    }
+}

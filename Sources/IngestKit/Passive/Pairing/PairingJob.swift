@@ -1,0 +1,131 @@
+/// One pairing that was taken up: its steps, and what the operator answers.
+actor PairingJob: PairingResponder {
+    /// How long an answer of the operator is awaited: the kernel ends a pairing after 30 s without one
+    /// (Core Specification Vol 3 Part H 3.4).
+    static let answerTimeout = Duration.seconds(30)
+    /// Steps of one pairing, at most. Each attempt asks for a thing or two.
+    private static let mostSteps = 100
+
+    nonisolated let id: String
+    private let clock: any GatewayClock
+    private(set) var steps: [PairingStep] = []
+    /// When the operator's side was last heard of.
+    private(set) var lastPoll: MonotonicInstant
+    /// The passkey of the entry's credential; nil: the operator is asked.
+    private var knownPasskey: UInt32?
+    /// Nobody can be asked.
+    private let isAutomatic: Bool
+    private var question: CheckedContinuation<PairingAnswer?, Never>?
+    private var asked: PairingStep.Kind?
+    private var changes: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var lastWaiter = 0
+
+    init(id: String, isAutomatic: Bool, clock: any GatewayClock) {
+        self.id = id
+        self.isAutomatic = isAutomatic
+        self.clock = clock
+        lastPoll = clock.now
+    }
+
+    var isOver: Bool { steps.last?.isLast == true }
+
+    func setPasskey(_ passkey: UInt32?) {
+        knownPasskey = passkey
+    }
+
+    // MARK: Steps
+
+    func add(_ step: PairingStep) {
+        guard !isOver, steps.count < Self.mostSteps || step.isLast else { return }
+        var step = step
+        step.number = steps.count + 1
+        steps.append(step)
+        if step.isLast { answer(nil) }
+        for waiter in changes.values { waiter.resume() }
+        changes = [:]
+    }
+
+    /// The steps after number `after`, once there are any; none when `timeout` passes without.
+    func steps(after: Int, within timeout: Duration) async -> [PairingStep] {
+        lastPoll = clock.now
+        if steps.count <= after, !isOver { await changed(within: timeout) }
+        lastPoll = clock.now
+        return Array(steps.dropFirst(max(0, after)))
+    }
+
+    private func changed(within timeout: Duration) async {
+        lastWaiter += 1
+        let number = lastWaiter
+        let clock = clock
+        let timer = Task {
+            try? await clock.sleep(for: timeout)
+            self.release(number)
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume() }
+                changes[number] = continuation
+            }
+        } onCancel: {
+            Task { await self.release(number) }
+        }
+        timer.cancel()
+    }
+
+    private func release(_ number: Int) {
+        changes.removeValue(forKey: number)?.resume()
+    }
+
+    // MARK: Questions
+
+    /// Gives the answer to the question that is open.
+    func answered(_ answer: PairingAnswer) throws(PairingRefusal) {
+        switch (asked, answer) {
+        case (.passkeyWanted, .passkey), (.confirmNumber, .sameNumber): self.answer(answer)
+        default: throw .notAsked
+        }
+    }
+
+    private func answer(_ answer: PairingAnswer?) {
+        asked = nil
+        question?.resume(returning: answer)
+        question = nil
+    }
+
+    private func ask(_ step: PairingStep) async -> PairingAnswer? {
+        guard !isAutomatic, !isOver, question == nil else { return nil }
+        add(step)
+        asked = step.step
+        let clock = clock
+        let timer = Task {
+            guard (try? await clock.sleep(for: Self.answerTimeout)) != nil else { return }
+            self.answer(nil)
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume(returning: nil) }
+                question = continuation
+            }
+        } onCancel: {
+            Task { await self.answer(nil) }
+        }
+    }
+
+    func passkey() async -> UInt32? {
+        if let knownPasskey { return knownPasskey }
+        let answer = await ask(PairingStep(.passkeyWanted, "The device wants its passkey, six digits."))
+        guard case .passkey(let passkey) = answer else { return nil }
+        return passkey
+    }
+
+    func confirms(_ number: UInt32) async -> Bool {
+        let step = PairingStep(.confirmNumber, "Does the device show this number?", code: number)
+        return await ask(step) == .sameNumber(true)
+    }
+
+    func show(_ passkey: UInt32) {
+        guard !isAutomatic else { return }
+        add(PairingStep(.typeOnDevice, "Type this code on the device.", code: passkey))
+    }
+}

@@ -1,0 +1,360 @@
+/// Drives pairing beside passive reading (docs/architecture.md, "Pairing"): one at a time, begun by the
+/// operator or, where the allow-list says so, by the gateway.
+public actor Pairings {
+    /// How long the steps of a pairing are awaited at once.
+    public static let longestPoll = Duration.seconds(10)
+    /// A pairing whose operator has not asked for its steps for so long is cancelled.
+    static let lease = Duration.seconds(25)
+    /// How long reads under way may take to end before a pairing: a link without a stream.
+    static let readingTimeout = Duration.seconds(200)
+    /// Between two looks at the clock. Nothing is searched for when nobody pairs.
+    static let pace = Duration.milliseconds(250)
+    /// Adverts that wait to be looked at.
+    private static let mostWaiting = 256
+
+    /// Reads the passkey of a credential by its name; our words for why it cannot be had.
+    public typealias PasskeySource = @Sendable (String) throws(PasskeyError) -> UInt32
+
+    struct Order: Sendable {
+        let job: PairingJob
+        let target: PairingTarget
+        let entries: [AllowedPeripheral]
+        /// What was heard already of a device that is paired without being asked.
+        let heard: Advertisement?
+    }
+
+    enum Input: Sendable {
+        case heard(Advertisement)
+        case tick
+    }
+
+    let gateway: PassiveGateway
+    let ports: PassiveGateway.Ports
+    private let passkey: PasskeySource
+    private var automatic = AutomaticPairing()
+    private var current: PairingJob?
+    private var currentTask: Task<Void, Never>?
+    /// The last one, so that its end can still be asked for.
+    private var last: PairingJob?
+    private let orders: AsyncStream<Order>
+    private let ordersContinuation: AsyncStream<Order>.Continuation
+
+    /// - Parameter ports: those of the gateway.
+    public init(gateway: PassiveGateway, ports: PassiveGateway.Ports, passkey: @escaping PasskeySource) {
+        self.gateway = gateway
+        self.ports = ports
+        self.passkey = passkey
+        (orders, ordersContinuation) = AsyncStream.makeStream()
+    }
+
+    /// Pairs what is asked for, until the task is cancelled; a pairing under way is stopped then.
+    public func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await wish in await self.gateway.pairing.wishes { await self.consider(wish) }
+            }
+            for await order in orders {
+                group.addTask { await self.perform(order) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Whether a pairing is under way.
+    var isPairing: Bool { current != nil }
+
+    // MARK: Requests
+
+    /// Takes up a pairing.
+    /// - Returns: its name.
+    public func begin(_ target: PairingTarget) async throws(PairingRefusal) -> String {
+        guard ports.bondKeeper != nil else { throw .noKeeper }
+        let entries = try await gateway.allowList.pairable(target)
+        guard await gateway.bonds.all != nil else { throw .noKeeper }
+        return try take(target, entries, heard: nil).id
+    }
+
+    /// The steps after number `after`, once there are any; none when `longestPoll` passes without.
+    public func steps(of id: String, after: Int) async throws(PairingRefusal) -> [PairingStep] {
+        try await job(id).steps(after: after, within: Self.longestPoll)
+    }
+
+    /// Answers the question that the pairing asks.
+    public func answer(_ answer: PairingAnswer, to id: String) async throws(PairingRefusal) {
+        try await job(id).answered(answer)
+    }
+
+    /// Stops a pairing; returns when it has ended.
+    public func cancel(_ id: String) async throws(PairingRefusal) {
+        let job = try job(id)
+        guard job === current, let currentTask else { return }
+        currentTask.cancel()
+        await currentTask.value
+    }
+
+    private func job(_ id: String) throws(PairingRefusal) -> PairingJob {
+        guard let job = [current, last].compactMap(\.self).first(where: { $0.id == id }) else {
+            throw .unknown
+        }
+        return job
+    }
+
+    private func take(
+        _ target: PairingTarget, _ entries: [AllowedPeripheral], heard: Advertisement?
+    ) throws(PairingRefusal) -> PairingJob {
+        guard current == nil else { throw .busy }
+        // Not counted: who asks for one of an earlier run of the gateway must not get another's.
+        let id = String(UInt64.random(in: .min ... .max), radix: 16)
+        let job = PairingJob(id: id, isAutomatic: heard != nil, clock: ports.clock)
+        current = job
+        ordersContinuation.yield(Order(job: job, target: target, entries: entries, heard: heard))
+        return job
+    }
+
+    /// A device wants to be paired that may be without being asked.
+    private func consider(_ wish: PairingHold.Wish) async {
+        // It may have been paired since it was heard.
+        guard await gateway.bonds.wantsAutomaticPairing(wish.advertisement.device, as: wish.entry),
+            await !gateway.isReading, current == nil, automatic.allows(wish.entry, at: ports.clock.now)
+        else { return }
+        _ = try? take(
+            .device(wish.advertisement.device.address), [wish.entry], heard: wish.advertisement)
+    }
+
+    // MARK: Pairing
+
+    private func perform(_ order: Order) async {
+        let task = Task { await carryOut(order) }
+        currentTask = task
+        await withTaskCancellationHandler {
+            await withDiscardingTaskGroup { group in
+                if order.heard == nil { group.addTask { await self.watchLease(of: order.job, task) } }
+                await task.value
+                group.cancelAll()
+            }
+        } onCancel: {
+            task.cancel()
+        }
+        currentTask = nil
+        last = order.job
+        current = nil
+    }
+
+    /// Stops a pairing whose operator has gone.
+    private func watchLease(of job: PairingJob, _ task: Task<Void, Never>) async {
+        while true {
+            let end = await job.lastPoll + Self.lease
+            guard ports.clock.now < end else { return task.cancel() }
+            guard (try? await ports.clock.sleep(until: end)) != nil else { return }
+        }
+    }
+
+    private func carryOut(_ order: Order) async {
+        let list = await gateway.allowList
+        let (inputs, input) = AsyncStream.makeStream(
+            of: Input.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
+        await gateway.beginPairing { advertisement in
+            guard let entry = list.match(advertisement, pairing: order.target) else { return false }
+            input.yield(.heard(advertisement))
+            // It is read on the pairing's link, and must not wait for another read behind that.
+            return entry.model.has(.bondFirstThenKeepLink)
+        }
+        if let heard = order.heard { input.yield(.heard(heard)) }
+        let clock = ports.clock
+        let ticks = Task {
+            repeat { input.yield(.tick) } while (try? await clock.sleep(for: Self.pace)) != nil
+        }
+        var reading: DeviceAddress?
+        let result = await withTaskCancellationHandler {
+            await search(order, list, inputs)
+        } onCancel: {
+            input.finish()
+        }
+        ticks.cancel()
+        switch result {
+        case .success(let (candidate, bond)):
+            // In a task of its own, which is not cancelled: the bond is there.
+            reading = await Task { await conclude(order, candidate, bond) }.value
+        case .failure(let stop):
+            let entry = stop.entry ?? order.entries[0]
+            let words = stop.failure.words(for: entry.model)
+            ports.events.emit(.pairFailed(entry.reference, error: words))
+            if order.heard != nil { automatic.failed(entry, at: clock.now) }
+            await order.job.add(
+                PairingStep(
+                    .failed, "Could not pair: \(words)", peripheralID: entry.model.id,
+                    reason: stop.failure.reason))
+        }
+        // What reads over the link that the pairing has left is left alone.
+        while reading != nil, !Task.isCancelled, await gateway.isReading {
+            guard (try? await clock.sleep(for: Self.pace)) != nil else { break }
+        }
+        await gateway.endPairing(after: reading)
+    }
+
+    /// How a pairing ended, and the entry it had come to.
+    struct Stop: Error {
+        let failure: PairingFailure
+        var entry: AllowedPeripheral?
+    }
+
+    /// Waits for the device, chooses it and pairs with it.
+    private func search(
+        _ order: Order, _ list: AllowList, _ inputs: AsyncStream<Input>
+    ) async -> Result<(PairingCourse.Candidate, Bond), Stop> {
+        let job = order.job
+        for step in Self.instructions(of: order.entries) { await job.add(step) }
+        let start = ports.clock.now
+        var course: PairingCourse?
+        var isToldOfReading = false
+        for await input in inputs {
+            // Reads that were under way end as they do.
+            if course == nil, await gateway.isReading {
+                guard ports.clock.now < start + Self.readingTimeout else {
+                    return .failure(Stop(failure: .readingUnderWay))
+                }
+                if !isToldOfReading {
+                    await job.add(
+                        PairingStep(.readingUnderWay, "A reading is under way; its end is waited for."))
+                }
+                isToldOfReading = true
+                continue
+            }
+            if course == nil {
+                course = PairingCourse(
+                    at: ports.clock.now,
+                    window: order.heard == nil ? PairingCourse.window : PairingCourse.automaticWindow)
+                await job.add(PairingStep(.waiting, "Waiting for the device, 2 min at most."))
+            }
+            let action: PairingCourse.Action?
+            switch input {
+            case .tick: action = course?.wake(at: ports.clock.now)
+            case .heard(let advertisement):
+                guard let entry = list.match(advertisement, pairing: order.target),
+                    await isWanted(advertisement.device, for: order.target)
+                else { continue }
+                action = course?.heard(advertisement, as: entry)
+            }
+            var next = action
+            while let action = next {
+                next = nil
+                switch action {
+                case .fail(.notHeard) where await gateway.listeningAdapters == 0:
+                    return .failure(Stop(failure: .error(.adapterUnavailable)))
+                case .fail(let failure): return .failure(Stop(failure: failure))
+                case .pair(let candidate):
+                    do throws(PairingFailure) {
+                        return .success((candidate, try await pair(candidate, for: job)))
+                    } catch .error(let error) {
+                        if Task.isCancelled { break }
+                        next = course?.failed(error, at: ports.clock.now)
+                        if case .fail(let failure) = next {
+                            return .failure(Stop(failure: failure, entry: candidate.entry))
+                        }
+                        await job.add(PairingStep(.waiting, "It went away; waiting for it again."))
+                    } catch {
+                        return .failure(Stop(failure: error, entry: candidate.entry))
+                    }
+                }
+            }
+        }
+        return .failure(Stop(failure: .error(.cancelled)))
+    }
+
+    /// Whether the device may be the one that is meant. Where only the model is named, one with a bond
+    /// that works is another one.
+    private func isWanted(_ device: DeviceAddress, for target: PairingTarget) async -> Bool {
+        guard case .model = target else { return true }
+        let bonds = await gateway.bonds
+        return bonds.bonds(of: device)?.isEmpty ?? true || bonds.obstacles[device] != nil
+    }
+
+    private func pair(
+        _ candidate: PairingCourse.Candidate, for job: PairingJob
+    ) async throws(PairingFailure) -> Bond {
+        guard let keeper = ports.bondKeeper else { throw .error(.noKeeper) }
+        let entry = candidate.entry
+        let earlier = (await gateway.bonds.all ?? []).filter { $0.device == candidate.device }
+        if !earlier.isEmpty, !candidate.isInPairingMode { throw .alreadyPaired }
+        await job.add(
+            PairingStep(
+                .found, "Found \(entry.model.name) at \(candidate.device.address); pairing.",
+                peripheralID: entry.model.id, address: candidate.device.address))
+        if let name = entry.passkey {
+            do throws(PasskeyError) {
+                await job.setPasskey(try passkey(name))
+            } catch {
+                throw .passkey(error)
+            }
+        }
+        do throws(PairingError) {
+            // A device in pairing mode has forgotten them, or wants to.
+            for bond in earlier {
+                do {
+                    try await keeper.unpair(bond)
+                } catch .notBonded {
+                    continue
+                }
+            }
+            return try await keeper.pair(
+                candidate.device, on: candidate.adapter,
+                keepsLink: entry.model.has(.bondFirstThenKeepLink), responder: job)
+        } catch {
+            throw .error(error)
+        }
+    }
+
+    /// Remembers a bond that was made, and tells of it.
+    /// - Returns: the device, if it is being read over the pairing's link.
+    private func conclude(_ order: Order, _ candidate: PairingCourse.Candidate, _ bond: Bond) async
+        -> DeviceAddress?
+    {
+        let entry = candidate.entry
+        await remember(bond.adapter, of: bond.device)
+        await gateway.paired(bond)
+        ports.events.emit(.paired(entry.reference))
+        if order.heard != nil { automatic.succeeded(entry, at: ports.clock.now) }
+        let keepsLink = entry.model.has(.bondFirstThenKeepLink)
+        if keepsLink {
+            await gateway.readAfterPairing(bond.device, as: entry, over: candidate.adapter)
+        }
+        await order.job.add(
+            PairingStep(
+                .paired, "Paired with \(entry.model.name) at \(bond.device.address).",
+                peripheralID: entry.model.id, address: bond.device.address,
+                entry: entry.address == nil ? Self.line(for: entry, bond.device.address) : nil))
+        return keepsLink ? bond.device : nil
+    }
+
+    /// Remembers with which adapter the device has a bond. What was known of its attributes may be
+    /// others' than it shows to a bonded central.
+    func remember(_ adapter: BluetoothAddress?, of device: DeviceAddress) async {
+        do {
+            var memory = try await ports.store.recall(device) ?? DeviceMemory()
+            memory.bondedAdapter = adapter
+            memory.layout = .unknown
+            try await ports.store.remember(memory, of: device)
+        } catch {
+            ports.events.emit(.storeError(error: "\(error)"))
+        }
+    }
+
+    // MARK: Words
+
+    private static func instructions(of entries: [AllowedPeripheral]) -> [PairingStep] {
+        // A target that is an address without an entry of its own may be of any model.
+        guard Set(entries.map(\.model.id)).count == 1, let model = entries.first?.model else {
+            return [PairingStep(.instructions, "Put the device into pairing mode.")]
+        }
+        let quirk = model.has(.oneBondOnly) ? "\n" + PeripheralModel.Quirk.oneBondOnly.meaning : ""
+        return [
+            PairingStep(
+                .instructions, "\(model.name): \(model.instructions.pairing)\(quirk)", peripheralID: model.id)
+        ]
+    }
+
+    /// An entry for `peripherals` that pins the device.
+    private static func line(for entry: AllowedPeripheral, _ address: BluetoothAddress) -> String {
+        "- {id: \(entry.model.id), address: \"\(address)\"\(entry.requiresBond ? ", require_bond: true" : "")}"
+    }
+}

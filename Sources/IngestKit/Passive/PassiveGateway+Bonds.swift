@@ -1,0 +1,164 @@
+/// How bonds decide what is read, and what pairing needs of passive reading (docs/architecture.md,
+/// "Pairing").
+extension PassiveGateway {
+    // MARK: Bonds
+
+    /// Follows who keeps the bonds until the task is cancelled.
+    func followBonds() async {
+        guard let keeper = ports.bondKeeper else { return }
+        await withDiscardingTaskGroup { group in
+            group.addTask { await keeper.run() }
+            for await list in keeper.bonds { bondsChanged(list) }
+            group.cancelAll()
+        }
+    }
+
+    private func bondsChanged(_ list: BondList) {
+        let now = ports.clock.now
+        for change in bonds.update(list, at: now) {
+            perform(scheduler.bind(change.device, to: change.adapter, at: now))
+        }
+    }
+
+    /// Whether what was heard may lead to a read.
+    func mayBeRead(_ advertisement: Advertisement, as entry: AllowedPeripheral) -> Bool {
+        let device = advertisement.device
+        let now = advertisement.received
+        if let until = pairing.hushed[device] {
+            let isSilent = now >= until
+            pairing.hushed[device] = isSilent ? nil : now + scheduler.timing.quietPeriod
+            guard isSilent else { return false }
+        }
+        if advertisement.isInPairingMode, bonds.wantsAutomaticPairing(device, as: entry) {
+            if bonds.isSettled(at: now) {
+                pairing.wish.yield(PairingHold.Wish(advertisement: advertisement, entry: entry))
+            }
+            // A link without a bond would end its pairing mode and bring nothing.
+            return false
+        }
+        return bonds.admits(device, at: now)
+    }
+
+    /// Whether the read may have a link, and if so whether it must be encrypted; tells what stands in
+    /// its way.
+    func allowsLink(for request: Request, remembered: BluetoothAddress?) -> Bool? {
+        let verdict = bonds.verdict(
+            on: request.device, as: request.entry, remembered: remembered, over: request.adapter,
+            at: ports.clock.now)
+        switch verdict {
+        case .open: return false
+        case .encrypted: return true
+        case .refused(let notice):
+            tell(notice, of: request)
+            return nil
+        }
+    }
+
+    func connectionFailed(
+        _ error: LinkError, _ request: Request, isEncrypted: Bool
+    ) -> ReadSession.Outcome {
+        guard error.isOfMissingKeys, isEncrypted else {
+            return withAdvice(.failed(error.words), request, isEncrypted: isEncrypted)
+        }
+        let now = ports.clock.now
+        guard let known = bonds.bonds(of: request.device) else { return .failed(error.words) }
+        if known.isEmpty {
+            // While bluetoothd has not told of all its bonds nothing can be said.
+            return bonds.isSettled(at: now) ? .failed(error.words) : .refused
+        }
+        tell(bonds.keysRefused(by: request.device, as: request.entry, at: now), of: request)
+        return .refused
+    }
+
+    /// Adds to a failure what may be its cause: a model that wants a bond, and has none.
+    func withAdvice(
+        _ outcome: ReadSession.Outcome, _ request: Request, isEncrypted: Bool
+    ) -> ReadSession.Outcome {
+        guard case .failed(let words) = outcome, !isEncrypted, request.entry.model.bonding == .required else {
+            return outcome
+        }
+        return .failed(
+            words + "; this model gives its readings to a bonded gateway only: "
+                + BondTable.pairIt(request.entry))
+    }
+
+    private func tell(_ notice: BondTable.Notice?, of request: Request) {
+        switch notice {
+        case nil: break
+        case .bondLost(let words): ports.events.emit(.bondLost(request.entry.reference, error: words))
+        case .readFailed(let words):
+            ports.events.emit(
+                .readFailed(request.entry.reference, error: words, attempt: request.attempt))
+        }
+    }
+
+    // MARK: Pairing
+
+    /// Starts no read from now on, and has `listener` hear every advert, until `endPairing`.
+    /// - Parameter listener: says whether an advert is to lead to no read, also later.
+    func beginPairing(_ listener: @escaping @Sendable (Advertisement) -> Bool) {
+        pairing.listener = listener
+        perform(scheduler.pause(at: ports.clock.now))
+    }
+
+    /// - Parameter device: was read over the link of its pairing.
+    func endPairing(after device: DeviceAddress?) {
+        pairing.listener = nil
+        if let device { pairing.hushed[device] = ports.clock.now + scheduler.timing.quietPeriod }
+        perform(scheduler.resume(at: ports.clock.now))
+    }
+
+    /// Whether a read that was started has not ended yet.
+    var isReading: Bool { pairing.readsUnderWay > 0 }
+
+    func isForPairing(_ advertisement: Advertisement) -> Bool {
+        if let listener = pairing.listener { return listener(advertisement) }
+        // A private address hides who sends: only pairing can tell. Others are looked at as they are
+        // matched.
+        if advertisement.device.isPrivate, advertisement.isInPairingMode,
+            let entry = allowList.match(advertisement, takesPrivate: true),
+            bonds.wantsAutomaticPairing(advertisement.device, as: entry),
+            bonds.isSettled(at: advertisement.received)
+        {
+            pairing.wish.yield(PairingHold.Wish(advertisement: advertisement, entry: entry))
+            return true
+        }
+        return false
+    }
+
+    /// There is a bond now: the device is read over its adapter from now on.
+    func paired(_ bond: Bond) {
+        let now = ports.clock.now
+        bonds.clear(bond.device)
+        if var all = bonds.all, !all.contains(bond) {
+            // Before the keeper's own word, which may come later, takes the place of this.
+            all = all.filter { $0.device != bond.device }
+            all.insert(bond)
+            bondsChanged(.known(all))
+        } else {
+            perform(scheduler.bind(bond.device, to: bond.adapter, at: now))
+        }
+    }
+
+    /// The device has no bond any more.
+    func unpaired(_ device: DeviceAddress) {
+        bonds.clear(device)
+        if let all = bonds.all { bondsChanged(.known(all.filter { $0.device != device })) }
+        perform(scheduler.bind(device, to: nil, at: ports.clock.now))
+    }
+
+    /// Reads the device over the link that its pairing has left up. The pause holds meanwhile.
+    func readAfterPairing(_ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID) {
+        start(Request(device: device, entry: entry, adapter: adapter, attempt: 1))
+    }
+}
+
+extension LinkError {
+    /// Whether the link was not made because it could not be encrypted.
+    fileprivate var isOfMissingKeys: Bool {
+        switch self {
+        case .notEncrypted: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import PeripheralSimulator
+import Testing
+
+@testable import IngestKit
+
+/// What bonds change of passive reading, through the whole gateway.
+@Suite(.timeLimit(.minutes(5)))
+struct BondedReadingTests {
+    @Test func deviceThatMustBeBondedAndIsNotIsNotConnectedToAndToldOnce() async throws {
+        let bonding = SimulatedBonding(isInPairingMode: false)
+        try await GatewayBench.run(bonding, entry: .init(requiresBond: true)) { bench in
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "read-failed")
+            try await bench.spend(.seconds(120))
+            #expect(
+                bench.errors(of: "read-failed") == [
+                    "its entry wants a bond, and there is none: put it into pairing mode and run ingestd pair 1"
+                ])
+            #expect(await bench.links() == 0)
+            await bench.peripheral.changeBonding { $0.isInPairingMode = true }
+            _ = try await bench.pair()
+            try await bench.advance(until: "disconnected")
+            #expect(bench.kinds() == [.bloodPressure: 1])
+            #expect(bench.count(of: "read-failed") == 1)
+        }
+    }
+
+    @Test func modelThatWantsABondSaysSoWhenItIsReadWithout() async throws {
+        try await GatewayBench.run(SimulatedBonding(isInPairingMode: false)) { bench in
+            await bench.peripheral.wakeUp()
+            await bench.told("read-failed")
+            #expect(
+                bench.errors(of: "read-failed") == [
+                    "the peripheral wants an encrypted link, and there is no valid bond; this model gives its "
+                        + "readings to a bonded gateway only: put it into pairing mode and run ingestd pair 1"
+                ])
+        }
+    }
+
+    /// Pairs, has the first reading read, and lets the cuff be silent.
+    private static func afterItsFirstReading(
+        entry: GatewayBench.Entry = .init(), _ body: (GatewayBench) async throws -> Void
+    ) async throws {
+        try await GatewayBench.run(SimulatedBonding(), entry: entry, readings: 2) { bench in
+            _ = try await bench.pair()
+            try await bench.advance(until: "disconnected")
+            await bench.pause()
+            try await body(bench)
+        }
+    }
+
+    @Test func bondThatTheBoxHasLostIsToldOnceAndNothingIsTried() async throws {
+        try await Self.afterItsFirstReading { bench in
+            bench.keeper.forget(bench.bond)
+            while await bench.gateway.bonds.all != [] { try await bench.spend(.milliseconds(250)) }
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "bond-lost")
+            try await bench.spend(.seconds(120))
+            #expect(
+                bench.errors(of: "bond-lost") == [
+                    "this gateway has no bond with it any more: put it into pairing mode and run ingestd pair 1"
+                ])
+            #expect(await bench.links() == 1)
+            #expect(bench.count(of: "read-failed") == 0)
+            await bench.peripheral.changeBonding { $0.isInPairingMode = true }
+            _ = try await bench.pair()
+            try await bench.advance(until: "disconnected", times: 2)
+            #expect(bench.kinds() == [.bloodPressure: 2])
+            #expect(bench.count(of: "bond-lost") == 1)
+        }
+    }
+
+    @Test func bondThatTheDeviceHasLostIsToldOnceAndTriedRarely() async throws {
+        try await Self.afterItsFirstReading { bench in
+            await bench.peripheral.forgetBonds()
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "bond-lost")
+            let told = bench.clock.now
+            // It has its keys again, as an impostor's victim would: what works goes on in silence.
+            let adapter = RadioBench.address
+            await bench.peripheral.restoreKeys(of: adapter)
+            try await bench.advance(by: .seconds(1), until: "connected", times: 2)
+            #expect(bench.clock.now.since(told) >= .seconds(900))
+            #expect(bench.clock.now.since(told) < .seconds(910))
+            try await bench.advance(until: "disconnected", times: 2)
+            #expect(bench.kinds() == [.bloodPressure: 2])
+            #expect(bench.count(of: "bond-lost") == 1)
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func bondedDeviceIsReadEncryptedWithoutBluetoothd() async throws {
+        try await Self.afterItsFirstReading { bench in
+            bench.keeper.setPresent(false)
+            while await bench.gateway.bonds.all != nil { try await bench.spend(.milliseconds(250)) }
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.bloodPressure: 2])
+            #expect(bench.count(of: "bond-lost") == 0)
+        }
+    }
+
+    @Test func impostorWithoutKeysIsNotReadWhateverTheEntrySays() async throws {
+        try await Self.afterItsFirstReading { bench in
+            await bench.peripheral.forgetBonds()
+            // It gives its readings to anybody.
+            await bench.peripheral.changeBonding { $0.isRequired = false }
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "bond-lost")
+            try await bench.spend(.seconds(60))
+            #expect(bench.kinds() == [.bloodPressure: 1])
+        }
+    }
+
+    // MARK: Automatic pairing
+
+    @Test func deviceThatMayBeIsPairedByItself() async throws {
+        let bonding = SimulatedBonding(.passkey(123_456))
+        let entry = GatewayBench.Entry(pairing: .auto, passkey: "cuff")
+        try await GatewayBench.run(bonding, entry: entry) { bench in
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "disconnected")
+            #expect(bench.count(of: "paired") == 1)
+            #expect(bench.kinds() == [.bloodPressure: 1])
+            #expect(bench.count(of: "read-failed") == 0)
+            #expect(bench.keeper.all == [bench.bond])
+        }
+    }
+
+    @Test func automaticPairingThatFailsBacksOff() async throws {
+        let entry = GatewayBench.Entry(pairing: .auto, passkey: "cuff")
+        try await GatewayBench.run(SimulatedBonding(.passkey(1)), entry: entry) { bench in
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "pair-failed")
+            try await bench.spend(.seconds(55))
+            #expect(bench.count(of: "pair-failed") == 1)
+            try await bench.advance(until: "pair-failed", times: 2)
+            try await bench.spend(.seconds(110))
+            #expect(bench.errors(of: "pair-failed").count == 2)
+            #expect(await bench.links() == 0)
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func nobodyIsPairedWithoutBeingAskedWhereTheEntryDoesNotSaySo() async throws {
+        try await GatewayBench.run(SimulatedBonding()) { bench in
+            await bench.peripheral.wakeUp()
+            await bench.told("read-failed")
+            try await bench.spend(.seconds(30))
+            #expect(bench.keeper.all.isEmpty)
+        }
+    }
+
+    @Test func deviceBehindAPrivateAddressIsKnownByItsIdentityOnceItIsPaired() async throws {
+        let identity = DeviceAddress(RadioBench.pinned, .random)
+        let hidden = DeviceAddress(BluetoothAddress(value: 0x4000_0000_0001), .random)
+        let setup = GatewayBench.Setup(
+            peripheral: { loop in
+                SimulatedPeripheral(
+                    device: hidden, advert: .cuffAdvert, services: SimulatedService.cuff(serial: "B-1"),
+                    readings: [.bloodPressure(systolic: 120, diastolic: 82, mean: 97, pulse: 71)],
+                    rhythm: .init(patience: nil), bonding: SimulatedBonding(identity: identity), loop: loop,
+                    time: { GatewayBench.deviceTime })
+            }, profile: "blood-pressure", service: 0x1810, entry: .init(address: nil), bonding: .required)
+        try await GatewayBench.run(setup) { bench in
+            await bench.clock.advance(by: GatewayBench.settling, bench.loop)
+            let steps = try await bench.pair()
+            #expect(steps.last?.address == RadioBench.pinned)
+            #expect(steps.last?.entry == "- {id: 1, address: \"C0:00:00:00:00:01\"}")
+            try await bench.advance(until: "disconnected")
+            #expect(bench.noted.committed.all.map(\.device.address) == [RadioBench.pinned])
+        }
+    }
+}
