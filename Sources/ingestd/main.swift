@@ -7,7 +7,9 @@ struct Ingestd: ParsableCommand {
         commandName: "ingestd",
         abstract: "A gateway from Bluetooth LE health devices to a backend.",
         version: Version.current,
-        subcommands: [Run.self, Check.self, Peripherals.self, Decode.self, Receive.self])
+        subcommands: [
+            Run.self, Check.self, Peripherals.self, Decode.self, Receive.self, Pair.self, Unpair.self,
+        ])
 }
 
 // Not `Ingestd.main()`: failures are told our way, in one line, with an exit code of sysexits(3).

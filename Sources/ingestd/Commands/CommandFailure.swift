@@ -3,11 +3,15 @@ import IngestKit
 
 /// Exit codes of sysexits(3), as the commands use them.
 enum ExitStatus: Int32 {
+    case usage = 64
+    case badData = 65
     case unavailable = 69
     case cannotCreate = 73
     case tryAgain = 75
     case noPermission = 77
     case configuration = 78
+    /// Not of sysexits: what a shell says of a command that SIGINT ended.
+    case interrupted = 130
 }
 
 /// Ends a command: what to say on standard error, and how to exit.

@@ -48,6 +48,8 @@ struct Run: AsynchronousCommand {
             }
         let gateway = Gateway(
             configuration: configuration, credentials: Credentials(environment: environment), sink: sink,
+            controlPath: ControlSocket.path(
+                environment: environment, stateDirectory: configuration.gateway.stateDirectory),
             reload: { () throws(CommandFailure) in try self.configuration(environment: environment) })
         try await gateway.run(on: source)
     }

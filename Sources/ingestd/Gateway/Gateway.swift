@@ -14,19 +14,22 @@ struct Gateway: Sendable {
     let configuration: Configuration
     let credentials: Credentials
     let sink: any EventSink
+    /// Where commands are taken.
+    let controlPath: String
     let reload: @Sendable () throws(CommandFailure) -> Configuration
 
     private let systemClock = SystemClock()
     private let clock: JudgedClock
 
     init(
-        configuration: Configuration, credentials: Credentials, sink: any EventSink,
+        configuration: Configuration, credentials: Credentials, sink: any EventSink, controlPath: String,
         reload: @escaping @Sendable () throws(CommandFailure) -> Configuration
     ) {
         clock = JudgedClock(systemClock)
         self.configuration = configuration
         self.credentials = credentials
         self.sink = sink
+        self.controlPath = controlPath
         self.reload = reload
     }
 
@@ -37,16 +40,21 @@ struct Gateway: Sendable {
         let store = try await openStore(bootID: bootID)
         let loop = try RadioLoop(clock: clock)
         let zone = try zone()
-        let (radio, simulation) = try makeRadio(source, loop: loop, zone: zone)
+        let bluetooth = try makeBluetooth(source, loop: loop, zone: zone)
+        let simulation = bluetooth.simulation
         let timekeeper = timekeeper(store: store, zone: zone, events: events)
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: simulation != nil)
+        let ports = PassiveGateway.Ports(
+            radio: bluetooth.radio, store: store, events: events, clock: clock,
+            bondKeeper: bluetooth.bondKeeper,
+            bindKey: { [credentials] name throws(BindKeyError) in try credentials.bindKey(name) })
         let passive = PassiveGateway(
-            ports: PassiveGateway.Ports(
-                radio: radio, store: store, events: events, clock: clock,
-                bindKey: { [credentials] name throws(BindKeyError) in try credentials.bindKey(name) }),
-            factory: factory, allowList: configuration.allowList,
+            ports: ports, factory: factory, allowList: configuration.allowList,
             timing: configuration.passiveTiming)
+        let pairings = Pairings(gateway: passive, ports: ports) { [credentials] name throws(PasskeyError) in
+            try credentials.passkey(name)
+        }
         let transport = HTTPTransport()
         let pulse = Pulse(clock: systemClock)
         let workers = deliveryWorkers(store: store, transport: transport, events: events, pulse: pulse)
@@ -56,6 +64,8 @@ struct Gateway: Sendable {
         services += workers
         services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })
+        services.append(Part("pairing") { await pairings.run() })
+        services.append(ControlServer(path: controlPath, pairings: pairings))
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive))
@@ -98,9 +108,16 @@ struct Gateway: Sendable {
 
     // MARK: Parts
 
-    private func makeRadio(
+    /// The radio, and who keeps the bonds.
+    private struct Bluetooth {
+        let radio: any Radio
+        var bondKeeper: (any BondKeeper)?
+        var simulation: Simulation?
+    }
+
+    private func makeBluetooth(
         _ source: consuming RadioSource, loop: RadioLoop, zone: TimeZoneRules
-    ) throws -> (any Radio, Simulation?) {
+    ) throws -> Bluetooth {
         switch consume source {
         case .kernel(let management):
             let radio = BlueZRadio(
@@ -109,10 +126,11 @@ struct Gateway: Sendable {
                 settings: BlueZRadio.Settings(
                     selection: configuration.adapterSelection, timing: configuration.scanTiming,
                     isBluetoothdRunning: { await SystemBus.hasOwner("org.bluez") }))
-            return (radio, nil)
+            return Bluetooth(radio: radio)
         case .simulated:
             let simulation = try Simulation(loop: loop, clock: clock, zone: zone)
-            return (simulation.radio, simulation)
+            return Bluetooth(
+                radio: simulation.radio, bondKeeper: simulation.radio.bondKeeper, simulation: simulation)
         }
     }
 

@@ -1,0 +1,141 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import IngestKit
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// A command's side of the control socket.
+struct ControlClient: Sendable {
+    /// Longer than the poll for steps, which takes 10 s.
+    private static let timeout = TimeAmount.seconds(30)
+    /// The most that is taken of an answer, in bytes: the steps of one pairing.
+    private static let answerLimit = 1 << 20
+
+    /// Why there was no answer that could be used.
+    enum Failure: Error {
+        /// Nobody listens at the socket.
+        case noService
+        case noPermission
+        case refused(ControlMessage.Refusal)
+        /// The service went away, or does not answer.
+        case broken
+    }
+
+    let path: String
+    private let client: HTTPClient
+    private let base: String
+
+    init(path: String) {
+        self.path = path
+        client = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: .init(timeout: .init(connect: .seconds(5), read: Self.timeout)))
+        // The path takes the place of the host (async-http-client, "Unix Domain Socket Paths").
+        let host = path.utf8.map { byte -> String in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+                String(UnicodeScalar(byte))
+            default: (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+        base = "http+unix://\(host)/v1"
+    }
+
+    func close() async {
+        try? await client.shutdown()
+    }
+
+    func beginPairing(_ target: PairingTarget) async throws(Failure) -> String {
+        let begun: ControlMessage.Begun = try await send(
+            .POST, "/pairings", ControlMessage.Target(target: target.description))
+        return begun.id
+    }
+
+    func steps(of id: String, after: Int) async throws(Failure) -> [PairingStep] {
+        let steps: ControlMessage.Steps = try await send(.GET, "/pairings/\(id)?after=\(after)")
+        return steps.steps
+    }
+
+    func answer(_ answer: ControlMessage.Answer, to id: String) async throws(Failure) {
+        let _: ControlMessage.Done = try await send(.POST, "/pairings/\(id)/answer", answer)
+    }
+
+    func cancel(_ id: String) async throws(Failure) {
+        let _: ControlMessage.Done = try await send(.DELETE, "/pairings/\(id)")
+    }
+
+    func unpair(_ target: PairingTarget) async throws(Failure) -> [BluetoothAddress] {
+        let unpaired: ControlMessage.Unpaired = try await send(
+            .POST, "/unpair", ControlMessage.Target(target: target.description))
+        return unpaired.addresses
+    }
+
+    private func send<Answer: Decodable>(
+        _ method: HTTPMethod, _ path: String, _ message: (any Encodable & Sendable)? = nil
+    ) async throws(Failure) -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = method
+        let status: UInt
+        let body: ByteBuffer
+        do {
+            if let message {
+                request.headers.add(name: "Content-Type", value: "application/json")
+                request.body = .bytes(ByteBuffer(bytes: Array(try JSONEncoder().encode(message))))
+            }
+            let response = try await client.execute(request, timeout: Self.timeout)
+            status = response.status.code
+            body = try await response.body.collect(upTo: Self.answerLimit)
+        } catch {
+            throw Self.failure(error)
+        }
+        let data = Data(body.readableBytesView)
+        if status != 200 {
+            guard let refusal = try? JSONDecoder().decode(ControlMessage.Refusal.self, from: data) else {
+                throw .broken
+            }
+            throw .refused(refusal)
+        }
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: data) else { throw .broken }
+        return answer
+    }
+
+    private static func failure(_ error: any Error) -> Failure {
+        guard let error = error as? IOError else { return .broken }
+        // ENOENT, ECONNREFUSED, EACCES, EPERM.
+        switch error.errnoCode {
+        case 2, 111: return .noService
+        case 13, 1: return .noPermission
+        default: return .broken
+        }
+    }
+}
+
+extension CommandFailure {
+    init(_ failure: ControlClient.Failure, path: String) {
+        switch failure {
+        case .noService:
+            self.init(.unavailable, "no service listens at \(path): systemctl start ingestd")
+        case .noPermission:
+            self.init(
+                .noPermission, "\(path): you may not: run it as root, or as a member of the group ingestd")
+        case .refused(let refusal):
+            self.init(ExitStatus(reason: refusal.reason), refusal.error)
+        case .broken:
+            self.init(.tryAgain, "the service went away or does not answer: systemctl status ingestd")
+        }
+    }
+}
+
+extension ExitStatus {
+    /// How a command ends that the service refused for this reason, or whose pairing failed for it.
+    init(reason: String) {
+        switch reason {
+        case "bad-target": self = .usage
+        case "no-keeper", "adapter-unavailable": self = .unavailable
+        case "busy", "reading-under-way", "not-heard", "not-reachable", "timed-out", "cancelled":
+            self = .tryAgain
+        default: self = .badData
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import IngestKit
+
+/// What goes over the control socket: the bodies of requests and answers, in JSON.
+enum ControlMessage {
+    /// POST /v1/pairings, POST /v1/unpair.
+    struct Target: Codable, Sendable {
+        /// A catalogue ID or an address.
+        var target: String
+
+        func parsed() throws(Refusal) -> PairingTarget {
+            guard let target = PairingTarget(target) else {
+                throw Refusal(
+                    error: "expected a catalogue ID such as 1001, or an address such as F1:F1:F1:F1:F1:F1",
+                    reason: "bad-target")
+            }
+            return target
+        }
+    }
+
+    /// The answer to POST /v1/pairings.
+    struct Begun: Codable, Sendable {
+        var id: String
+    }
+
+    /// The answer to GET /v1/pairings/ID?after=N: those after number N, none when there was none for a
+    /// while. The pairing is cancelled when nobody asks any more.
+    struct Steps: Codable, Sendable {
+        var steps: [PairingStep]
+    }
+
+    /// POST /v1/pairings/ID/answer: one of the two; neither refuses to give a passkey.
+    struct Answer: Codable, Sendable {
+        /// Six digits.
+        var passkey: String?
+        var sameNumber: Bool?
+
+        enum CodingKeys: String, CodingKey {
+            case passkey
+            case sameNumber = "same_number"
+        }
+
+        func parsed() throws(Refusal) -> PairingAnswer {
+            if let sameNumber { return .sameNumber(sameNumber) }
+            guard let passkey else { return .passkey(nil) }
+            guard let number = Passkey.read(passkey) else {
+                throw Refusal(error: "expected a passkey of six digits", reason: "bad-passkey")
+            }
+            return .passkey(number)
+        }
+    }
+
+    /// The answer where there is nothing to tell.
+    struct Done: Codable, Sendable {}
+
+    /// The answer to POST /v1/unpair.
+    struct Unpaired: Codable, Sendable {
+        /// Identity addresses of the devices.
+        var addresses: [BluetoothAddress]
+    }
+
+    /// The answer to what is refused.
+    struct Refusal: Codable, Sendable, Error {
+        /// One sentence that says what to do.
+        var error: String
+        /// For programs: `busy`, `not-allowed`…
+        var reason: String
+
+        static let malformed = Refusal(error: "the request is not understood", reason: "bad-request")
+    }
+}

@@ -1,0 +1,165 @@
+import FlyingFox
+import FlyingSocks
+import FoundationEssentials
+import Glibc
+import IngestKit
+import ServiceLifecycle
+
+/// The control socket: HTTP/1.1 and JSON, for root and the group of the service. Without it the gateway
+/// goes on: reading is more than being asked.
+struct ControlServer: Service {
+    /// A poll for the steps of a pairing takes 10 s.
+    private static let requestTimeout = 20.0
+    /// The most that is taken of one body, in bytes.
+    private static let bodyLimit = 4_096
+    /// Read and write for the owner and the group.
+    private static let mode = 0o660
+
+    let path: String
+    let pairings: Pairings
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            do {
+                try await serve()
+            } catch {
+                guard !Task.isCancelled else { return }
+                StandardError.print(
+                    "control socket \(path): \(Self.words(for: error)); commands will not work")
+            }
+        }
+        try? await gracefulShutdown()
+    }
+
+    private func serve() async throws {
+        guard path.utf8.count <= ControlSocket.longestPath else { throw Obstacle.pathTooLong }
+        guard ControlSocket.clear(path) else { throw Obstacle.answered }
+        let server = HTTPServer(
+            address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout, logger: .disabled)
+        await addRoutes(to: server)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await server.run() }
+            // The service's umask has made it the owner's alone.
+            try await server.waitUntilListening()
+            try FileManager.default.setAttributes([.posixPermissions: Self.mode], ofItemAtPath: path)
+            try await group.waitForAll()
+        }
+    }
+
+    private enum Obstacle: Error {
+        case pathTooLong
+        case answered
+    }
+
+    private static func words(for error: any Error) -> String {
+        switch error {
+        case Obstacle.pathTooLong: "longer than \(ControlSocket.longestPath) bytes"
+        case Obstacle.answered: "another process listens there"
+        case SocketError.failed(_, _, let message): message
+        default: "cannot be made"
+        }
+    }
+
+    // MARK: Routes
+
+    private func addRoutes(to server: HTTPServer) async {
+        let pairings = pairings
+        await server.appendRoute("POST /v1/pairings") { request in
+            await Self.reply {
+                let message: ControlMessage.Target = try await Self.message(of: request)
+                return ControlMessage.Begun(id: try await pairings.begin(try message.parsed()))
+            }
+        }
+        await server.appendRoute("GET /v1/pairings/:id") { request in
+            let after = request.query.first { $0.name == "after" }.flatMap { Int($0.value) } ?? 0
+            return await Self.reply {
+                let steps = try await pairings.steps(of: Self.id(of: request), after: max(0, after))
+                return ControlMessage.Steps(steps: steps)
+            }
+        }
+        await server.appendRoute("POST /v1/pairings/:id/answer") { request in
+            await Self.reply {
+                let message: ControlMessage.Answer = try await Self.message(of: request)
+                try await pairings.answer(try message.parsed(), to: Self.id(of: request))
+                return ControlMessage.Done()
+            }
+        }
+        await server.appendRoute("DELETE /v1/pairings/:id") { request in
+            await Self.reply {
+                try await pairings.cancel(Self.id(of: request))
+                return ControlMessage.Done()
+            }
+        }
+        await server.appendRoute("POST /v1/unpair") { request in
+            await Self.reply {
+                let message: ControlMessage.Target = try await Self.message(of: request)
+                return ControlMessage.Unpaired(addresses: try await pairings.unpair(try message.parsed()))
+            }
+        }
+    }
+
+    private static func id(of request: HTTPRequest) -> String {
+        request.routeParameters.first { $0.name == "id" }?.value ?? ""
+    }
+
+    /// The body of a request, read within its bound.
+    private static func message<Message: Decodable>(of request: HTTPRequest) async throws -> Message {
+        let bound = ControlMessage.Refusal.malformed
+        if let count = request.bodySequence.count, count > bodyLimit { throw bound }
+        var bytes = Data()
+        for try await part in request.bodySequence {
+            guard bytes.count + part.count <= bodyLimit else { throw bound }
+            bytes += part
+        }
+        guard let message = try? JSONDecoder().decode(Message.self, from: bytes) else { throw bound }
+        return message
+    }
+
+    private static func reply(_ body: () async throws -> some Encodable) async -> HTTPResponse {
+        do {
+            return response(200, try await body())
+        } catch let refusal as PairingRefusal {
+            return response(
+                refusal.status, ControlMessage.Refusal(error: refusal.words, reason: refusal.reason))
+        } catch let failure as UnpairFailure {
+            return response(
+                failure.status, ControlMessage.Refusal(error: failure.words, reason: failure.reason))
+        } catch let refusal as ControlMessage.Refusal {
+            return response(400, refusal)
+        } catch {
+            return response(400, ControlMessage.Refusal.malformed)
+        }
+    }
+
+    private static func response(_ status: Int, _ body: some Encodable) -> HTTPResponse {
+        // What is encoded here are strings and numbers.
+        let data = (try? JSONEncoder().encode(body)) ?? Data("{}".utf8)
+        return HTTPResponse(
+            statusCode: HTTPStatusCode(status, phrase: "Answer"),
+            headers: [.contentType: "application/json"], body: data)
+    }
+}
+
+extension PairingRefusal {
+    fileprivate var status: Int {
+        switch self {
+        case .notAllowed, .onlyBroadcasts: 422
+        case .busy, .notAsked: 409
+        case .noKeeper: 503
+        case .unknown: 404
+        }
+    }
+}
+
+extension UnpairFailure {
+    fileprivate var status: Int {
+        switch self {
+        case .noKeeper: 503
+        case .busy: 409
+        case .notBonded: 404
+        case .whichDevice: 422
+        case .error: 502
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import FlyingSocks
+import FoundationEssentials
+import Glibc
+import IngestKit
+
+/// Where the running service takes commands.
+enum ControlSocket {
+    static let name = "control.sock"
+    /// The unit's, with RuntimeDirectory=ingestd.
+    static let installed = "/run/ingestd/" + name
+    /// Below the length of sun_path, 108 bytes with the final zero (unix(7)), as FlyingSocks counts it.
+    static let longestPath = 103
+
+    /// Where a service with this environment listens: in the directory that systemd has made for it,
+    /// else in its state directory.
+    static func path(environment: [String: String], stateDirectory: String) -> String {
+        let runtime = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first
+        return (runtime.map(String.init) ?? stateDirectory) + "/" + name
+    }
+
+    /// Where a command looks for the service of this configuration; the installed one's where that has
+    /// none, or cannot be read.
+    static func find(configuration: Configuration?, environment: [String: String]) -> String {
+        var candidates: [String] = []
+        if let configuration {
+            candidates.append(
+                path(environment: environment, stateDirectory: configuration.gateway.stateDirectory))
+            candidates.append(configuration.gateway.stateDirectory + "/" + name)
+        }
+        return candidates.first { FileManager.default.fileExists(atPath: $0) } ?? installed
+    }
+
+    /// Makes room for a socket at `path`: one that a dead process left is removed.
+    /// - Returns: false when somebody listens there.
+    static func clear(_ path: String) -> Bool {
+        guard FileManager.default.fileExists(atPath: path) else { return true }
+        if isAnswered(path) { return false }
+        try? FileManager.default.removeItem(atPath: path)
+        return true
+    }
+
+    private static func isAnswered(_ path: String) -> Bool {
+        guard let socket = try? Socket(domain: Int32(sockaddr_un.family)) else { return false }
+        defer { try? socket.close() }
+        do {
+            try socket.connect(to: sockaddr_un.unix(path: path))
+            return true
+        } catch {
+            return false
+        }
+    }
+}
