@@ -5,7 +5,7 @@ import Testing
 
 /// Pairing through the whole gateway, with who keeps the bonds simulated.
 @Suite(.timeLimit(.minutes(5)))
-struct PairingTests {
+struct DevicePairingTests {
     @Test func aPairedCuffIsReadOverAnEncryptedLink() async throws {
         try await GatewayBench.run(SimulatedBonding(), entry: .init(requiresBond: true)) { bench in
             let steps = try await bench.pair()
