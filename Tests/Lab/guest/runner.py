@@ -15,6 +15,7 @@ from labkit.capture import ACTIVE, Capture
 from labkit.commands import is_active, run
 from labkit.gateway import Gateway
 from labkit.journal import Journal
+from labkit.pairing import forget_all_bonds
 from labkit.receiver import Receiver
 from labkit.waiting import Failure, expect, expect_equal, wait_until
 
@@ -60,6 +61,7 @@ class Lab:
             run("systemctl", "unmask", "--runtime", "bluetooth.service")
             run("systemctl", "start", "bluetooth.service")
         wait_until("the adapter is back", ADAPTER_LIMIT_S, adapter_is_up)
+        forget_all_bonds()
 
     def close(self):
         self.gateway.stop()

@@ -1,0 +1,36 @@
+"""A device that hides its address from all but its bonded gateway."""
+
+from labkit.kinds import CUFF
+from labkit.pairing import pair
+from labkit.payloads import DateTime, blood_pressure, record_id
+from labkit.waiting import expect, expect_equal, hold_for
+
+TITLE = "private addresses: no link before it is paired; then one device, known by its identity address"
+LIMIT_S = 240
+WATCHED_S = 20
+
+
+def run(lab):
+    cuff = lab.add("cuff", CUFF, bonding={"private": True})
+    lab.gateway.start(cuff, settings={cuff: {"address": None}})
+    cuff.give(reading(1))
+    hold_for("nobody connects to an unknown private address", WATCHED_S, lambda: not cuff.links)
+
+    cuff.pairing_mode()
+    paired = pair(cuff.kind.model)
+    expect_equal(paired["address"], cuff.address, "address of the paired device")
+    cuff.wait_given(1)
+    cuff.give(reading(2))
+    cuff.wait_given(2)
+    addresses = {address for address in lab.capture.connection_attempts()}
+    expect(len(addresses) >= 2 and cuff.address not in addresses, f"addresses connected to: {addresses}")
+    records = lab.receiver.wait(cuff, count=2)
+    for number, record in enumerate(records, start=1):
+        expect_equal(record["id"], record_id(cuff.address, "2A35", reading(number)), "record id")
+    for number, _ in cuff.given:
+        expect_equal(cuff.links[number - 1]["encrypted"], 0, f"PDUs of link {number} before it was encrypted")
+    return f"{len(addresses)} addresses, one device"
+
+
+def reading(number):
+    return blood_pressure((125 + number, 0), (82, 0), (96, 0), DateTime(2024, 5, 8, 8, number, 0))
