@@ -52,7 +52,8 @@ let package = Package(
         ),
         .target(name: "CBlueZ", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
-        .target(name: "BlueZBridge", dependencies: ["CBlueZ", "IngestKit"], swiftSettings: strict),
+        .target(
+            name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestKit"], swiftSettings: strict),
         .target(
             name: "PeripheralSimulator", dependencies: ["BlueZBridge", "IngestKit"], swiftSettings: strict),
         .executableTarget(

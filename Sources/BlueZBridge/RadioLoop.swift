@@ -152,11 +152,13 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
     enum Readiness {
         case toRead
         case toWrite
+        case toReadOrWrite
 
         fileprivate var events: Int16 {
             switch self {
             case .toRead: Int16(POLLIN)
             case .toWrite: Int16(POLLOUT)
+            case .toReadOrWrite: Int16(POLLIN | POLLOUT)
             }
         }
     }
