@@ -217,8 +217,15 @@ public actor BlueZRadio: Radio {
         requiresEncryption: Bool
     ) async throws(LinkError) -> any PeripheralLink {
         guard let address = inventory[adapter.index]?.address else { throw .adapterUnavailable }
-        let channel = try await connector.connect(
-            to: device, from: address, requiresEncryption: requiresEncryption, isolation: self)
+        let channel: PacketChannel
+        do throws(LinkError) {
+            channel = try await connector.connect(
+                to: device, from: address, requiresEncryption: requiresEncryption, isolation: self)
+        } catch {
+            // The link was up for a moment.
+            if error == .notEncrypted { await hangUp(device, on: adapter) }
+            throw error
+        }
         let link = AttributeLink(
             device: device, channel: channel, loop: loop, clock: clock, remembered: remembered,
             hangUp: { [weak self] in await self?.hangUp(device, on: adapter) })

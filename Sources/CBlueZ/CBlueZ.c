@@ -68,6 +68,15 @@ int CBlueZ_require_encryption(int descriptor)
     return setsockopt(descriptor, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security);
 }
 
+int CBlueZ_is_encrypted(int descriptor)
+{
+    struct bt_security security;
+    socklen_t length = sizeof security;
+    if (getsockopt(descriptor, SOL_BLUETOOTH, BT_SECURITY, &security, &length) < 0)
+        return -1;
+    return security.level >= BT_SECURITY_MEDIUM;
+}
+
 int CBlueZ_socket_error(int descriptor)
 {
     int error = 0;

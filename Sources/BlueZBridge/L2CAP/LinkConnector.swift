@@ -6,6 +6,8 @@ public import IngestKit
 public protocol LinkConnector: Sendable {
     /// Connects `adapter` to `device`. Runs on the radio's loop; its wait is bounded, and ends with
     /// the task's cancellation.
+    /// - Parameter requiresEncryption: nothing goes over the channel before the link is encrypted with
+    ///   the keys of a bond.
     func connect(
         to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool,
         isolation: isolated (any Actor)
@@ -20,33 +22,42 @@ public struct KernelConnector: LinkConnector {
     private static let timeout = Duration.seconds(25)
 
     private let loop: RadioLoop
+    private let isBonded: @Sendable (Bond) -> Bool
 
-    public init(loop: RadioLoop) {
+    /// - Parameter isBonded: whether the kernel has keys for a link. Without them it must not be asked
+    ///   to encrypt one: it would begin to pair (net/bluetooth/smp.c, smp_conn_security).
+    public init(loop: RadioLoop, isBonded: @escaping @Sendable (Bond) -> Bool) {
         self.loop = loop
+        self.isBonded = isBonded
     }
 
     public func connect(
         to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool,
         isolation: isolated (any Actor)
     ) async throws(LinkError) -> PacketChannel {
+        if requiresEncryption, !isBonded(Bond(device: device, adapter: adapter)) { throw .notEncrypted }
         // An adapter's own address is public; the rare one without has a static random address,
         // which the kernel puts in the place of this by itself.
         let opened = unsafe CBlueZ_open_att(
             ManagementProtocol.octets(of: adapter), ManagementProtocol.type(.public))
-        guard opened >= 0 else { throw LinkError(connectErrno: errno) }
+        guard opened >= 0 else { throw LinkError(connectErrno: errno, isBonded: false) }
         var descriptor = OwnedDescriptor(opened)
         if requiresEncryption, CBlueZ_require_encryption(opened) != 0 {
-            throw LinkError(connectErrno: errno)
+            throw LinkError(connectErrno: errno, isBonded: true)
         }
         let octets = ManagementProtocol.octets(of: device.address)
         if unsafe CBlueZ_connect_att(opened, octets, ManagementProtocol.type(device.type)) != 0 {
             let error = errno
-            guard error == EINPROGRESS || error == EAGAIN else { throw LinkError(connectErrno: error) }
+            guard error == EINPROGRESS || error == EAGAIN else {
+                throw LinkError(connectErrno: error, isBonded: requiresEncryption)
+            }
             let outcome = await writable(opened, isolation: isolation)
             if let outcome { throw outcome }
             let result = CBlueZ_socket_error(opened)
-            guard result == 0 else { throw LinkError(connectErrno: result) }
+            guard result == 0 else { throw LinkError(connectErrno: result, isBonded: requiresEncryption) }
         }
+        // A kernel that lacks the keys all the same connects at once, and begins to pair.
+        if requiresEncryption, CBlueZ_is_encrypted(opened) != 1 { throw .notEncrypted }
         return PacketChannel(descriptor: descriptor.release(), loop: loop)
     }
 
@@ -121,12 +132,17 @@ private final class ConnectWait: @unchecked Sendable {
 extension LinkError {
     /// What an errno of socket(2), bind(2) or connect(2) on L2CAP means (net/bluetooth/l2cap_sock.c,
     /// hci_conn.c).
-    init(connectErrno errno: Int32) {
+    /// - Parameter isBonded: whether the link was to be encrypted with the keys of a bond. A device that
+    ///   lacks them answers "PIN or Key Missing", and the kernel ends the link: EACCES. With other keys
+    ///   than ours the link ends of its first encrypted packet, an error for which the kernel has no
+    ///   number: ENOSYS (net/bluetooth/lib.c, bt_to_errno).
+    init(connectErrno errno: Int32, isBonded: Bool) {
         switch errno {
         case EBUSY, EADDRINUSE: self = .busy
         case EHOSTUNREACH, ENODEV, ENETDOWN, EADDRNOTAVAIL, ERFKILL: self = .adapterUnavailable
         case ETIMEDOUT, EHOSTDOWN: self = .notReachable
-        case EACCES, EKEYREJECTED, EBADE: self = .notEncrypted
+        case EACCES, EKEYREJECTED, EBADE: self = isBonded ? .bondRefused : .notEncrypted
+        case ENOSYS where isBonded: self = .bondRefused
         default: self = .refused(errno: errno)
         }
     }

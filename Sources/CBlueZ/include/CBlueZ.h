@@ -18,6 +18,9 @@ int CBlueZ_connect_att(int descriptor, const uint8_t device[6], uint8_t device_t
 // Asks for an encrypted link (BT_SECURITY_MEDIUM) on an unconnected or connected socket.
 int CBlueZ_require_encryption(int descriptor);
 
+// Whether the link of a connected socket is encrypted now (BT_SECURITY): 1 or 0, or -1 with errno.
+int CBlueZ_is_encrypted(int descriptor);
+
 // The pending error of a socket (SO_ERROR), or errno of asking for it.
 int CBlueZ_socket_error(int descriptor);
 

@@ -8,6 +8,7 @@ extension LinkError {
         case .notReachable: "no connection: it stopped advertising or is out of range"
         case .refused(let errno): "the connection was refused (errno \(errno))"
         case .notEncrypted: "the peripheral wants an encrypted link, and there is no valid bond"
+        case .bondRefused: "the peripheral has forgotten its bond with the gateway"
         case .ended(let end): "the link ended: \(end.words)"
         case .noAnswer(let opcode): "no answer to ATT request 0x\(Self.hex(opcode)) within 30 s"
         case .attribute(let code, let opcode):

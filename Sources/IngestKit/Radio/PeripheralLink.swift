@@ -69,8 +69,10 @@ public enum LinkError: Error, Sendable, Equatable {
     case notReachable
     /// The kernel or the peripheral refused the connection.
     case refused(errno: Int32)
-    /// The link cannot be encrypted: no bond, or one that the peripheral has forgotten.
+    /// The link is not encrypted, and has to be: there is no bond here.
     case notEncrypted
+    /// The peripheral refuses the keys of the bond that is here: it has forgotten it.
+    case bondRefused
     /// The link ended: by the peripheral, by loss of signal, or by `close`.
     case ended(LinkEnd)
     /// The peripheral did not answer a request in time (30 s, Vol 3 Part F 3.3.3).

@@ -121,7 +121,8 @@ struct Gateway: Sendable {
         switch consume source {
         case .kernel(let management):
             let radio = BlueZRadio(
-                management: management.channel(on: loop), connector: KernelConnector(loop: loop),
+                management: management.channel(on: loop),
+                connector: KernelConnector(loop: loop, isBonded: { _ in false }),
                 loop: loop, clock: clock,
                 settings: BlueZRadio.Settings(
                     selection: configuration.adapterSelection, timing: configuration.scanTiming,

@@ -101,7 +101,7 @@ extension ReadSession {
             return value
         } catch {
             switch error {
-            case .missing, .attribute, .notEncrypted, .malformed:
+            case .missing, .attribute, .notEncrypted, .bondRefused, .malformed:
                 await confirmationArrived()
                 return nil
             default: throw error
