@@ -23,8 +23,8 @@ public enum BondList: Sendable, Equatable {
 public protocol BondKeeper: Sendable {
     /// The bonds now, and anew after each change. The newest counts. One reader.
     var bonds: AsyncStream<BondList> { get }
-    /// Follows the keeper, across its restarts, until the task is cancelled. Any device's request to pair
-    /// outside of `pair` is refused meanwhile.
+    /// Follows the keeper, across its restarts, until the task is cancelled. A device's request to pair
+    /// outside of `pair` gets no answer from here that lets it.
     func run() async
     /// Pairs with a device that is advertising now.
     /// - Parameter keepsLink: leave the link up when it is bonded, for the first reading.
