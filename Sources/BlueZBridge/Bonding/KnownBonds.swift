@@ -2,24 +2,29 @@ public import IngestKit
 import Synchronization
 
 /// The newest list of bonds, for whoever must decide at once: `KernelConnector` asks for encryption
-/// only where there is a bond.
+/// only where there is a bond. While bluetoothd is away the kernel has the keys still, so that its last
+/// list holds.
 public final class KnownBonds: Sendable {
-    private let list = Mutex(BondList.unknown)
+    private struct State {
+        var newest = BondList.unknown
+        var lastKnown: Set<Bond> = []
+    }
+
+    private let state = Mutex(State())
 
     public init() {}
 
-    /// Whether the bond is known now.
+    /// Whether the kernel has the bond's keys, as far as is known.
     public func contains(_ bond: Bond) -> Bool {
-        list.withLock { list in
-            if case .known(let bonds) = list { bonds.contains(bond) } else { false }
-        }
+        state.withLock { $0.lastKnown.contains(bond) }
     }
 
     /// - Returns: whether it is another list.
     func replace(by newer: BondList) -> Bool {
-        list.withLock { list in
-            defer { list = newer }
-            return list != newer
+        state.withLock { state in
+            defer { state.newest = newer }
+            if case .known(let bonds) = newer { state.lastKnown = bonds }
+            return state.newest != newer
         }
     }
 }

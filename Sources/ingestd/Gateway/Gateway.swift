@@ -120,14 +120,19 @@ struct Gateway: Sendable {
     ) throws -> Bluetooth {
         switch consume source {
         case .kernel(let management):
+            let known = KnownBonds()
+            let connector = KernelConnector(loop: loop, isBonded: { known.contains($0) })
             let radio = BlueZRadio(
-                management: management.channel(on: loop),
-                connector: KernelConnector(loop: loop, isBonded: { _ in false }),
-                loop: loop, clock: clock,
+                management: management.channel(on: loop), connector: connector, loop: loop, clock: clock,
                 settings: BlueZRadio.Settings(
                     selection: configuration.adapterSelection, timing: configuration.scanTiming,
                     isBluetoothdRunning: { await SystemBus.hasOwner("org.bluez") }))
-            return Bluetooth(radio: radio)
+            let keeper = BlueZBondKeeper(
+                loop: loop, clock: clock,
+                // It looks for itself whether there is a bond, also for one that is not listed yet.
+                connector: KernelConnector(loop: loop, isBonded: { _ in true }), known: known,
+                hangUp: { device, adapter in await radio.hangUp(device, on: adapter) })
+            return Bluetooth(radio: radio, bondKeeper: keeper)
         case .simulated:
             let simulation = try Simulation(loop: loop, clock: clock, zone: zone)
             return Bluetooth(

@@ -154,7 +154,7 @@ struct BondedReadingTests {
         let identity = DeviceAddress(RadioBench.pinned, .random)
         let hidden = DeviceAddress(BluetoothAddress(value: 0x4000_0000_0001), .random)
         let setup = GatewayBench.Setup(
-            peripheral: { loop in
+            peripheral: { loop, _ in
                 SimulatedPeripheral(
                     device: hidden, advert: .cuffAdvert, services: SimulatedService.cuff(serial: "B-1"),
                     readings: [.bloodPressure(systolic: 120, diastolic: 82, mean: 97, pulse: 71)],

@@ -15,7 +15,7 @@ extension GatewayBench {
         _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let setup = Setup(
-            peripheral: { loop in
+            peripheral: { loop, _ in
                 SimulatedPeripheral(
                     device: DeviceAddress(RadioBench.pinned, .random), advert: .cuffAdvert,
                     services: SimulatedService.cuff(serial: serial),
@@ -25,7 +25,7 @@ extension GatewayBench {
                     rhythm: .init(patience: nil, linger: linger), bonding: bonding, loop: loop,
                     time: { deviceTime })
             }, profile: "blood-pressure", service: 0x1810, entry: entry,
-            bonding: isRequired ? .required : .none, quirks: quirks)
+            quirks: quirks, bonding: isRequired ? .required : .none)
         try await run(setup) { bench in
             await bench.clock.advance(by: settling, bench.loop)
             try await body(bench)
