@@ -44,8 +44,8 @@ extension PeripheralModel {
             case .disconnectAfterBonding:
                 "Its pairing is complete only when the gateway hangs up after the bond."
             case .expectsClock:
-                "It expects the central to set its clock on each link: with `clock: set` the gateway does; "
-                    + "without it its times may be wrong."
+                "It expects the central to set its clock on each link, that of the pairing too: with `clock: set` "
+                    + "the gateway does; without it its times may be wrong."
             case .subscribeOnlyToRead:
                 "It sends what it has as soon as it is subscribed to, and once only: the gateway "
                     + "subscribes to nothing before it is ready to keep what comes."

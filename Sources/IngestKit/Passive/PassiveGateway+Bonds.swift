@@ -153,11 +153,22 @@ extension PassiveGateway {
     }
 }
 
+extension PassiveGateway {
+    /// Sets the clock of a device that expects it over the link that its pairing has left up, then hangs
+    /// up. Where that fails, the next link sets it.
+    func setClockAfterPairing(
+        _ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID
+    ) async {
+        _ = await read(
+            Request(device: device, entry: entry, adapter: adapter, attempt: 1, isForClock: true))
+    }
+}
+
 extension LinkError {
     /// Whether the link was not made because it could not be encrypted.
     fileprivate var isOfMissingKeys: Bool {
         switch self {
-        case .notEncrypted: true
+        case .notEncrypted, .bondRefused: true
         default: false
         }
     }

@@ -36,6 +36,8 @@ public actor PassiveGateway {
         let attempt: Int
         /// Whether its link is a standing attempt that waits for the peripheral.
         var isStanding = false
+        /// Whether only the device's clock is to be set.
+        var isForClock = false
     }
 
     let ports: Ports
@@ -247,7 +249,8 @@ public actor PassiveGateway {
             environment: environment,
             target: ReadSession.Target(
                 entry: request.entry, device: request.device, profile: profile, memory: memory,
-                acquaintance: await acquaintance(of: request.entry), timing: scheduler.timing))
+                acquaintance: await acquaintance(of: request.entry), timing: scheduler.timing,
+                isForClock: request.isForClock))
         // Asked after the last suspension: the bonds may have changed meanwhile.
         guard let isEncrypted = allowsLink(for: request, remembered: memory.bondedAdapter) else {
             return .refused

@@ -298,7 +298,7 @@ public actor Pairings {
             }
             return try await keeper.pair(
                 candidate.device, on: candidate.adapter,
-                keepsLink: entry.model.has(.bondFirstThenKeepLink), responder: job)
+                keepsLink: entry.model.has(.bondFirstThenKeepLink) || entry.setsClockAtPairing, responder: job)
         } catch {
             throw .error(error)
         }
@@ -314,6 +314,9 @@ public actor Pairings {
         await gateway.paired(bond)
         ports.events.emit(.paired(entry.reference))
         if order.heard != nil { automatic.succeeded(entry, at: ports.clock.now) }
+        if entry.setsClockAtPairing {
+            await gateway.setClockAfterPairing(bond.device, as: entry, over: candidate.adapter)
+        }
         let keepsLink = entry.model.has(.bondFirstThenKeepLink)
         if keepsLink {
             await gateway.readAfterPairing(bond.device, as: entry, over: candidate.adapter)
@@ -356,5 +359,12 @@ public actor Pairings {
     /// An entry for `peripherals` that pins the device.
     private static func line(for entry: AllowedPeripheral, _ address: BluetoothAddress) -> String {
         "- {id: \(entry.model.id), address: \"\(address)\"\(entry.requiresBond ? ", require_bond: true" : "")}"
+    }
+}
+
+extension AllowedPeripheral {
+    /// Whether the device's clock is set on the link of its pairing, before the gateway hangs up.
+    fileprivate var setsClockAtPairing: Bool {
+        clock == .set && model.has(.expectsClock) && !model.has(.bondFirstThenKeepLink)
     }
 }

@@ -21,6 +21,8 @@ actor ReadSession {
         let memory: DeviceMemory
         let acquaintance: Acquaintance
         let timing: PassiveTiming
+        /// Whether nothing but its clock is looked at.
+        var isForClock = false
     }
 
     /// How the session ended.
@@ -62,6 +64,7 @@ actor ReadSession {
     let profile: Profile
     let timing: PassiveTiming
     let acquaintance: Acquaintance
+    private let isForClock: Bool
 
     var memory: DeviceMemory
     /// Committed on this link and not yet released.
@@ -103,6 +106,7 @@ actor ReadSession {
         memory = target.memory
         timing = target.timing
         acquaintance = target.acquaintance
+        isForClock = target.isForClock
         joining = ValueJoining(profile: target.profile, device: target.device.address)
         relations = Relations(waiting: target.memory.unpaired ?? [])
         (firstUnfrozen, firstUnfrozenContinuation) = AsyncStream.makeStream(
@@ -213,6 +217,10 @@ actor ReadSession {
 
     private func read(over link: any PeripheralLink) async throws(SessionError) {
         try await observeClockFirst(over: link)
+        guard !isForClock else {
+            hasSucceeded = true
+            return
+        }
         switch profile.procedure {
         case .measurements: try await readMeasurements(over: link)
         case .storedRecords(let access): try await readStoredRecords(access, over: link)
