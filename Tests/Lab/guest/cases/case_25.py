@@ -60,7 +60,7 @@ def check_compared(lab, cuff):
     asked = command.wait(CONFIRM_NUMBER)
     expect_equal(asked["code"], cuff.shown[-1], "the number to compare")
     command.type("n")
-    command.wait_failed("no-answer")
+    command.wait_failed("wrong-passkey")
     expect_equal(cuff.pairings, 0, "pairings with numbers that are not the same")
     command = PairCommand(cuff.address)
     command.wait(CONFIRM_NUMBER)
