@@ -44,12 +44,18 @@ struct FileStatus {
                 path = target.hasPrefix("/") ? target : Self.directory(of: path) + "/" + target
                 continue
             }
-            size = (attributes[.size] as? any BinaryInteger).map { Int(clamping: $0) } ?? 0
-            permissions = (attributes[.posixPermissions] as? any BinaryInteger).map { Int(clamping: $0) } ?? 0
+            size = Self.number(attributes[.size])
+            permissions = Self.number(attributes[.posixPermissions])
             isRegular = type == .typeRegular
             return
         }
         return nil
+    }
+
+    /// An integer, or where all of Foundation is loaded a number object, whose type cannot be named
+    /// here. Both are written in digits.
+    private static func number(_ value: Any?) -> Int {
+        value.flatMap { Int("\($0)") } ?? 0
     }
 
     private static func directory(of path: String) -> String {

@@ -39,6 +39,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [0o600, 0o640, 0o644])
+    func aFilesSizeAndPermissionsAreSeen(mode: Int) throws {
+        try withDirectory { directory in
+            let path = directory + "/file"
+            try Data(count: 17).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            let status = try #require(FileStatus(path))
+            #expect(status.permissions == mode && status.size == 17 && status.isRegular)
+            #expect(ConfigurationHost.current(environment: [:]).permissions(path) == mode)
+        }
+    }
+
     @Test func aFailureSaysWhatToDo() throws {
         try withDirectory { directory in
             let credentials = Credentials(environment: ["CREDENTIALS_DIRECTORY": directory])
