@@ -9,21 +9,33 @@ public struct ConfigurationHost: Sendable {
     public var hasTimeZone: @Sendable (String) -> Bool?
     /// The lower nine bits of a file's mode; nil when it cannot be seen.
     public var permissions: @Sendable (String) -> Int?
+    /// With what the files of destinations are looked at; nil: they are not.
+    public var credentials: Credentials?
+    /// What a file that cannot be used is: a gateway that runs reads its peripherals all the same,
+    /// and the destination is down.
+    public var fileSeverity: Diagnostic.Severity
 
     public init(
         environment: [String: String], gatewayID: String?,
         hasTimeZone: @escaping @Sendable (String) -> Bool?,
-        permissions: @escaping @Sendable (String) -> Int?
+        permissions: @escaping @Sendable (String) -> Int?, credentials: Credentials? = nil,
+        fileSeverity: Diagnostic.Severity = .error
     ) {
         self.environment = environment
         self.gatewayID = gatewayID
         self.hasTimeZone = hasTimeZone
         self.permissions = permissions
+        self.credentials = credentials
+        self.fileSeverity = fileSeverity
     }
 
     /// This machine.
-    /// - Parameter environment: of the process.
-    public static func current(environment: [String: String]) -> ConfigurationHost {
+    /// - Parameters:
+    ///   - environment: of the process.
+    ///   - fileSeverity: what a file of a destination is that cannot be used.
+    public static func current(
+        environment: [String: String], fileSeverity: Diagnostic.Severity = .error
+    ) -> ConfigurationHost {
         ConfigurationHost(
             environment: environment,
             gatewayID: (try? BoundedFile.read("/etc/machine-id", limit: 64)).flatMap {
@@ -34,6 +46,7 @@ public struct ConfigurationHost: Sendable {
                 guard FileStatus("\(directory)/UTC") != nil else { return nil }
                 return FileStatus("\(directory)/\(name)")?.isRegular ?? false
             },
-            permissions: { FileStatus($0)?.permissions })
+            permissions: { FileStatus($0)?.permissions },
+            credentials: Credentials(environment: environment), fileSeverity: fileSeverity)
     }
 }

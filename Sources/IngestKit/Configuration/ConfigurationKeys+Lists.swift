@@ -72,20 +72,22 @@ extension ConfigurationKeys {
             KeyDescription("gzip", "boolean", default: "`false`", "Compresses request bodies."),
             KeyDescription(
                 "headers", "mapping of name to value", default: "none",
-                "Further headers of each request. No secrets: those are credentials.", hasEffect: false),
+                "Further headers of each request. No secrets: those are credentials."),
             KeyDescription(
                 "signing_key", "credential", default: "none", "Signs a webhook's requests.", hasEffect: false),
             KeyDescription(
-                "ca_file", "absolute path", default: "the system's", "Authorities to trust, in PEM.",
-                hasEffect: false),
+                "ca_file", "absolute path", default: "the system's",
+                "Authorities to trust instead of the system's, in PEM."),
             KeyDescription(
-                "client_certificate", "credential", default: "none", "In PEM; with `client_key`.",
-                hasEffect: false),
+                "client_certificate", "credential", default: "none",
+                "What the gateway shows a server that asks for a certificate, with its chain, in PEM; with "
+                    + "`client_key`."),
             KeyDescription(
-                "client_key", "credential", default: "none", "In PEM; with `client_certificate`.",
-                hasEffect: false),
+                "client_key", "credential", default: "none",
+                "Its key, in PEM without a passphrase; with `client_certificate`."),
             KeyDescription(
-                "proxy", "URL, `http://` or `socks5://`", default: "none", "The way out.", hasEffect: false),
+                "proxy", "URL, `http://HOST:PORT` or `socks5://HOST:PORT`", default: "none",
+                "The way out. TLS goes through it to the destination."),
             KeyDescription(
                 "patient_system", "absolute URI", default: "none",
                 "System of the patient identifiers of fhir.", hasEffect: false),

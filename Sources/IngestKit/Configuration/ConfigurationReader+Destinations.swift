@@ -47,9 +47,11 @@ extension ConfigurationReader {
         destination.headers = headers(entries["headers"])
         destination.signingKey = credential(entries["signing_key"])
         destination.caFile = entries["ca_file"]?.absolutePath("a file of certificates")
-        destination.clientCertificate = credential(entries["client_certificate"])
+        // A certificate is no secret: who may read it does not matter.
+        destination.clientCertificate = entries["client_certificate"]?.credential()
         destination.clientKey = credential(entries["client_key"])
-        destination.proxy = entries["proxy"].flatMap { checkedURL($0, schemes: ["http", "socks5"]) }
+        destination.proxy = entries["proxy"].flatMap { proxy($0, to: destination.url) }
+        checkFiles(entries, destination)
     }
 
     /// What the types beside webhook ask for.
@@ -104,7 +106,7 @@ extension ConfigurationReader {
             : checkedURL(reader, schemes: ["https"], onLoopback: ["http"])
     }
 
-    private func checkedURL(_ reader: NodeReader, schemes: [String], onLoopback: [String] = []) -> String? {
+    func checkedURL(_ reader: NodeReader, schemes: [String], onLoopback: [String] = []) -> String? {
         let prefixes = TextForm.list(schemes.map { $0 + "://" })
         guard let text = reader.node.scalar?.string, let url = URLText(text) else {
             // A URL may hold a secret, so it is not repeated.
@@ -151,7 +153,7 @@ extension ConfigurationReader {
                 log.error(at: mark, key: value.key, "expected no secrets here; use credential")
                 return nil
             case "host", "content-length", "content-type", "content-encoding", "transfer-encoding",
-                "connection", "idempotency-key":
+                "connection", "idempotency-key", "expect", "te", "trailer", "upgrade":
                 log.error(at: mark, key: value.key, "this header is the gateway's own")
                 return nil
             default:

@@ -80,9 +80,9 @@ extension Configuration {
             environment = .production
         }
 
-        /// Whether the URL leads to this machine itself.
+        /// Whether the URL leads to this machine itself, and not by way of another.
         public var isLoopback: Bool {
-            url.flatMap { URLText($0) }?.isLoopback ?? false
+            [url, proxy ?? url].allSatisfy { $0.flatMap { URLText($0) }?.isLoopback ?? false }
         }
 
         /// Whether readings of an entry of the allow-list go here, by both sides' lists. The kinds

@@ -6,6 +6,8 @@ struct URLText {
     let host: String
     let port: Int?
     let hasUserInformation: Bool
+    /// Path and query, from the slash or question mark on; may be empty.
+    let rest: String
 
     /// Nil for anything but `scheme://host[:port][/path][?query]` in printable ASCII.
     init?(_ text: String) {
@@ -14,30 +16,31 @@ struct URLText {
         else { return nil }
         scheme = text[..<separator.lowerBound].lowercased()
         var authority = text[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        rest = String(text[authority.endIndex...])
         hasUserInformation = authority.contains("@")
         if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
-        let rest: Substring
+        let end: Substring
         if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            let address = authority[authority.index(after: authority.startIndex)..<end]
+            guard let bracket = authority.firstIndex(of: "]") else { return nil }
+            let address = authority[authority.index(after: authority.startIndex)..<bracket]
             guard address.contains(":"),
                 address.utf8.allSatisfy({ $0.isHexDigit || $0 == 0x3A || $0 == 0x2E })
             else { return nil }
             host = address.lowercased()
-            rest = authority[authority.index(after: end)...]
+            end = authority[authority.index(after: bracket)...]
         } else {
             let name = authority.prefix { $0 != ":" }
             guard !name.isEmpty, name.utf8.count <= 253, name.allSatisfy(Self.isHostCharacter) else {
                 return nil
             }
             host = name.lowercased()
-            rest = authority[name.endIndex...]
+            end = authority[name.endIndex...]
         }
-        if rest.isEmpty {
+        if end.isEmpty {
             port = nil
         } else {
-            guard rest.first == ":", rest.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }),
-                let number = Int(rest.dropFirst()), (1...65_535).contains(number)
+            guard end.first == ":", end.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }),
+                let number = Int(end.dropFirst()), (1...65_535).contains(number)
             else { return nil }
             port = number
         }
@@ -48,6 +51,11 @@ struct URLText {
         if host == "localhost" || host == "::1" { return true }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)
         return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// Whether the host is an address and not a name.
+    var isAddress: Bool {
+        host.contains(":") || host.allSatisfy { $0 == "." || $0.isNumber }
     }
 
     private static func isHostCharacter(_ character: Character) -> Bool {

@@ -12,6 +12,12 @@ extension DeliveryAnswer {
             self = .misplaced(httpStatus: status, error: "answers with a redirect (HTTP \(status))")
         case 401, 403:
             self = .unauthorized(httpStatus: status)
+        // What nginx means by its own 495, 496 and 497, which it sends as 400.
+        case 400 where Self.isNginx(reply, "No required SSL certificate was sent"),
+            400 where Self.isNginx(reply, "The SSL certificate error"), 495, 496:
+            self = .unauthorized(httpStatus: status)
+        case 400 where Self.isNginx(reply, "The plain HTTP request was sent to HTTPS port"), 497:
+            self = .misplaced(httpStatus: status, error: "expects https:// at this port (HTTP \(status))")
         case 404, 405, 410:
             self = .misplaced(httpStatus: status, error: "does not know the URL (HTTP \(status))")
         case 407:
@@ -30,5 +36,11 @@ extension DeliveryAnswer {
         default:
             self = .unavailable(httpStatus: status, error: error, retryAfter: retryAfter)
         }
+    }
+
+    /// Whether the reply is the page of nginx (ngx_http_special_response.c) that says this. Such an
+    /// answer is about the connection, and must not be taken for one about the content.
+    private static func isNginx(_ reply: String?, _ sentence: String) -> Bool {
+        reply.map { $0.hasPrefix("<html>") && $0.contains("<title>400 \(sentence)</title>") } ?? false
     }
 }

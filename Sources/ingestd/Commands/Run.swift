@@ -56,9 +56,10 @@ struct Run: AsynchronousCommand {
 
     /// Reads the configuration, telling what is suspicious in it.
     private func configuration(environment: [String: String]) throws(CommandFailure) -> Configuration {
+        // A certificate that is missing is no reason to stop reading peripherals.
         let check = ConfigurationCheck(
             path: path, readableProfiles: Profiles.names,
-            host: .current(environment: environment))
+            host: .current(environment: environment, fileSeverity: .warning))
         guard let configuration = check.configuration else {
             let lines = check.diagnostics.map(\.description).joined(separator: "\n")
             throw CommandFailure(.configuration, lines)

@@ -55,13 +55,13 @@ struct Gateway: Sendable {
         let pairings = Pairings(gateway: passive, ports: ports) { [credentials] name throws(PasskeyError) in
             try credentials.passkey(name)
         }
-        let transport = HTTPTransport()
+        let transports = Transports(configuration.destinations, credentials: credentials)
         let pulse = Pulse(clock: systemClock)
-        let workers = deliveryWorkers(store: store, transport: transport, events: events, pulse: pulse)
+        let deliveries = makeDeliveries(store: store, transports: transports, events: events, pulse: pulse)
 
         let outbox = EventOutbox(store: store, sink: sink)
         var services: [any Service] = [Part("events") { try await outbox.run() }]
-        services += workers
+        services += deliveries.map(\.service)
         services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })
         services.append(Part("pairing") { await pairings.run() })
@@ -70,7 +70,9 @@ struct Gateway: Sendable {
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive))
         services.append(
-            Reloader(events: events, passive: passive, current: configuration, read: reload))
+            Reloader(
+                events: events, passive: passive, deliveries: deliveries, current: configuration, read: reload
+            ))
 
         var outcome: Result<Void, any Error> = .success(())
         do {
@@ -87,7 +89,7 @@ struct Gateway: Sendable {
         events.emit(.stopping)
         // What was told to the outbox while the parts stopped.
         try? await outbox.drain()
-        try? await transport.shutdown()
+        await transports.shutdown()
         try? await store.close()
         if let simulation { StandardError.print(await simulation.summary()) }
         loop.stop()
@@ -209,14 +211,16 @@ struct Gateway: Sendable {
         }
     }
 
-    private func deliveryWorkers(
-        store: SQLiteRecordStore, transport: HTTPTransport, events: EventLog, pulse: Pulse
-    ) -> [any Service] {
+    private func makeDeliveries(
+        store: SQLiteRecordStore, transports: Transports, events: EventLog, pulse: Pulse
+    ) -> [Delivery] {
         configuration.destinations.filter { $0.type == .webhook }.map { destination in
             let credentials = credentials
             let webhook = Webhook(
-                settings: WebhookSettings(url: destination.url ?? "", usesGzip: destination.compresses),
-                transport: transport, clock: clock,
+                settings: WebhookSettings(
+                    url: destination.url ?? "", usesGzip: destination.compresses, headers: destination.headers
+                ),
+                transport: transports[destination], clock: clock,
                 token: destination.credential.map { name in
                     { @Sendable () async throws -> String in try credentials.read(name).text ?? "" }
                 })
@@ -227,7 +231,12 @@ struct Gateway: Sendable {
                 batching: BatchSettings(
                     maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
                 clock: clock, events: events, heartbeat: beat)
-            return Part("delivery to \(destination.name)") { try await worker.run() }
+            return Delivery(
+                service: Part("delivery to \(destination.name)") { try await worker.run() },
+                renew: {
+                    await webhook.renew()
+                    worker.retryNow()
+                })
         }
     }
 }

@@ -2,11 +2,12 @@ import IngestKit
 import ServiceLifecycle
 import UnixSignals
 
-/// Reads the configuration again at SIGHUP. What is valid is applied without dropping a read; what
-/// is not leaves everything as it was.
+/// Reads the configuration again at SIGHUP, and the credentials that are given as paths. What is
+/// valid is applied without dropping a read or a request; what is not leaves everything as it was.
 struct Reloader: Service {
     let events: EventLog
     let passive: PassiveGateway
+    let deliveries: [Delivery]
     let current: Configuration
     let read: @Sendable () throws(CommandFailure) -> Configuration
 
@@ -21,6 +22,7 @@ struct Reloader: Service {
                 let next = try read()
                 try Self.refuseRestartOnlyChanges(from: current, to: next)
                 await passive.apply(next.allowList, timing: next.passiveTiming)
+                for delivery in deliveries { await delivery.renew() }
                 current = next
                 events.emit(.configReloaded)
             } catch {

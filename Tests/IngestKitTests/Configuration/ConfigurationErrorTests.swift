@@ -210,6 +210,24 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "type: webhook, url: \"https://a.example\", headers: {Authorization: x}",
             "3:66: destinations[0].headers.Authorization: expected no secrets here; use credential"
         ),
+        (
+            "type: webhook, url: \"https://a.example\", proxy: \"https://p.example\"",
+            "3:63: destinations[0].proxy: expected a URL that begins with http:// or socks5://"
+        ),
+        (
+            "type: webhook, url: \"https://a.example\", proxy: \"http://p.example/x\"",
+            "3:63: destinations[0].proxy: expected a proxy's host and port with nothing behind them, as "
+                + "http://proxy.example:3128"
+        ),
+        (
+            "type: webhook, url: \"http://localhost\", proxy: \"http://p.example\"",
+            "3:62: destinations[0].proxy: expected a proxy on this machine: http:// in url goes no further"
+        ),
+        (
+            "type: webhook, url: \"https://[2001:db8::1]\", proxy: \"socks5://p.example\"",
+            "3:67: destinations[0].proxy: expected a host name in url, not an address: it is what the "
+                + "certificate is for"
+        ),
     ])
     func aBadDestinationIsToldWithItsPlace(keys: String, expected: String) throws {
         let text =

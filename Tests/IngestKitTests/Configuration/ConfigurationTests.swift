@@ -90,7 +90,7 @@ import Testing
             destinations:
               - {name: a, type: webhook, url: "http://[::1]:80/x", format: ndjson, gzip: true, headers: {X-Ward: "3"},
                  signing_key: s, ca_file: /etc/ca.pem, client_certificate: c, client_key: /run/closed-secret,
-                 proxy: "http://proxy.example:3128", user: u, auth: bearer, order: strict}
+                 proxy: "http://127.0.0.1:3128", user: u, auth: bearer, order: strict}
               - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3"}
               - {name: c, type: junction, region: eu, environment: sandbox}
               - {name: d, type: validic, organization: o}
@@ -105,7 +105,7 @@ import Testing
         #expect(all[0].headers == [.init(name: "X-Ward", value: "3")])
         #expect(all[0].signingKey == .named("s") && all[0].clientCertificate == .named("c"))
         #expect(all[0].clientKey == .path("/run/closed-secret") && all[0].caFile == "/etc/ca.pem")
-        #expect(all[0].proxy == "http://proxy.example:3128" && all[0].user == "u" && all[0].auth == "bearer")
+        #expect(all[0].proxy == "http://127.0.0.1:3128" && all[0].user == "u" && all[0].auth == "bearer")
         #expect(all[0].isLoopback && !all[1].isLoopback)
         #expect(all[1].patientSystem == "urn:oid:1.2.3")
         #expect(all[2].region == .eu && all[2].environment == .sandbox)

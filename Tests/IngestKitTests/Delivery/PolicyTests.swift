@@ -56,6 +56,20 @@ import Testing
 
     enum Outcome: Sendable {
         case taken, inProgress, refused, tooLarge, unauthorized, misplaced, busy, unavailable
+
+        init(_ answer: DeliveryAnswer) {
+            self =
+                switch answer {
+                case .taken: .taken
+                case .inProgress: .inProgress
+                case .refused: .refused
+                case .tooLarge: .tooLarge
+                case .unauthorized: .unauthorized
+                case .misplaced: .misplaced
+                case .busy: .busy
+                case .unavailable: .unavailable
+                }
+        }
     }
 
     @Test(arguments: [
@@ -67,17 +81,20 @@ import Testing
         (700, .unavailable),
     ])
     func aStatusMeansOneThing(_ status: Int, _ expected: Outcome) {
-        let outcome: Outcome =
-            switch DeliveryAnswer(httpStatus: status, retryAfter: nil, reply: nil) {
-            case .taken: .taken
-            case .inProgress: .inProgress
-            case .refused: .refused
-            case .tooLarge: .tooLarge
-            case .unauthorized: .unauthorized
-            case .misplaced: .misplaced
-            case .busy: .busy
-            case .unavailable: .unavailable
-            }
-        #expect(outcome == expected)
+        #expect(Outcome(DeliveryAnswer(httpStatus: status, retryAfter: nil, reply: nil)) == expected)
+    }
+
+    /// The pages are nginx 1.22's.
+    @Test(arguments: [
+        ("400 No required SSL certificate was sent", Outcome.unauthorized),
+        ("400 The SSL certificate error", .unauthorized),
+        ("400 The plain HTTP request was sent to HTTPS port", .misplaced),
+        ("400 Bad Request", .refused),
+        ("422 The SSL certificate error", .refused),
+    ])
+    func anAnswerAboutTheConnectionIsNotTakenForOneAboutTheContent(_ title: String, _ expected: Outcome) {
+        let page = "<html>\r\n<head><title>\(title)</title></head>\r\n<body>"
+        #expect(Outcome(DeliveryAnswer(httpStatus: 400, retryAfter: nil, reply: page)) == expected)
+        #expect(Outcome(DeliveryAnswer(httpStatus: 400, retryAfter: nil, reply: title)) == .refused)
     }
 }

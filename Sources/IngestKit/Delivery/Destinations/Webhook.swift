@@ -6,10 +6,13 @@ public struct WebhookSettings: Sendable, Hashable {
     public let url: String
     /// Whether bodies are sent compressed.
     public let usesGzip: Bool
+    /// Further headers; none of those that the gateway sets itself, but for User-Agent.
+    public let headers: [Configuration.Header]
 
-    public init(url: String, usesGzip: Bool = false) {
+    public init(url: String, usesGzip: Bool = false, headers: [Configuration.Header] = []) {
         self.url = url
         self.usesGzip = usesGzip
+        self.headers = headers
     }
 }
 
@@ -42,11 +45,19 @@ public final class Webhook: Destination {
             return .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil)
         }
         let answer = await post(body, token: before)
-        guard case .unauthorized(httpStatus: 401) = answer, let readToken else { return answer }
-        // A token that was replaced meanwhile is tried at once; the same one would not help.
-        guard let fresh = try? await readToken(), fresh != before else { return answer }
+        guard case .unauthorized = answer else { return answer }
+        // What was replaced meanwhile is tried at once; the same would not help.
+        let hasNewFiles = await transport.refresh()
+        let fresh = (try? await readToken?()) ?? before
+        guard hasNewFiles || fresh != before else { return answer }
         token.withLock { $0 = fresh }
         return await post(body, token: fresh)
+    }
+
+    /// Reads the token and the files of TLS anew before the next request.
+    public func renew() async {
+        token.withLock { $0 = nil }
+        await transport.refresh()
     }
 
     /// The body of a batch. The same batch gives the same bytes.
@@ -75,8 +86,11 @@ public final class Webhook: Destination {
         var headers = [
             ("Content-Type", "application/json"),
             ("Idempotency-Key", IdempotencyKey.of(body)),
-            ("User-Agent", "ingestd"),
         ]
+        headers += settings.headers.map { ($0.name, $0.value) }
+        if !headers.contains(where: { $0.0.lowercased() == "user-agent" }) {
+            headers.append(("User-Agent", "ingestd"))
+        }
         if let token { headers.append(("Authorization", "Bearer \(token)")) }
         var sent = body
         if settings.usesGzip {

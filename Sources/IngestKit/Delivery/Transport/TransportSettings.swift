@@ -1,0 +1,60 @@
+/// How the requests of a destination travel. Destinations whose settings are equal share
+/// connections.
+public struct TransportSettings: Sendable, Hashable {
+    /// Absolute path of the authorities to trust, in PEM; nil: the system's.
+    public var caFile: String?
+    /// What the gateway shows a server that asks who it is, in PEM; both or none.
+    public var clientCertificate: CredentialName?
+    public var clientKey: CredentialName?
+    public var proxy: ProxyAddress?
+
+    public init(
+        caFile: String? = nil, clientCertificate: CredentialName? = nil, clientKey: CredentialName? = nil,
+        proxy: ProxyAddress? = nil
+    ) {
+        self.caFile = caFile
+        self.clientCertificate = clientCertificate
+        self.clientKey = clientKey
+        self.proxy = proxy
+    }
+
+    /// Whether any of it is in a file, which may change.
+    var hasFiles: Bool { caFile != nil || clientCertificate != nil || clientKey != nil }
+}
+
+/// A proxy that connections are made through. TLS is spoken with the destination, inside.
+public struct ProxyAddress: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        /// CONNECT (RFC 9110, section 9.3.6), for plain HTTP too.
+        case http
+        /// RFC 1928, without authentication; names are resolved by the proxy.
+        case socks5
+    }
+
+    public let kind: Kind
+    public let host: String
+    public let port: Int
+
+    /// - Parameter url: `http://HOST[:PORT]` (port 80 if none is named) or `socks5://HOST[:PORT]`
+    ///   (1080, RFC 1928 section 3), with a slash at most after it; nil for anything else.
+    public init?(url: String) {
+        guard let parts = URLText(url), !parts.hasUserInformation, ["", "/"].contains(parts.rest) else {
+            return nil
+        }
+        switch parts.scheme {
+        case "http": (kind, port) = (.http, parts.port ?? 80)
+        case "socks5": (kind, port) = (.socks5, parts.port ?? 1080)
+        default: return nil
+        }
+        host = parts.host
+    }
+}
+
+extension Configuration.Destination {
+    /// How its requests travel, as the file says it.
+    public var transport: TransportSettings {
+        TransportSettings(
+            caFile: caFile, clientCertificate: clientCertificate, clientKey: clientKey,
+            proxy: proxy.flatMap { ProxyAddress(url: $0) })
+    }
+}
