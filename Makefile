@@ -1,6 +1,6 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles lab lint fuzz bench-decode release packages clean
+.PHONY: all build demo test test-unit oracles delivery lab lint fuzz bench-decode release packages clean
 
 all: build
 
@@ -24,6 +24,10 @@ test-unit: build
 oracles: packages
 	swift build
 	tools/test oracles
+
+delivery: packages
+	swift build
+	tools/test delivery
 
 lab: packages
 	swift build

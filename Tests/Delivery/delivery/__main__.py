@@ -1,0 +1,92 @@
+"""Runs every case, or those named; one line each, and the sum."""
+
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from . import checks, names, silence
+from .cases import cases
+from .gateway import Failure, Gateway
+from .servers import NEW_TOKEN, TOKEN
+from .world import World
+
+
+def secrets(world):
+    """Lines of keys, and tokens: nothing of them may appear anywhere."""
+    lines = [line for path in world.directory.glob("*.key") for line in path.read_text().splitlines()
+             if len(line) > 20 and "-----" not in line]
+    return [TOKEN, NEW_TOKEN, "s3cret-phrase", *lines]
+
+
+def leaks(world):
+    outputs = [*world.directory.glob("*.output"), *world.directory.glob("*.errors")]
+    text = "".join(path.read_text(errors="replace") for path in outputs)
+    return [secret[:8] + "…" for secret in secrets(world) if secret in text], len(text)
+
+
+def main():
+    results = {}
+
+    def note(name, body, *arguments):
+        try:
+            body(*arguments)
+            results[name] = None
+        except Exception as error:  # pylint: disable=broad-except  # a case that breaks is one that failed
+            results[name] = f"{type(error).__name__}: {error}"
+        # One write a line: cases end at the same time.
+        sys.stdout.write(f"ok {name}\n" if results[name] is None else f"FAILED {name}: {results[name]}\n")
+        sys.stdout.flush()
+
+    def wanted(name):
+        return not sys.argv[1:] or name in sys.argv[1:]
+
+    with tempfile.TemporaryDirectory(prefix="delivery-") as temporary:
+        directory = Path(temporary)
+        # nginx's worker is another user.
+        directory.chmod(0o755)
+        world = World(directory)
+        try:
+            world.start()
+            for name, (keys, status, expected) in checks.findings(world).items():
+                if wanted(f"check-{name}"):
+                    note(f"check-{name}", checks.run, world, name, keys, status, expected)
+            chosen = [case for case in cases(world) if wanted(case.name)]
+            gateway = Gateway(directory, "gateway", {case.name: case.keys for case in chosen})
+
+            def expect(case):
+                case.expect(gateway, world, case.name)
+                for name in case.never:
+                    if gateway.of(case.name, name):
+                        raise Failure(f"{name} was told")
+
+            threads = [threading.Thread(target=note, args=(case.name, expect, case)) for case in chosen]
+            for name, body in [("name-gone", names.run), ("forgotten-connection", silence.run)]:
+                if wanted(name):
+                    threads.append(threading.Thread(target=note, args=(name, body, world)))
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+            def ends():
+                status = gateway.stop()
+                if status != 0:
+                    errors = (directory / "gateway.errors").read_text()
+                    raise Failure(f"the gateway ended with {status}: {errors}")
+
+            def keeps_secrets():
+                found, size = leaks(world)
+                if found or size < 1000:
+                    raise Failure(f"{found} in {size} characters of output")
+
+            note("stops", ends)
+            note("no-secret-in-output", keeps_secrets)
+        finally:
+            world.programs.stop()
+    failed = sum(result is not None for result in results.values())
+    print(f"{len(results) - failed} passed, {failed} failed")
+    return 1 if failed or not results else 0
+
+
+sys.exit(main())

@@ -1,0 +1,199 @@
+"""The servers and proxies that the gateway meets: nginx, tinyproxy, microsocks, openssl, and some that are wrong."""
+
+import json
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+TOKEN = "s3cret-token-of-the-clinic"
+NEW_TOKEN = "s3cret-token-of-tomorrow"
+
+
+def free_ports(count):
+    """Ports that nobody listened on a moment ago."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def wait_for_port(port, process=None):
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if time.monotonic() > deadline or process and process.poll() is not None:
+                raise TimeoutError(f"nothing listens on port {port}") from None
+            time.sleep(0.05)
+
+
+class Programs:
+    """Programs in the background, ended in reverse."""
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+        self.running = []
+
+    def start(self, name, *command, port):
+        log = (self.directory / f"{name}.log").open("ab")
+        # A pipe that stays open: s_server ends with its input.
+        process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log, stdin=subprocess.PIPE)
+        self.running.append(process)
+        wait_for_port(port, process)
+
+    def log(self, name):
+        return (self.directory / f"{name}.log").read_text(errors="replace")
+
+    def stop(self):
+        for process in reversed(self.running):
+            process.terminate()
+        for process in reversed(self.running):
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+class Nginx:
+    """One nginx with a server for each way to be met. Its log has a line of JSON for each request."""
+
+    FIELDS = {"port": "$server_port", "status": "$status", "protocol": "$ssl_protocol", "client": "$ssl_client_s_dn",
+              "ward": "$http_x_ward", "agent": "$http_user_agent", "authorization": "$http_authorization",
+              "key": "$http_idempotency_key", "length": "$content_length"}
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+        self.servers = []
+
+    def server(self, port, certificate=None, *lines):
+        parts = [f"listen 127.0.0.1:{port}{' ssl' if certificate else ''};", *lines]
+        if certificate:
+            parts += [f"ssl_certificate {certificate[0]};", f"ssl_certificate_key {certificate[1]};"]
+        if not any(line.startswith("location") for line in lines):
+            parts.append("location / { return 200; }")
+        self.servers.append("\n".join(["server {", *parts, "}"]))
+
+    def start(self, programs, port):
+        fields = ",".join(f'"{name}":"{variable}"' for name, variable in self.FIELDS.items())
+        temporary = "\n".join(f"{kind}_temp_path {self.directory}/nginx-{kind};"
+                              for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        configuration = self.directory / "nginx.conf"
+        configuration.write_text(
+            f"daemon off; pid {self.directory}/nginx.pid; error_log stderr notice; worker_processes 1;\n"
+            "events { worker_connections 256; }\n"
+            f"http {{ {temporary}\nlog_format requests escape=json '{{{fields}}}';\n"
+            f"access_log {self.directory}/nginx.access requests;\n" + "\n".join(self.servers) + "\n}\n")
+        programs.start("nginx", "/usr/sbin/nginx", "-c", configuration, "-e", "stderr", port=port)
+
+    def requests(self, port):
+        lines = (self.directory / "nginx.access").read_text().splitlines()
+        return [entry for entry in map(json.loads, lines) if entry["port"] == str(port)]
+
+
+class WrongServer:
+    """A server that misbehaves in one way, on a port of its own; counts and keeps what it sees."""
+
+    def __init__(self, behave):
+        self.behave = behave
+        self.connections = 0
+        self.keys = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            connection, _ = self.listener.accept()
+            self.connections += 1
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        try:
+            with connection:
+                self.behave(self, connection)
+        except OSError:
+            pass
+
+    def read_request(self, connection):
+        """Reads one whole request; False at the end of the connection."""
+        data = b""
+        while b"\r\n\r\n" not in data:
+            part = connection.recv(65536)
+            if not part:
+                return False
+            data += part
+        header, _, body = data.partition(b"\r\n\r\n")
+        fields = {name.lower(): value.strip() for name, _, value in
+                  (line.partition(":") for line in header.decode("latin-1").split("\r\n")[1:])}
+        self.keys.append(fields.get("idempotency-key"))
+        while len(body) < int(fields["content-length"]):
+            body += connection.recv(65536)
+        return True
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+def endless_header(server, connection):
+    server.read_request(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        connection.sendall(b"X-More: " + b"x" * 1000 + b"\r\n")
+
+
+def endless_interim(server, connection):
+    server.read_request(connection)
+    while True:
+        connection.sendall(b"HTTP/1.1 102 Processing\r\n\r\n" * 100)
+
+
+def huge_body(server, connection):
+    server.read_request(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+    while True:
+        connection.sendall(b"y" * 65536)
+
+
+def dripping_body(server, connection):
+    server.read_request(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+    while True:
+        connection.sendall(b"z")
+        time.sleep(0.5)
+
+
+def hangs(server, connection):
+    server.read_request(connection)
+    connection.recv(1)
+
+
+def closes(server, connection):
+    server.read_request(connection)
+
+
+def garbage(server, connection):
+    server.read_request(connection)
+    connection.sendall(b"\x00\x01\x02 what?\r\n\r\n")
+
+
+def one_request_each(server, connection):
+    """Keeps the connection after the first request, and drops it without an answer at the second."""
+    if server.read_request(connection):
+        connection.sendall(OK)
+        server.read_request(connection)
+
+
+def broken_off_body(server, connection):
+    server.read_request(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+
+
+def redirects(server, connection):
+    while server.read_request(connection):
+        connection.sendall(b"HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
