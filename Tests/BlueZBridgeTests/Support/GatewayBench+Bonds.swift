@@ -61,22 +61,21 @@ extension GatewayBench {
         _ target: PairingTarget = .model(1), answers: [PairingAnswer] = [], wakesUp: Bool = true
     ) async throws -> [PairingStep] {
         let id = try await pairings.begin(target)
+        let steps = Notes<PairingStep>()
         let following = Task {
-            var steps: [PairingStep] = []
             var answers = answers[...]
-            while steps.last?.isLast != true {
-                for step in try await pairings.steps(of: id, after: steps.last?.number ?? 0) {
-                    steps.append(step)
+            while steps.all.last?.isLast != true {
+                for step in try await pairings.steps(of: id, after: steps.all.last?.number ?? 0) {
+                    steps.add(step)
                     if wakesUp, step.step == .waiting { await peripheral.wakeUp() }
                     let asks = step.step == .passkeyWanted || step.step == .confirmNumber
                     guard asks, let answer = answers.popFirst() else { continue }
                     try await pairings.answer(answer, to: id)
                 }
             }
-            return steps
         }
-        let ends = count(of: "paired") + count(of: "pair-failed")
-        while count(of: "paired") + count(of: "pair-failed") == ends { try await spend(.milliseconds(250)) }
-        return try await following.value
+        while steps.all.last?.isLast != true { try await spend(.milliseconds(250)) }
+        try await following.value
+        return steps.all
     }
 }

@@ -298,7 +298,8 @@ public actor Pairings {
             }
             return try await keeper.pair(
                 candidate.device, on: candidate.adapter,
-                keepsLink: entry.model.has(.bondFirstThenKeepLink) || entry.setsClockAtPairing, responder: job)
+                keepsLink: entry.model.has(.bondFirstThenKeepLink) || entry.setsClockAtPairing, responder: job
+            )
         } catch {
             throw .error(error)
         }
