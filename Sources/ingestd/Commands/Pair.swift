@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import IngestKit
 import ServiceLifecycle
+import Synchronization
 import UnixSignals
 
 /// `ingestd pair`: pairs with a device by the running service.
@@ -40,9 +41,11 @@ struct Pair: AsynchronousCommand {
     private func pair(_ target: PairingTarget, by client: ControlClient) async throws {
         let id = try await client.beginPairing(target)
         let printsJSON = json
+        let interruption = Interruption()
         try await withThrowingTaskGroup { group in
             group.addTask {
                 for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                    interruption.happened.withLock { $0 = true }
                     try? await client.cancel(id)
                     throw CommandFailure(.interrupted, "stopped")
                 }
@@ -51,8 +54,18 @@ struct Pair: AsynchronousCommand {
                 try await Self.follow(id, by: client, PairingScreen(printsJSON: printsJSON))
             }
             defer { group.cancelAll() }
-            try await group.next()
+            do {
+                try await group.next()
+            } catch where interruption.happened.withLock({ $0 }) {
+                // The service may tell of the pairing's end before it has answered.
+                throw CommandFailure(.interrupted, "stopped")
+            }
         }
+    }
+
+    /// Whether the operator has stopped the command.
+    private final class Interruption: Sendable {
+        let happened = Mutex(false)
     }
 
     /// Shows the steps and answers what they ask, until the last one.

@@ -36,6 +36,8 @@ DATE_TIME_CUFF = Kind(1001, "indicator", "2A35", {"1810": {"2A35": "indicate", "
 # Makers' cuffs: one gives its readings over the link on which it was paired, the other waits until that has ended.
 OMRON_CUFF = Kind(2001, "indicator", "2A35", {"1810": {"2A35": "indicate"}})
 AND_CUFF = Kind(2040, "indicator", "2A35", {"1810": {"2A35": "indicate"}})
+# Known by its name.
+BEURER_CUFF = Kind(2020, "indicator", "2A35", {"1810": {"2A35": "indicate"}})
 THERMOMETER = Kind(1002, "indicator", "2A1C", {"1809": {"2A1C": "indicate"}})
 # Weights in steps of 5 g, with time stamp, users, BMI.
 SCALE = Kind(
