@@ -109,7 +109,10 @@ extension PassiveGateway {
     }
 
     /// Whether a read that was started has not ended yet.
-    var isReading: Bool { pairing.readsUnderWay > 0 }
+    var isReading: Bool { pairing.readsUnderWay + pairing.attemptsUnderWay > 0 }
+
+    /// The same but for standing attempts.
+    var isReadingAtOnce: Bool { pairing.readsUnderWay > 0 }
 
     func isForPairing(_ advertisement: Advertisement) -> Bool {
         if let listener = pairing.listener { return listener(advertisement) }
@@ -159,6 +162,8 @@ extension PassiveGateway {
     func setClockAfterPairing(
         _ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID
     ) async {
+        pairing.readsUnderWay += 1
+        defer { pairing.readsUnderWay -= 1 }
         _ = await read(
             Request(device: device, entry: entry, adapter: adapter, attempt: 1, isForClock: true))
     }

@@ -168,7 +168,7 @@ public actor PassiveGateway {
 
     /// Has it read, beside what is being read.
     func start(_ request: Request) {
-        pairing.readsUnderWay += 1
+        if request.isStanding { pairing.attemptsUnderWay += 1 } else { pairing.readsUnderWay += 1 }
         requestsContinuation.yield(request)
     }
 
@@ -207,7 +207,7 @@ public actor PassiveGateway {
     /// - Throws: `StoreError` when the queue is not to be trusted any more.
     private func perform(_ request: Request) async throws {
         let outcome = request.isStanding ? await readStanding(request) : await read(request)
-        pairing.readsUnderWay -= 1
+        if request.isStanding { pairing.attemptsUnderWay -= 1 } else { pairing.readsUnderWay -= 1 }
         guard !hasNotConnected(request) else { return }
         if case .storeUnusable(let error) = outcome {
             // The group waits for the loop over the requests, which nothing else would end.
@@ -239,18 +239,13 @@ public actor PassiveGateway {
         guard let profile = Profiles.named(request.entry.model.profile) else {
             return .failed("this version cannot read the profile \(request.entry.model.profile)")
         }
-        let memory: DeviceMemory
+        var memory: DeviceMemory
         do {
             memory = try await ports.store.recall(request.device) ?? DeviceMemory()
         } catch {
             return .failed("the queue could not be read: \(error)")
         }
-        let session = ReadSession(
-            environment: environment,
-            target: ReadSession.Target(
-                entry: request.entry, device: request.device, profile: profile, memory: memory,
-                acquaintance: await acquaintance(of: request.entry), timing: scheduler.timing,
-                isForClock: request.isForClock))
+        let acquaintance = await acquaintance(of: request.entry)
         // Asked after the last suspension: the bonds may have changed meanwhile.
         guard let isEncrypted = allowsLink(for: request, remembered: memory.bondedAdapter) else {
             return .refused
@@ -273,7 +268,21 @@ public actor PassiveGateway {
             await link.close()
             return .failed("the attempt was withdrawn")
         }
-        if isEncrypted { bonds.clear(request.device) }
+        // The list may have changed while it was waited for: whose readings these are, too.
+        guard allowList.successor(of: request.entry, for: request.device) == request.entry else {
+            await link.close()
+            return .refused
+        }
+        if isEncrypted {
+            bonds.clear(request.device)
+            // From here on it is read so, also where nobody can be asked for the bond.
+            memory.bondedAdapter = bonds.address(of: request.adapter) ?? memory.bondedAdapter
+        }
+        let session = ReadSession(
+            environment: environment,
+            target: ReadSession.Target(
+                entry: request.entry, device: request.device, profile: profile, memory: memory,
+                acquaintance: acquaintance, timing: scheduler.timing, isForClock: request.isForClock))
         ports.events.emit(.connected(request.entry.reference))
         let outcome = await session.run(over: link)
         ports.events.emit(.disconnected(request.entry.reference))

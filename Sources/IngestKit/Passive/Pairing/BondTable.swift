@@ -49,6 +49,9 @@ struct BondTable: Sendable {
         return Set(bonds.filter { $0.device == device }.map(\.adapter))
     }
 
+    /// The address of an adapter that is there.
+    func address(of adapter: AdapterID) -> BluetoothAddress? { adapters[adapter] }
+
     /// All bonds; nil when nobody who keeps them can be asked.
     var all: Set<Bond>? {
         guard case .known(let bonds) = list else { return nil }

@@ -66,18 +66,19 @@ extension Pairings {
             }
             throw .notBonded(target)
         }
-        for device in devices {
-            for bond in all where bond.device == device {
-                do {
-                    try await keeper.unpair(bond)
-                } catch .notBonded {
-                    continue
-                } catch {
-                    throw .error(error)
+        // A read would remember the bond again at its end.
+        try await whileNothingIsRead { () async throws(UnpairFailure) in
+            for device in devices {
+                for bond in all where bond.device == device {
+                    do throws(PairingError) {
+                        try await keeper.unpair(bond)
+                    } catch {
+                        guard error == .notBonded else { throw UnpairFailure.error(error) }
+                    }
                 }
+                await remember(nil, of: device)
+                await gateway.unpaired(device)
             }
-            await remember(nil, of: device)
-            await gateway.unpaired(device)
         }
         return devices.map(\.address).sorted { $0.value < $1.value }
     }

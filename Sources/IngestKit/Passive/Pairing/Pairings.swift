@@ -7,6 +7,8 @@ public actor Pairings {
     static let lease = Duration.seconds(25)
     /// How long reads under way may take to end before a pairing: a link without a stream.
     static let readingTimeout = Duration.seconds(200)
+    /// The same before bonds are removed.
+    static let unpairPatience = Duration.seconds(10)
     /// Between two looks at the clock. Nothing is searched for when nobody pairs.
     static let pace = Duration.milliseconds(250)
     /// Adverts that wait to be looked at.
@@ -34,6 +36,7 @@ public actor Pairings {
     private var automatic = AutomaticPairing()
     private var current: PairingJob?
     private var currentTask: Task<Void, Never>?
+    private var isUnpairing = false
     /// The last one, so that its end can still be asked for.
     private var last: PairingJob?
     private let orders: AsyncStream<Order>
@@ -58,6 +61,30 @@ public actor Pairings {
             }
             group.cancelAll()
         }
+    }
+
+    /// Has reading wait, and `body` run when nothing is read any more.
+    func whileNothingIsRead(
+        _ body: () async throws(UnpairFailure) -> Void
+    ) async throws(UnpairFailure) {
+        guard !isPairing, !isUnpairing else { throw .busy }
+        isUnpairing = true
+        await gateway.beginPairing { _ in false }
+        var result = Result<Void, UnpairFailure>.failure(.busy)
+        let end = ports.clock.now + Self.unpairPatience
+        while await gateway.isReading, ports.clock.now < end,
+            (try? await ports.clock.sleep(for: Self.pace)) != nil
+        {}
+        if await !gateway.isReading {
+            do throws(UnpairFailure) {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+        }
+        await gateway.endPairing(after: nil)
+        isUnpairing = false
+        try result.get()
     }
 
     /// Whether a pairing is under way.
@@ -102,7 +129,7 @@ public actor Pairings {
     private func take(
         _ target: PairingTarget, _ entries: [AllowedPeripheral], heard: Advertisement?
     ) throws(PairingRefusal) -> PairingJob {
-        guard current == nil else { throw .busy }
+        guard current == nil, !isUnpairing else { throw .busy }
         // Not counted: who asks for one of an earlier run of the gateway must not get another's.
         let id = String(UInt64.random(in: .min ... .max), radix: 16)
         let job = PairingJob(id: id, isAutomatic: heard != nil, clock: ports.clock)
@@ -115,7 +142,7 @@ public actor Pairings {
     private func consider(_ wish: PairingHold.Wish) async {
         // It may have been paired since it was heard.
         guard await gateway.bonds.wantsAutomaticPairing(wish.advertisement.device, as: wish.entry),
-            await !gateway.isReading, current == nil, automatic.allows(wish.entry, at: ports.clock.now)
+            await !gateway.isReadingAtOnce, current == nil, automatic.allows(wish.entry, at: ports.clock.now)
         else { return }
         _ = try? take(
             .device(wish.advertisement.device.address), [wish.entry], heard: wish.advertisement)
@@ -142,7 +169,7 @@ public actor Pairings {
 
     /// Stops a pairing whose operator has gone.
     private func watchLease(of job: PairingJob, _ task: Task<Void, Never>) async {
-        while true {
+        while await !job.isOver {
             let end = await job.lastPoll + Self.lease
             guard ports.clock.now < end else { return task.cancel() }
             guard (try? await ports.clock.sleep(until: end)) != nil else { return }
@@ -287,22 +314,20 @@ public actor Pairings {
                 throw .passkey(error)
             }
         }
+        let bond: Bond
         do throws(PairingError) {
-            // A device in pairing mode has forgotten them, or wants to.
-            for bond in earlier {
-                do {
-                    try await keeper.unpair(bond)
-                } catch .notBonded {
-                    continue
-                }
-            }
-            return try await keeper.pair(
+            // A bond with this adapter that the device still takes stays: pairing mode is what an advert
+            // says, whoever sent it.
+            bond = try await keeper.pair(
                 candidate.device, on: candidate.adapter,
                 keepsLink: entry.model.has(.bondFirstThenKeepLink) || entry.setsClockAtPairing, responder: job
             )
         } catch {
             throw .error(error)
         }
+        // With another adapter it can be read no longer.
+        for other in earlier where other.adapter != bond.adapter { try? await keeper.unpair(other) }
+        return bond
     }
 
     /// Remembers a bond that was made, and tells of it.
@@ -337,6 +362,14 @@ public actor Pairings {
             var memory = try await ports.store.recall(device) ?? DeviceMemory()
             memory.bondedAdapter = adapter
             memory.layout = .unknown
+            // What it refused to others it may show now.
+            memory.clockCharacteristic = nil
+            memory.hasSoughtClock = nil
+            memory.lastClockRefusal = nil
+            memory.hasDeviceInformation = false
+            memory.features = nil
+            memory.standingFlags = nil
+            memory.lastDailyCheck = nil
             try await ports.store.remember(memory, of: device)
         } catch {
             ports.events.emit(.storeError(error: "\(error)"))

@@ -15,6 +15,7 @@ from .waiting import wait_until
 PAYLOAD = "/lab/payload"
 UNIT = "ingestd.service"
 CONFIGURATION = "/etc/ingestd/ingestd.yaml"
+MODELS = "/etc/ingestd/peripherals.d/lab.yaml"
 KEYS = "/etc/ingestd/keys"
 TIME_ZONE = zoneinfo.ZoneInfo("Europe/London")
 START_LIMIT_S = 90
@@ -49,11 +50,12 @@ class Gateway:
     def __init__(self, journal):
         self.journal = journal
 
-    def configure(self, *peripherals, passive=None, settings=None, trust_clock=True):
+    def configure(self, *peripherals, passive=None, settings=None, trust_clock=True, models=()):
         """Writes a configuration whose allow-list is these peripherals, pinned, with their names as aliases.
 
         `passive` adds to the section of this name; `settings` has further keys of an entry, by peripheral; None as a
-        value leaves a key out. The guest's clock is right, though nothing in the guest says so.
+        value leaves a key out. `models` are added to the catalogue. The guest's clock is right, though nothing in the
+        guest says so.
         """
         configuration = {
             "gateway": {"id": "lab-box", "time_zone": TIME_ZONE.key, "trust_clock": trust_clock},
@@ -62,9 +64,13 @@ class Gateway:
                               "batch": {"max_records": 100, "max_wait": "200ms"}}],
             "peripherals": [entry(peripheral, (settings or {}).get(peripheral, {})) for peripheral in peripherals],
         }
-        os.makedirs(os.path.dirname(CONFIGURATION), exist_ok=True)
+        os.makedirs(os.path.dirname(MODELS), exist_ok=True)
         # JSON is YAML.
         write_readable(CONFIGURATION, json.dumps(configuration, indent=1) + "\n")
+        if models:
+            write_readable(MODELS, json.dumps({"models": list(models)}) + "\n")
+        elif os.path.exists(MODELS):
+            os.remove(MODELS)
 
     def keep_key(self, name, key):
         """Writes a key to a file that the configuration can name, and returns its path."""
