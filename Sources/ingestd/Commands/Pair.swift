@@ -56,7 +56,7 @@ struct Pair: AsynchronousCommand {
             defer { group.cancelAll() }
             do {
                 try await group.next()
-            } catch where interruption.happened.withLock({ $0 }) {
+            } catch  where interruption.happened.withLock({ $0 }) {
                 // The service may tell of the pairing's end before it has answered.
                 throw CommandFailure(.interrupted, "stopped")
             }

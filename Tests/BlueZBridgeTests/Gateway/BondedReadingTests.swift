@@ -49,6 +49,34 @@ struct BondedReadingTests {
         }
     }
 
+    /// As one that was made with another program: no pairing has noted it.
+    @Test func bondThatWasMadeElsewhereIsRememberedWithTheFirstEncryptedLink() async throws {
+        try await Self.afterItsFirstReading { bench in
+            let device = bench.peripheral.device
+            var memory = try #require(try await bench.store.recall(device))
+            memory.bondedAdapter = nil
+            try await bench.store.remember(memory, of: device)
+            try await bench.readOnce()
+            #expect(try await bench.store.recall(device)?.bondedAdapter == RadioBench.address)
+        }
+    }
+
+    @Test func pairingAsksAnewForWhatWasRefusedBefore() async throws {
+        try await GatewayBench.run(SimulatedBonding(), readings: 2) { bench in
+            let device = bench.peripheral.device
+            var memory = DeviceMemory()
+            memory.hasDeviceInformation = true
+            memory.hasSoughtClock = true
+            try await bench.store.remember(memory, of: device)
+            await bench.peripheral.show(SimulatedClock(0x2A08, in: 0x1810, lead: 7_200))
+            _ = try await bench.pair()
+            try await bench.advance(until: "disconnected")
+            let record = try #require(bench.noted.releases.all.flatMap(\.records).first)
+            #expect(record.device.serial == GatewayBench.serial)
+            #expect(record.time.clockOffsetSeconds != nil)
+        }
+    }
+
     @Test func bondThatTheBoxHasLostIsToldOnceAndNothingIsTried() async throws {
         try await Self.afterItsFirstReading { bench in
             bench.keeper.forget(bench.bond)
