@@ -108,7 +108,7 @@ extension ReadSession {
 
     /// Decides anew the time of what came before the clock was looked at.
     private func redateUnfrozen() {
-        for index in unfrozen.indices {
+        for index in unfrozen.indices where !releasing.contains(unfrozen[index].record.id) {
             var basis = unfrozen[index].basis
             basis.circumstances.clock = clockObservation
             let made = basis.product(by: environment.factory, entry: entry, device: deviceBlock).record

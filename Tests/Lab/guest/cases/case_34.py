@@ -14,6 +14,7 @@ TURN_LIMIT_S = 120
 DIRECTED = {
     "id": 10001, "name": "Directed cuff", "type": "blood-pressure-monitor", "profile": "blood-pressure",
     "recognised": [{"service": "1810"}], "bonding": "required", "quirks": ["directed-advertising"],
+    "instructions": {"pairing": "Hold the button.", "before": "Rest.", "during": "Keep still."},
 }
 
 
