@@ -18,6 +18,7 @@ public final class SQLiteRecordStore: Sendable {
     public let undatedWakeUp = WakeUp()
 
     let database: DatabaseQueue
+    let commits: GroupCommit
     let path: String
     /// The kernel's name of this boot.
     let bootID: String
@@ -50,8 +51,8 @@ public final class SQLiteRecordStore: Sendable {
             let position = try await database.write { db in
                 let found = try QueueSchema.inspect(db, path: path)
                 try QueueSchema.migrate(db, from: found)
-                try Self.register(destinations, db)
                 try Self.freezeLeftovers(db)
+                try Self.register(destinations, db)
                 return try Int64.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
             }
             return SQLiteRecordStore(
@@ -67,12 +68,18 @@ public final class SQLiteRecordStore: Sendable {
         destinations: [DestinationRouting], positionAtOpening: Int64
     ) {
         self.database = database
+        self.commits = GroupCommit(database, path: path)
         self.path = path
         self.bootID = bootID
         self.clock = clock
         self.routings = Dictionary(destinations.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         self.positionAtOpening = positionAtOpening
         self.wakeUps = Dictionary(destinations.map { ($0.name, WakeUp()) }, uniquingKeysWith: { $1 })
+    }
+
+    /// In which order a destination gets its records.
+    public func order(of destination: String) -> DeliveryOrder {
+        routings[destination]?.order ?? .strict
     }
 
     /// Raised when there may be records for a destination. One waiter.
@@ -119,6 +126,12 @@ public final class SQLiteRecordStore: Sendable {
                     """,
                 arguments: [destination.name, known.isEmpty, DestinationState.up.rawValue])
         }
+        // What is there already is backlog.
+        try db.execute(
+            sql: """
+                UPDATE destination SET fresh_position = value FROM counter
+                WHERE counter.name = 'position' AND fresh_position < value
+                """)
     }
 
     private static func freezeLeftovers(_ db: Database) throws {
@@ -132,21 +145,18 @@ public final class SQLiteRecordStore: Sendable {
 
     // MARK: - Access
 
-    /// One transaction. Any throw means that nothing of it happened: GRDB rolls back, also when
-    /// the task is cancelled before the commit.
-    func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        do {
-            return try await database.write(body)
-        } catch let error as DatabaseError {
-            throw StoreError(error, path: path)
-        }
+    /// One transaction, which others may share. Any throw means that nothing of it happened. The body may be carried
+    /// out twice, the first time without effect.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
+    {
+        try await commits(body)
     }
 
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await database.read(body)
-        } catch let error as DatabaseError {
-            throw StoreError(error, path: path)
+        } catch {
+            throw StoreError.of(error, path: path)
         }
     }
 

@@ -50,6 +50,11 @@ public struct StoreError: Error, Sendable, Equatable {
             }
         self.init(kind, path: path)
     }
+
+    /// An error of the database in our terms; another one as it is.
+    static func of(_ error: any Error, path: String) -> any Error {
+        (error as? DatabaseError).map { StoreError($0, path: path) } ?? error
+    }
 }
 
 extension StoreError: CustomStringConvertible {
