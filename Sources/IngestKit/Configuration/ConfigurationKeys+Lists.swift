@@ -65,7 +65,7 @@ extension ConfigurationKeys {
                 "Only readings of these peripherals."),
             KeyDescription(
                 "order", "`fresh` or `strict`", default: "`fresh`",
-                "`fresh` lets new records pass a backlog.", hasEffect: false),
+                "`fresh` lets new records pass a backlog, `strict` is first in, first out."),
             KeyDescription(
                 "format", "`json` or `ndjson`", default: "`json`", "Form of a webhook's body.",
                 hasEffect: false),

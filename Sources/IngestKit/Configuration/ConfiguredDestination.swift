@@ -12,13 +12,6 @@ extension Configuration {
             public var maximumWait: Duration
         }
 
-        public enum Order: String, Sendable, Hashable, CaseIterable {
-            /// New records pass a backlog.
-            case fresh
-            /// First in, first out, without exception.
-            case strict
-        }
-
         public enum Format: String, Sendable, Hashable, CaseIterable {
             case json, ndjson
         }
@@ -43,7 +36,7 @@ extension Configuration {
         public var kinds: [RecordKind]?
         /// Nil is every peripheral.
         public var peripherals: [PeripheralSelector]?
-        public var order: Order
+        public var order: DeliveryOrder
         public var format: Format
         public var compresses: Bool
         /// Names as written; in the order of the file.

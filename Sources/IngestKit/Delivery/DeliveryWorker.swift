@@ -9,7 +9,8 @@ public enum DeliveryActivity: Sendable, Equatable {
     case sending(attempt: Int)
 }
 
-/// Delivers what the store holds for one destination, first in, first out, until it is cancelled.
+/// Delivers what the store holds for one destination until it is cancelled: on one lane first in, first out, or on two
+/// that take turns, so that a new reading does not wait behind a backlog.
 public final class DeliveryWorker<Target: Destination>: Sendable {
     private let name: String
     private let gateway: String
@@ -21,7 +22,9 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     private let random: @Sendable () -> Double
     private let events: EventLog
     private let heartbeat: @Sendable () -> Void
-    private let retryWakeUp = WakeUp()
+    private let lanes: [DeliveryLane]
+    private let wakeUp: WakeUp
+    private let isRetryAsked = Atomic(false)
     private let current = Mutex(DeliveryActivity.idle)
 
     /// How long a destination that rejects the credential or does not know the URL is left alone.
@@ -53,20 +56,23 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         self.random = random
         self.events = events
         self.heartbeat = heartbeat
+        lanes = store.order(of: name).lanes
+        wakeUp = store.wakeUp(for: name)
     }
 
     public var activity: DeliveryActivity { current.withLock { $0 } }
 
     /// Ends a wait after a failure now: the configuration or a credential has changed.
     public func retryNow() {
-        retryWakeUp.raise()
+        isRetryAsked.store(true, ordering: .relaxed)
+        wakeUp.raise()
     }
 
     /// Returns when the task is cancelled: a request in flight is abandoned, an answer that has
     /// come is still committed. Throws the `StoreError` after which the store is of no use.
     public func run() async throws {
         do {
-            var progress = Progress()
+            var progress = DeliveryProgress(lanes)
             while !Task.isCancelled {
                 heartbeat()
                 try await turn(&progress)
@@ -79,53 +85,69 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         }
     }
 
-    /// Where the worker stands between two turns.
-    private struct Progress {
-        /// Nil: ask the store.
-        var next: NextBatch?
-        /// Failures in a row, of any batch.
-        var failures = 0
-        /// Attempts made for the batch that is next.
-        var attempts = 0
-        /// When `retrying` was told last.
-        var lastTold: MonotonicInstant?
-    }
+    // MARK: - Turns
 
-    private func turn(_ progress: inout Progress) async throws {
-        guard let next = progress.next else {
-            // Cleared before the store is asked: a record that comes later raises it again.
-            _ = store.wakeUp(for: name).consume()
-            let found = try await ask { [store, name, batching, gateway] in
-                try await store.nextBatch(for: name, settings: batching, gateway: gateway)
+    /// Sends one request, or waits. While both lanes have something to send, they take turns.
+    private func turn(_ progress: inout DeliveryProgress) async throws {
+        // Lowered before the store is asked: a record that comes later raises it again.
+        if wakeUp.consume() { progress.askAgain() }
+        if isRetryAsked.exchange(false, ordering: .relaxed) { progress.forgetWaits() }
+        let now = clock.now
+        var end: MonotonicInstant?
+        func waits(until instant: MonotonicInstant?) -> Bool {
+            guard let instant, instant > now else { return false }
+            end = min(end ?? instant, instant)
+            return true
+        }
+        for lane in progress.order {
+            if progress[lane].next == nil { try await ask(for: lane, &progress) }
+            switch progress[lane].next {
+            case nil, .nothing: continue
+            case .more:
+                progress[lane].next = nil
+                return
+            case .waiting(let until):
+                if waits(until: until) { continue }
+                progress[lane].next = nil
+                return
+            case .batch(let batch):
+                if waits(until: progress.backOff.until) || waits(until: progress[lane].backOff.until) {
+                    continue
+                }
+                try await send(batch, &progress)
+                progress.order = progress.order.filter { $0 != lane } + [lane]
+                return
             }
-            progress.next = found
-            if case .batch(let batch) = found { progress.attempts = batch.attempts }
-            return
         }
-        switch next {
-        case .nothing:
-            try await pause(until: nil, wakeUp: store.wakeUp(for: name))
-            progress.next = nil
-        case .waiting(let deadline):
-            try await pause(until: deadline, wakeUp: store.wakeUp(for: name))
-            progress.next = nil
-        case .more:
-            progress.next = nil
-        case .batch(let batch):
-            try await send(batch, &progress)
+        try await pause(until: end)
+    }
+
+    private func ask(for lane: DeliveryLane, _ progress: inout DeliveryProgress) async throws {
+        try await take(lane, &progress) { [store, name, batching, gateway] in
+            try await store.nextBatch(for: name, lane: lane, settings: batching, gateway: gateway)
         }
     }
 
-    private func send(_ batch: StoredBatch, _ progress: inout Progress) async throws {
-        progress.attempts += 1
-        let attempt = progress.attempts
+    /// What a lane sends next is what `operation` says.
+    private func take(
+        _ lane: DeliveryLane, _ progress: inout DeliveryProgress,
+        _ operation: @escaping @Sendable () async throws -> NextBatch
+    ) async throws {
+        let next = try await ask(operation)
+        progress[lane].next = next
+        if case .batch(let batch) = next { progress[lane].attempts = batch.attempts }
+    }
+
+    private func send(_ batch: StoredBatch, _ progress: inout DeliveryProgress) async throws {
+        progress[batch.lane].attempts += 1
+        let attempt = progress[batch.lane].attempts
         current.withLock { $0 = .sending(attempt: attempt) }
         let answer = await deliver(OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body)))
 
         switch answer {
         case .taken(let status):
             try await noteUp()
-            try await advance(&progress) { [store, batching, gateway] in
+            try await advance(batch, &progress) { [store, batching, gateway] in
                 try await store.acknowledge(
                     batch, httpStatus: status, attempt: attempt, settings: batching, gateway: gateway)
             }
@@ -135,19 +157,19 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             try await setAside(batch, status, error, reply: reply, &progress)
         case .tooLarge, .refused:
             try await noteUp()
-            try await advance(&progress) { [store, batching, gateway] in
+            try await advance(batch, &progress) { [store, batching, gateway] in
                 try await store.split(batch, settings: batching, gateway: gateway)
             }
         case .unauthorized(let status):
             try Task.checkCancellation()
             try await note(.authRejected, change: .authRejected(destination: name, httpStatus: status))
-            try await pauseAfterRejection()
+            progress.backOff.until = clock.now + Self.pauseAfterRejection
         case .misplaced(let status, let error):
             try Task.checkCancellation()
             try await note(
                 .misconfigured,
                 change: .destinationMisconfigured(destination: name, httpStatus: status, error: error))
-            try await pauseAfterRejection()
+            progress.backOff.until = clock.now + Self.pauseAfterRejection
         case .inProgress(let status, let retryAfter):
             try await retry(
                 batch, status, "is still working on this request (HTTP \(status))", retryAfter, state: nil,
@@ -164,54 +186,54 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     // MARK: - What an answer leads to
 
     private func setAside(
-        _ batch: StoredBatch, _ status: Int, _ error: String, reply: String?, _ progress: inout Progress
+        _ batch: StoredBatch, _ status: Int, _ error: String, reply: String?,
+        _ progress: inout DeliveryProgress
     ) async throws {
         try await noteUp()
-        let attempt = progress.attempts
-        try await advance(&progress) { [store, batching, gateway] in
+        let attempt = progress[batch.lane].attempts
+        try await advance(batch, &progress) { [store, batching, gateway] in
             try await store.setAside(
                 batch, httpStatus: status, attempt: attempt, error: error, reply: reply,
                 settings: batching, gateway: gateway)
         }
     }
 
-    /// The batch is dealt with; `operation` says what is next.
+    /// The batch is dealt with; `operation` says what is next on its lane.
     private func advance(
-        _ progress: inout Progress, _ operation: @escaping @Sendable () async throws -> NextBatch
+        _ batch: StoredBatch, _ progress: inout DeliveryProgress,
+        _ operation: @escaping @Sendable () async throws -> NextBatch
     ) async throws {
-        _ = store.wakeUp(for: name).consume()
-        let next = try await ask(operation)
-        progress = Progress(next: next)
-        if case .batch(let batch) = next { progress.attempts = batch.attempts }
+        progress.backOff = DeliveryProgress.BackOff()
+        progress[batch.lane] = DeliveryProgress.Lane()
+        try await take(batch.lane, &progress, operation)
     }
 
-    /// Waits before the same batch goes out again. The first five failures in a row are told each,
-    /// later ones once an hour.
+    /// The same batch goes out again later. One that may be at fault itself holds up no new readings: it is the
+    /// backlog's from then on.
     private func retry(
         _ batch: StoredBatch, _ status: Int?, _ error: String, _ retryAfter: Duration?,
-        state: DestinationState?, _ progress: inout Progress
+        state: DestinationState?, _ progress: inout DeliveryProgress
     ) async throws {
-        progress.failures += 1
-        let now = clock.now
-        let isTold =
-            progress.failures <= 5 || progress.lastTold.map { now.since($0) >= .seconds(3600) } ?? true
-        if isTold { progress.lastTold = now }
+        let concernsDestination = status == nil || status == 429 || retryAfter != nil
+        let path: WritableKeyPath<DeliveryProgress, DeliveryProgress.BackOff> =
+            concernsDestination ? \.backOff : \.[batch.lane].backOff
+        let isTold = progress[keyPath: path].count(at: clock.now)
         let event = Event.retrying(
-            destination: name, httpStatus: status, attempt: progress.attempts, error: error)
+            destination: name, httpStatus: status, attempt: progress[batch.lane].attempts, error: error)
         let change = Event.destinationDown(destination: name, httpStatus: status, error: error)
-        let attempts = progress.attempts
+        let attempts = progress[batch.lane].attempts
+        let leavesLane = batch.lane == .fresh && !concernsDestination
         try await ask { [store, name] in
             try await store.note(
                 state, of: name, change: change, event: isTold ? event : nil, batch: batch,
-                attempts: attempts)
+                attempts: attempts, leavesLane: leavesLane)
         }
-        let delay = policy.delay(
-            afterFailures: progress.failures, retryAfter: retryAfter, random: random())
-        try await pause(until: clock.now + delay, wakeUp: retryWakeUp)
-    }
-
-    private func pauseAfterRejection() async throws {
-        try await pause(until: clock.now + Self.pauseAfterRejection, wakeUp: retryWakeUp)
+        let until =
+            clock.now
+            + policy.delay(
+                afterFailures: progress[keyPath: path].failures, retryAfter: retryAfter, random: random())
+        progress[keyPath: path].until = until
+        if leavesLane { progress.leaveToBacklog(until: until) }
     }
 
     /// The destination answered to the content: it is there.
@@ -235,11 +257,15 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         var wasTold = false
         while true {
             do {
-                return try await Task { try await operation() }.value
+                let value = try await Task { try await operation() }.value
+                // Records may have come in the meantime.
+                if wasTold { wakeUp.raise() }
+                return value
             } catch let error as StoreError where error.kind == .full {
                 if !wasTold { events.emit(.storeError(error: error.description)) }
                 wasTold = true
-                try await pause(until: clock.now + Self.pauseAfterFullDisk, wakeUp: retryWakeUp)
+                _ = wakeUp.consume()
+                try await pause(until: clock.now + Self.pauseAfterFullDisk)
             }
         }
     }
@@ -266,19 +292,19 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         }
     }
 
-    /// Returns when `wakeUp` is raised or `deadline` has come, with a heartbeat at least every
+    /// Returns when records have come, when a wait is to end now, or at `deadline`, with a heartbeat at least every
     /// 10 s; throws `CancellationError`.
-    private func pause(until deadline: MonotonicInstant?, wakeUp: WakeUp) async throws {
+    private func pause(until deadline: MonotonicInstant?) async throws {
         current.withLock { $0 = deadline.map { .waiting(until: $0) } ?? .idle }
         while true {
             try Task.checkCancellation()
             heartbeat()
-            if wakeUp.consume() { return }
+            if wakeUp.isRaised { return }
             let now = clock.now
             if let deadline, now >= deadline { return }
             let tick = now + Self.heartbeatInterval
             let end = deadline.map { min($0, tick) } ?? tick
-            let clock = clock
+            let (clock, wakeUp) = (clock, wakeUp)
             await withTaskGroup { group in
                 group.addTask { await wakeUp.wait() }
                 group.addTask { try? await clock.sleep(until: end) }

@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 3
+    static let version = 4
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -32,6 +32,7 @@ enum QueueSchema {
         }
         if found < 2 { try db.execute(sql: version2) }
         if found < 3 { try db.execute(sql: version3) }
+        if found < 4 { try db.execute(sql: version4) }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
@@ -176,5 +177,34 @@ enum QueueSchema {
             boot_id TEXT PRIMARY KEY,
             lead_ns INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let version4 = """
+        -- `position` is the backlog's from here on. What is up to this position was offered to the fresh lane,
+        -- which took it or left it to the backlog.
+        ALTER TABLE destination ADD COLUMN fresh_position INTEGER NOT NULL DEFAULT 0;
+        -- Whose session it is, where a destination has sessions.
+        ALTER TABLE destination ADD COLUMN account TEXT;
+        -- Which of the two composed it.
+        ALTER TABLE batch ADD COLUMN lane TEXT NOT NULL DEFAULT 'backlog';
+        CREATE TABLE ahead (
+            -- Positions that the fresh lane took before the backlog came to them, first and last.
+            destination TEXT NOT NULL REFERENCES destination (name),
+            first INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            PRIMARY KEY (destination, first)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Of records that were dropped after their delivery: what makes a reading that comes again known.
+        CREATE TABLE retired (
+            id TEXT PRIMARY KEY,
+            -- The three by which a stored reading without a date is known again; NULL for others.
+            address TEXT,
+            characteristic TEXT,
+            undated_payload BLOB
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX retired_undated_payload ON retired (address, undated_payload)
+            WHERE undated_payload IS NOT NULL;
+        CREATE INDEX dead_letter_record ON dead_letter (record_seq);
         """
 }

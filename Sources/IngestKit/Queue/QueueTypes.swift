@@ -26,7 +26,33 @@ public struct RecordHeader: Sendable, Hashable {
     }
 }
 
-/// A destination's name, and which records are for it. All its conditions must hold.
+/// In which order a destination gets its records.
+public enum DeliveryOrder: String, Sendable, Hashable, CaseIterable {
+    /// New readings go in between while older ones wait (`DeliveryLane`).
+    case fresh
+    /// First in, first out.
+    case strict
+
+    /// The ways to the destination.
+    public var lanes: [DeliveryLane] {
+        switch self {
+        case .fresh: [.fresh, .backlog]
+        case .strict: [.backlog]
+        }
+    }
+}
+
+/// One of the two ways to a destination, each first in, first out.
+public enum DeliveryLane: String, Sendable, Hashable, CaseIterable {
+    /// Records that came within the last minute when they were first picked.
+    case fresh
+    case backlog
+
+    /// How long after its reception a record is fresh.
+    static let freshness = Duration.seconds(60)
+}
+
+/// A destination's name, which records are for it, and in which order. All its conditions must hold.
 public struct DestinationRouting: Sendable {
     public enum Peripheral: Sendable, Hashable {
         /// The model's number in the catalogue.
@@ -39,8 +65,13 @@ public struct DestinationRouting: Sendable {
     public let kinds: Set<RecordKind>?
     /// Nil is all peripherals.
     public let peripherals: Set<Peripheral>?
+    public let order: DeliveryOrder
 
-    public init(name: String, kinds: Set<RecordKind>? = nil, peripherals: Set<Peripheral>? = nil) {
+    public init(
+        name: String, kinds: Set<RecordKind>? = nil, peripherals: Set<Peripheral>? = nil,
+        order: DeliveryOrder = .strict
+    ) {
+        self.order = order
         self.name = name
         self.kinds = kinds
         self.peripherals = peripherals
@@ -79,6 +110,7 @@ public struct StoredBatch: Sendable, Equatable {
     }
 
     public let destination: String
+    public let lane: DeliveryLane
     /// The gateway's name when the batch was composed.
     public let gateway: String
     public let items: [Item]

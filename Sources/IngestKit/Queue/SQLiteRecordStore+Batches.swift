@@ -3,26 +3,25 @@ import GRDB
 
 /// What one destination asks of the store. Each is one transaction, with the events that tell of it.
 extension SQLiteRecordStore {
-    /// At most this many records are looked at in one transaction.
-    private static let scanLimit = 5000
     /// Of a server's words, this many characters are kept.
     private static let replyLimit = 2000
 
-    /// The batch to send now: the stored one if there is one, else a new one.
+    /// The batch to send now on this lane: the stored one if there is one, else a new one.
     public func nextBatch(
-        for destination: String, settings: BatchSettings, gateway: String
+        for destination: String, lane: DeliveryLane = .backlog, settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
         let request = Composition(
-            destination: destination, settings: settings, gateway: gateway, now: clock.now)
+            destination: destination, lane: lane, settings: settings, gateway: gateway, now: clock.now)
         return try await write { db in try self.next(request, db) }
     }
 
-    /// The destination took the whole batch; composes the next in the same transaction.
+    /// The destination took the whole batch; composes the next of its lane in the same transaction.
     public func acknowledge(
         _ batch: StoredBatch, httpStatus: Int, attempt: Int, settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
         let request = Composition(
-            destination: batch.destination, settings: settings, gateway: gateway, now: clock.now)
+            destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,
+            now: clock.now)
         let next = try await write { db in
             try Self.remove(batch, db)
             try db.execute(
@@ -45,14 +44,15 @@ extension SQLiteRecordStore {
         -> NextBatch
     {
         let request = Composition(
-            destination: batch.destination, settings: settings, gateway: gateway, now: clock.now)
+            destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,
+            now: clock.now)
         return try await write { db in
             try Self.remove(batch, db)
             let middle = (batch.items.count + 1) / 2
             for half in [batch.items.prefix(middle), batch.items.dropFirst(middle)] where !half.isEmpty {
                 try Self.insert(
-                    positions: half.map(\.position), destination: batch.destination, gateway: batch.gateway,
-                    db)
+                    positions: half.map(\.position), destination: batch.destination, lane: batch.lane,
+                    gateway: batch.gateway, db)
             }
             return try self.next(request, db)
         }
@@ -65,7 +65,8 @@ extension SQLiteRecordStore {
         settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
         let request = Composition(
-            destination: batch.destination, settings: settings, gateway: gateway, now: clock.now)
+            destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,
+            now: clock.now)
         let wall = clock.wallNanoseconds
         let next = try await write { db in
             try Self.remove(batch, db)
@@ -94,10 +95,13 @@ extension SQLiteRecordStore {
 
     /// Notes how a destination fares: `change` is told if this is another state than before,
     /// `event` always; `attempts` made for the batch are kept with it.
-    /// - Parameter state: nil is the same as before.
+    /// - Parameters:
+    ///   - state: nil is the same as before.
+    ///   - batch: what the event tells of.
+    ///   - leavesLane: whether the batch is the backlog's from now on.
     public func note(
         _ state: DestinationState?, of destination: String, change: Event, event: Event? = nil,
-        batch: StoredBatch? = nil, attempts: Int = 0
+        batch: StoredBatch? = nil, attempts: Int = 0, leavesLane: Bool = false
     ) async throws {
         try await write { db in
             let before = try String.fetchOne(
@@ -114,6 +118,11 @@ extension SQLiteRecordStore {
                     sql: "UPDATE batch SET attempts = ? WHERE destination = ? AND first_position = ?",
                     arguments: [attempts, destination, batch.firstPosition])
             }
+            if let batch, leavesLane {
+                try db.execute(
+                    sql: "UPDATE batch SET lane = ? WHERE destination = ? AND first_position = ?",
+                    arguments: [DeliveryLane.backlog.rawValue, destination, batch.firstPosition])
+            }
         }
         outboxWakeUp.raise()
     }
@@ -129,38 +138,46 @@ extension SQLiteRecordStore {
 
     // MARK: - Within a transaction
 
-    private struct Composition: Sendable {
-        let destination: String
-        let settings: BatchSettings
-        let gateway: String
-        let now: MonotonicInstant
-    }
-
     private static func remove(_ batch: StoredBatch, _ db: Database) throws {
         try db.execute(
             sql: "DELETE FROM batch WHERE destination = ? AND first_position = ?",
             arguments: [batch.destination, batch.firstPosition])
     }
 
-    private static func insert(
-        positions: [Int64], destination: String, gateway: String, _ db: Database
+    static func insert(
+        positions: [Int64], destination: String, lane: DeliveryLane, gateway: String, _ db: Database
     ) throws {
         guard let first = positions.first else { return }
         try db.execute(
-            sql: "INSERT INTO batch (destination, first_position, positions, gateway) VALUES (?, ?, ?, ?)",
-            arguments: [destination, first, positions.map(String.init).joined(separator: " "), gateway])
+            sql: """
+                INSERT INTO batch (destination, first_position, positions, gateway, lane)
+                VALUES (?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                destination, first, positions.map(String.init).joined(separator: " "), gateway, lane.rawValue,
+            ])
     }
 
     private func next(_ request: Composition, _ db: Database) throws -> NextBatch {
-        if let stored = try stored(for: request.destination, db) { return .batch(stored) }
-        return try compose(request, db)
+        if let stored = try stored(for: request, db) { return .batch(stored) }
+        guard let positions = try compose(request, db) else { return .nothing }
+        switch positions {
+        case .waiting(let until): return .waiting(until: until)
+        case .more: return .more
+        case .batch: return try stored(for: request, db).map(NextBatch.batch) ?? .nothing
+        }
     }
 
-    /// The first stored batch of a destination, with its records as they were frozen.
-    private func stored(for destination: String, _ db: Database) throws -> StoredBatch? {
+    /// The first stored batch of a lane, with its records as they were frozen. Where there is one lane it sends what
+    /// an earlier configuration left on the other too.
+    private func stored(for request: Composition, _ db: Database) throws -> StoredBatch? {
+        let isOnlyLane = routings[request.destination]?.order.lanes.count == 1
         let row = try Row.fetchOne(
-            db, sql: "SELECT * FROM batch WHERE destination = ? ORDER BY first_position LIMIT 1",
-            arguments: [destination])
+            db,
+            sql: """
+                SELECT * FROM batch WHERE destination = ? AND (lane = ? OR ?) ORDER BY first_position LIMIT 1
+                """,
+            arguments: [request.destination, request.lane.rawValue, isOnlyLane])
         guard let row else { return nil }
         let positions = (row["positions"] as String).split(separator: " ").compactMap { Int64($0) }
         let items = try positions.map { position in
@@ -170,56 +187,8 @@ extension SQLiteRecordStore {
             return item
         }
         return StoredBatch(
-            destination: destination, gateway: row["gateway"], items: items, attempts: row["attempts"])
-    }
-
-    private func compose(_ request: Composition, _ db: Database) throws -> NextBatch {
-        guard let routing = routings[request.destination],
-            let start = try Int64.fetchOne(
-                db, sql: "SELECT position FROM destination WHERE name = ?", arguments: [request.destination])
-        else { return .nothing }
-
-        var chosen: [Int64] = []
-        var firstAvailable = MonotonicInstant(nanoseconds: 0)
-        var end = start
-        var scanned = 0
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT id, kind, peripheral_id, address, alias, destinations, position, available_ns
-                FROM record WHERE position > ? ORDER BY position LIMIT ?
-                """,
-            arguments: [start, Self.scanLimit])
-        while chosen.count < request.settings.maxRecords, let row = try rows.next() {
-            scanned += 1
-            end = row["position"]
-            guard let header = Self.header(row) else { throw StoreError(.corrupt, path: path) }
-            guard routing.accepts(header) else { continue }
-            if chosen.isEmpty, end > positionAtOpening {
-                firstAvailable = MonotonicInstant(nanoseconds: UInt64(clamping: row["available_ns"] as Int64))
-            }
-            chosen.append(end)
-        }
-        let sawEverything = chosen.count < request.settings.maxRecords && scanned < Self.scanLimit
-
-        if chosen.isEmpty {
-            // What is not for it is passed for good: a later change of the routing must not send
-            // old records elsewhere.
-            if scanned > 0 { try Self.move(request.destination, to: end, db) }
-            return sawEverything ? .nothing : .more
-        }
-        let due = firstAvailable + request.settings.maxWait
-        if sawEverything, request.now < due { return .waiting(until: due) }
-
-        try Self.insert(
-            positions: chosen, destination: request.destination, gateway: request.gateway, db)
-        try Self.move(request.destination, to: end, db)
-        return try stored(for: request.destination, db).map(NextBatch.batch) ?? .nothing
-    }
-
-    private static func move(_ destination: String, to position: Int64, _ db: Database) throws {
-        try db.execute(
-            sql: "UPDATE destination SET position = ? WHERE name = ?", arguments: [position, destination])
+            destination: request.destination, lane: request.lane, gateway: row["gateway"], items: items,
+            attempts: row["attempts"])
     }
 
     /// A record of a batch; nil when the row is not what was written.

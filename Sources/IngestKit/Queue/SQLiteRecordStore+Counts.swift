@@ -49,9 +49,10 @@ extension SQLiteRecordStore {
             db,
             sql: """
                 SELECT id, kind, peripheral_id, address, alias, destinations FROM record
-                WHERE (position > ? OR frozen = 0) AND kind <> ?
+                WHERE (position > ? OR frozen = 0) AND kind <> ? AND NOT EXISTS (
+                    SELECT 1 FROM ahead WHERE destination = ? AND position BETWEEN first AND last)
                 """,
-            arguments: [position, RecordKind.undecoded.rawValue])
+            arguments: [position, RecordKind.undecoded.rawValue, routing.name])
         while let row = try rows.next() {
             if let header = header(row), routing.accepts(header) { count += 1 }
         }

@@ -23,6 +23,9 @@ public final class WakeUp: Sendable {
         waiter?.resume()
     }
 
+    /// Whether it is raised; leaves it so.
+    public var isRaised: Bool { state.withLock(\.isRaised) }
+
     /// Whether it was raised; lowers it.
     public func consume() -> Bool {
         state.withLock { state in

@@ -46,7 +46,8 @@ extension Configuration {
                             case .alias(let alias): .alias(alias)
                             }
                         })
-                })
+                },
+                order: destination.order)
         }
     }
 }

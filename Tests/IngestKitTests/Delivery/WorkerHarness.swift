@@ -56,9 +56,11 @@ struct WorkerHarness {
     func start(
         settings: WebhookSettings? = nil,
         batching: BatchSettings = BatchSettings(maxRecords: 4, maxWait: .zero),
-        ids: [String] = [], token: (@Sendable () async throws -> String)? = nil
+        order: DeliveryOrder = .strict, ids: [String] = [],
+        token: (@Sendable () async throws -> String)? = nil
     ) async throws -> Running {
-        let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+        let store = try await SQLiteRecordStore.open(
+            in: directory, clock: clock, destinations: [DestinationRouting(name: "clinic", order: order)])
         try await store.fill(ids)
         let worker = DeliveryWorker(
             name: "clinic", gateway: "box", store: store,

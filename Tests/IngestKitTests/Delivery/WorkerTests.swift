@@ -237,4 +237,48 @@ import Testing
             try await running.stop()
         }
     }
+
+    @Test func aNewReadingGoesOutBetweenTheBatchesOfABacklog() async throws {
+        try await withHarness(Answer(status: 503)) { harness, receiver in
+            let earlier = try await harness.start(order: .fresh)
+            try await earlier.untilWaiting()
+            try await earlier.store.fill((0..<12).map { "old\($0)" })
+            try await earlier.eventually(1, .destinationDown)
+            try await earlier.stop()
+            harness.clock.advance(by: .seconds(3600))
+
+            let before = receiver.received.count
+            receiver.change { _ in Answer(status: 200) }
+            let running = try await harness.start(order: .fresh, ids: ["new"])
+            try await running.eventually(13, .submitted)
+            let requests = try receiver.received.dropFirst(before).map { try $0.ids }
+            #expect(requests.flatMap(\.self).sorted() == ((0..<12).map { "old\($0)" } + ["new"]).sorted())
+            let place = try #require(requests.firstIndex(of: ["new"]))
+            #expect(place <= 2)
+            try await running.stop()
+        }
+    }
+
+    @Test func aBatchThatTheBackendCannotTakeHoldsUpNoNewReading() async throws {
+        let answer: @Sendable (TestReceiver.Received) -> Answer = {
+            Answer(status: $0.text.contains("poison") ? 500 : 200)
+        }
+        try await withHarness(answer) { harness, _ in
+            let running = try await harness.start(order: .fresh)
+            try await running.untilWaiting()
+            try await running.store.fill(["poison"])
+            try await running.eventually(1, .retrying)
+            try await running.untilWaiting()
+            harness.clock.advance(by: .seconds(2))
+            try await running.eventually(2, .retrying)
+            for number in 0..<3 {
+                try await running.store.fill(["new\(number)"])
+                try await running.eventually(number + 1, .submitted)
+                try await running.untilWaiting()
+            }
+            let counts = try await running.store.counts().destinations[0]
+            #expect(counts.pending == 1 && counts.delivered == 3)
+            try await running.stop()
+        }
+    }
 }

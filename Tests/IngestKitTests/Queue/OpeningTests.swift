@@ -38,7 +38,19 @@ import Testing
         }
     }
 
-    /// What version 3 added, taken away again.
+    /// What version 4 added, taken away again.
+    private static let version3 = """
+        ALTER TABLE destination DROP COLUMN fresh_position;
+        ALTER TABLE destination DROP COLUMN account;
+        ALTER TABLE batch DROP COLUMN lane;
+        DROP TABLE ahead;
+        DROP TABLE retired;
+        DROP INDEX dead_letter_record;
+        PRAGMA user_version = 3;
+
+        """
+
+    /// And what version 3 added.
     private static let version2 = """
         DROP INDEX record_undated;
         ALTER TABLE record DROP COLUMN boot_id;
@@ -63,7 +75,7 @@ import Testing
         PRAGMA user_version = 1;
         """
 
-    @Test(arguments: [version2 + version1, version2])
+    @Test(arguments: [version3 + version2 + version1, version3 + version2, version3])
     func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()

@@ -1,0 +1,69 @@
+/// Where the deliveries to a destination stand between two requests.
+struct DeliveryProgress {
+    /// Failures in a row, and until when nothing is sent because of them.
+    struct BackOff {
+        var failures = 0
+        /// When `retrying` was told last.
+        var lastTold: MonotonicInstant?
+        var until: MonotonicInstant?
+
+        /// Counts one.
+        /// - Returns: whether it is told: the first five in a row are, later ones once an hour.
+        mutating func count(at now: MonotonicInstant) -> Bool {
+            failures += 1
+            guard failures <= 5 || lastTold.map({ now.since($0) >= .seconds(3600) }) ?? true else {
+                return false
+            }
+            lastTold = now
+            return true
+        }
+    }
+
+    /// Where a lane stands between two turns.
+    struct Lane {
+        /// Nil: ask the store.
+        var next: NextBatch?
+        /// Attempts made for the batch that is next.
+        var attempts = 0
+        /// After failures that may be this batch's alone.
+        var backOff = BackOff()
+    }
+
+    var lanes: [DeliveryLane: Lane]
+    /// In the order in which they are asked.
+    var order: [DeliveryLane]
+    /// After failures that concern the destination.
+    var backOff = BackOff()
+
+    init(_ order: [DeliveryLane]) {
+        self.order = order
+        lanes = Dictionary(uniqueKeysWithValues: order.map { ($0, Lane()) })
+    }
+
+    subscript(lane: DeliveryLane) -> Lane {
+        get { lanes[lane] ?? Lane() }
+        set { lanes[lane] = newValue }
+    }
+
+    /// Records may have come: whatever had none is asked again.
+    mutating func askAgain() {
+        for lane in order {
+            if case .batch = self[lane].next { continue }
+            self[lane].next = nil
+        }
+    }
+
+    /// The fresh lane's batch is the backlog's now, where it does not go out before `instant` either.
+    mutating func leaveToBacklog(until instant: MonotonicInstant) {
+        self[.fresh].next = nil
+        self[.fresh].attempts = 0
+        if case .batch = self[.backlog].next {} else { self[.backlog].next = nil }
+        self[.backlog].backOff.until = max(instant, self[.backlog].backOff.until ?? instant)
+    }
+
+    /// What holds requests back has changed.
+    mutating func forgetWaits() {
+        backOff.until = nil
+        for lane in order { self[lane].backOff.until = nil }
+    }
+}

@@ -1,0 +1,195 @@
+import GRDB
+
+/// How a batch is composed of what waits on a lane.
+///
+/// A destination's `position` says up to where the backlog is dealt with, its `fresh_position` up to where records were
+/// offered to the fresh lane. What that took beyond the backlog's position are ranges in the table `ahead`: the backlog
+/// passes over them, and they go once it did. So composing costs the same whatever waits.
+extension SQLiteRecordStore {
+    /// At most this many records are looked at in one transaction.
+    private static let scanLimit = 5000
+
+    /// What a batch is to be composed for.
+    struct Composition: Sendable {
+        let destination: String
+        let lane: DeliveryLane
+        let settings: BatchSettings
+        let gateway: String
+        let now: MonotonicInstant
+    }
+
+    /// What came of it; nil in its place where nothing waits.
+    enum Composed {
+        /// A batch is stored.
+        case batch
+        case waiting(until: MonotonicInstant)
+        case more
+    }
+
+    /// Consecutive positions.
+    private struct Positions {
+        var first: Int64
+        var last: Int64
+    }
+
+    /// What a lane found, in the order of the positions.
+    private struct Selection {
+        /// What goes into the batch.
+        var chosen: [Int64] = []
+        /// When the first of them could have gone.
+        var firstAvailable: MonotonicInstant?
+        /// Everything up to here was looked at.
+        var end: Int64
+        var count = 0
+        /// What the fresh lane takes: the batch, and what is not for this destination.
+        var taken: [Positions] = []
+        var leavesSome = false
+
+        mutating func take(_ position: Int64) {
+            if taken.last?.last == position - 1 {
+                taken[taken.count - 1].last = position
+            } else {
+                taken.append(Positions(first: position, last: position))
+            }
+        }
+    }
+
+    func compose(_ request: Composition, _ db: Database) throws -> Composed? {
+        guard let routing = routings[request.destination],
+            let row = try Row.fetchOne(
+                db, sql: "SELECT position, fresh_position FROM destination WHERE name = ?",
+                arguments: [request.destination])
+        else { return nil }
+        let (position, freshPosition): (Int64, Int64) = (row["position"], row["fresh_position"])
+
+        var selection: Selection
+        switch request.lane {
+        case .fresh:
+            selection = Selection(end: max(freshPosition, position))
+            try look(through: Int64.max, request, routing, into: &selection, db)
+        case .backlog:
+            selection = Selection(end: position)
+            try lookBehind(
+                routing.order == .strict ? Int64.max : freshPosition, request, routing, into: &selection, db)
+        }
+
+        let isFull = selection.chosen.count >= request.settings.maxRecords
+        let sawEverything = !isFull && selection.count < Self.scanLimit
+        if !selection.chosen.isEmpty, sawEverything {
+            let due =
+                (selection.firstAvailable ?? MonotonicInstant(nanoseconds: 0)) + request.settings.maxWait
+            if request.now < due { return .waiting(until: due) }
+        }
+        // What is not for it is passed for good: a later change of the routing must not send old records elsewhere.
+        try Self.insert(
+            positions: selection.chosen, destination: request.destination, lane: request.lane,
+            gateway: request.gateway, db)
+        if selection.count > 0 { try move(request, past: selection, from: position, db) }
+        if !selection.chosen.isEmpty { return .batch }
+        return sawEverything ? nil : .more
+    }
+
+    /// Looks at records after the selection's end, up to a position.
+    private func look(
+        through last: Int64, _ request: Composition, _ routing: DestinationRouting,
+        into selection: inout Selection, _ db: Database
+    ) throws {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT id, kind, peripheral_id, address, alias, destinations, position, available_ns,
+                    boot_id, received_ns
+                FROM record WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
+                """,
+            arguments: [selection.end, last, Self.scanLimit - selection.count])
+        while selection.chosen.count < request.settings.maxRecords, let row = try rows.next() {
+            selection.count += 1
+            selection.end = row["position"]
+            guard let header = Self.header(row) else { throw StoreError(.corrupt, path: path) }
+            guard routing.accepts(header) else {
+                selection.take(selection.end)
+                continue
+            }
+            if request.lane == .fresh, !isFresh(row, at: request.now) {
+                selection.leavesSome = true
+                continue
+            }
+            if selection.chosen.isEmpty, selection.end > positionAtOpening {
+                selection.firstAvailable = MonotonicInstant(
+                    nanoseconds: UInt64(clamping: row["available_ns"] as Int64))
+            }
+            selection.take(selection.end)
+            selection.chosen.append(selection.end)
+        }
+    }
+
+    /// As `look(through:)`, passing over what the fresh lane took.
+    private func lookBehind(
+        _ last: Int64, _ request: Composition, _ routing: DestinationRouting,
+        into selection: inout Selection, _ db: Database
+    ) throws {
+        while selection.end < last {
+            let ahead = try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT first, last FROM ahead WHERE destination = ? AND last > ? ORDER BY first LIMIT 1
+                    """,
+                arguments: [request.destination, selection.end])
+            let stop = (ahead?["first"] as Int64?).map { min($0 - 1, last) } ?? last
+            try look(through: stop, request, routing, into: &selection, db)
+            guard let ahead, selection.chosen.count < request.settings.maxRecords,
+                selection.count < Self.scanLimit, stop < last
+            else { return }
+            selection.end = ahead["last"]
+            // It is passed over in this transaction even if nothing is behind it.
+            selection.count += 1
+        }
+    }
+
+    private func isFresh(_ row: Row, at now: MonotonicInstant) -> Bool {
+        guard row["boot_id"] == bootID, let received = row["received_ns"] as Int64? else { return false }
+        return now.since(MonotonicInstant(nanoseconds: UInt64(clamping: received)))
+            <= DeliveryLane.freshness
+    }
+
+    /// Notes what a lane has dealt with.
+    private func move(
+        _ request: Composition, past selection: Selection, from position: Int64, _ db: Database
+    ) throws {
+        var position = position
+        switch request.lane {
+        case .backlog:
+            position = selection.end
+        case .fresh:
+            try db.execute(
+                sql: "UPDATE destination SET fresh_position = ? WHERE name = ?",
+                arguments: [selection.end, request.destination])
+            for positions in selection.taken { try Self.insert(positions, of: request.destination, db) }
+            // What is left to the backlog may have been asked for before it was.
+            if selection.leavesSome { wakeUp(for: request.destination).raise() }
+        }
+        // A range that the backlog has come to ends there.
+        let reached = try Int64.fetchOne(
+            db,
+            sql: "SELECT last FROM ahead WHERE destination = ? AND first <= ? ORDER BY first DESC LIMIT 1",
+            arguments: [request.destination, position + 1])
+        position = max(position, reached ?? position)
+        try db.execute(
+            sql: "DELETE FROM ahead WHERE destination = ? AND last <= ?",
+            arguments: [request.destination, position])
+        try db.execute(
+            sql: "UPDATE destination SET position = ? WHERE name = ?",
+            arguments: [position, request.destination])
+    }
+
+    /// Notes a range; one that it goes on from grows.
+    private static func insert(_ positions: Positions, of destination: String, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE ahead SET last = ? WHERE destination = ? AND last = ?",
+            arguments: [positions.last, destination, positions.first - 1])
+        if db.changesCount > 0 { return }
+        try db.execute(
+            sql: "INSERT INTO ahead (destination, first, last) VALUES (?, ?, ?)",
+            arguments: [destination, positions.first, positions.last])
+    }
+}
