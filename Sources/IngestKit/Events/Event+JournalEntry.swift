@@ -29,6 +29,9 @@ extension Event {
         case .authRejected: .authRejected
         case .destinationMisconfigured: .destinationMisconfigured
         case .storeError: .storeError
+        case .queueHigh: .queueHigh
+        case .queueFull: .queueFull
+        case .queueNormal: .queueNormal
         }
     }
 
@@ -36,10 +39,10 @@ extension Event {
         switch self {
         case .discovered, .connected, .disconnected: .debug
         case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted: .info
-        case .adapterReady, .historySkipped, .paired, .retrying, .destinationUp: .notice
-        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown: .warning
+        case .adapterReady, .historySkipped, .paired, .retrying, .destinationUp, .queueNormal: .notice
+        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown, .queueHigh: .warning
         case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured: .error
-        case .storeError: .critical
+        case .storeError, .queueFull: .critical
         }
     }
 
@@ -124,6 +127,12 @@ extension Event {
             "\(destination) is not configured rightly, records are kept: \(error)"
         case .storeError(let error):
             "The queue cannot be written: \(error)"
+        case .queueHigh(let error):
+            "The queue is nearly full: \(error)"
+        case .queueFull(let error):
+            "Reading stops, there is no room for readings: \(error)"
+        case .queueNormal:
+            "There is room for readings again"
         }
     }
 
@@ -141,9 +150,10 @@ extension Event {
 
     private var details: Details {
         switch self {
-        case .started, .stopping, .configReloaded, .adapterReady:
+        case .started, .stopping, .configReloaded, .adapterReady, .queueNormal:
             Details()
-        case .configRejected(let error), .adapterLost(_, let error), .storeError(let error):
+        case .configRejected(let error), .adapterLost(_, let error), .storeError(let error),
+            .queueHigh(let error), .queueFull(let error):
             Details(error: error)
         case .discovered(let peripheral), .connected(let peripheral), .disconnected(let peripheral),
             .readyToRead(let peripheral), .paired(let peripheral):

@@ -50,6 +50,11 @@ public enum Event: Sendable, Equatable {
     case authRejected(destination: String, httpStatus: Int)
     case destinationMisconfigured(destination: String, httpStatus: Int?, error: String)
     case storeError(error: String)
+    /// The queue is nearly as large as it may be.
+    case queueHigh(error: String)
+    /// There is no room for more records: nothing is read.
+    case queueFull(error: String)
+    case queueNormal
 }
 
 /// A field of a journal entry beside MESSAGE, MESSAGE_ID and PRIORITY.

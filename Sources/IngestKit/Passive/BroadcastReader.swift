@@ -360,7 +360,7 @@ actor BroadcastReader {
         let now = ports.clock.now
         defer { storeFailed = now }
         if let storeFailed, now.since(storeFailed) < Self.storePause { return }
-        ports.events.emit(.storeError(error: "\(error)"))
+        ports.events.emit(storeError: error)
     }
 }
 

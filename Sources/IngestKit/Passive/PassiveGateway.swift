@@ -48,6 +48,7 @@ public actor PassiveGateway {
     var attempts = StandingAttempts()
     var bonds = BondTable()
     var pairing = PairingHold()
+    private var takesReadings = true
     /// Adapters that listen, by their names at the time.
     private var listening: Set<AdapterID> = []
     /// Reads that the scheduler has started; at most one an adapter.
@@ -111,6 +112,14 @@ public actor PassiveGateway {
         await ports.radio.update(list.filter)
     }
 
+    /// Whether there is room for readings. While there is none nothing is read, and what is broadcast is not used.
+    public func setTakesReadings(_ takesReadings: Bool) async {
+        guard takesReadings != self.takesReadings else { return }
+        self.takesReadings = takesReadings
+        let now = ports.clock.now
+        perform(takesReadings ? scheduler.resume(at: now) : scheduler.pause(at: now))
+    }
+
     /// How many adapters listen now.
     public var listeningAdapters: Int { listening.count }
 
@@ -128,6 +137,7 @@ public actor PassiveGateway {
     private func heard(_ advertisement: Advertisement) {
         guard !isForPairing(advertisement), let entry = allowList.match(advertisement) else { return }
         // Never connected to, and no matter of the scheduler's debounce.
+        guard takesReadings || entry.broadcastFormat == nil else { return }
         guard !broadcasts.takes(advertisement, as: entry) else { return }
         guard mayBeRead(advertisement, as: entry) else { return }
         perform(scheduler.heard(advertisement, as: entry))

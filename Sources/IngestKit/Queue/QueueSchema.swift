@@ -183,8 +183,11 @@ enum QueueSchema {
         -- `position` is the backlog's from here on. What is up to this position was offered to the fresh lane,
         -- which took it or left it to the backlog.
         ALTER TABLE destination ADD COLUMN fresh_position INTEGER NOT NULL DEFAULT 0;
-        -- Whose session it is, where a destination has sessions.
+        -- Whose session it is, where a destination has sessions. Records up to account_seq were read in another's,
+        -- those up to cleared_seq in one that was ended with its records.
         ALTER TABLE destination ADD COLUMN account TEXT;
+        ALTER TABLE destination ADD COLUMN account_seq INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE destination ADD COLUMN cleared_seq INTEGER NOT NULL DEFAULT 0;
         -- Which of the two composed it.
         ALTER TABLE batch ADD COLUMN lane TEXT NOT NULL DEFAULT 'backlog';
         CREATE TABLE ahead (

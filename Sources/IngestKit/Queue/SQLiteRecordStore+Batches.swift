@@ -23,7 +23,7 @@ extension SQLiteRecordStore {
             destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,
             now: clock.now)
         let next = try await write { db in
-            try Self.remove(batch, db)
+            guard try Self.remove(batch, db) else { return try self.next(request, db) }
             try db.execute(
                 sql: "UPDATE destination SET delivered = delivered + ? WHERE name = ?",
                 arguments: [batch.items.count, batch.destination])
@@ -47,7 +47,7 @@ extension SQLiteRecordStore {
             destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,
             now: clock.now)
         return try await write { db in
-            try Self.remove(batch, db)
+            guard try Self.remove(batch, db) else { return try self.next(request, db) }
             let middle = (batch.items.count + 1) / 2
             for half in [batch.items.prefix(middle), batch.items.dropFirst(middle)] where !half.isEmpty {
                 try Self.insert(
@@ -69,7 +69,7 @@ extension SQLiteRecordStore {
             now: clock.now)
         let wall = clock.wallNanoseconds
         let next = try await write { db in
-            try Self.remove(batch, db)
+            guard try Self.remove(batch, db) else { return try self.next(request, db) }
             for item in batch.items {
                 try db.execute(
                     sql: """
@@ -138,10 +138,12 @@ extension SQLiteRecordStore {
 
     // MARK: - Within a transaction
 
-    private static func remove(_ batch: StoredBatch, _ db: Database) throws {
+    /// - Returns: whether it was there: a session that ended meanwhile has taken it away.
+    private static func remove(_ batch: StoredBatch, _ db: Database) throws -> Bool {
         try db.execute(
             sql: "DELETE FROM batch WHERE destination = ? AND first_position = ?",
             arguments: [batch.destination, batch.firstPosition])
+        return db.changesCount > 0
     }
 
     static func insert(

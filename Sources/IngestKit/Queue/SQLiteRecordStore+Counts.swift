@@ -14,12 +14,9 @@ extension SQLiteRecordStore {
             let rows = try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name")
             let destinations = try rows.map { row in
                 let name: String = row["name"]
-                let batches = try String.fetchAll(
-                    db, sql: "SELECT positions FROM batch WHERE destination = ?", arguments: [name])
                 return QueueCounts.Destination(
                     name: name, state: DestinationState(rawValue: row["state"]) ?? .up,
-                    pending: batches.reduce(0) { $0 + $1.split(separator: " ").count }
-                        + (try Self.waiting(after: row["position"], routings[name], db)),
+                    pending: try Self.pending(name, routings[name], db),
                     delivered: row["delivered"],
                     dead: try Int.fetchOne(
                         db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?",
@@ -40,8 +37,8 @@ extension SQLiteRecordStore {
 
     /// Records for a destination that are in no batch yet, frozen or not; none for a destination
     /// that is not configured.
-    private static func waiting(
-        after position: Int64, _ routing: DestinationRouting?, _ db: Database
+    static func waiting(
+        after position: Int64, clearedThrough cleared: Int64, _ routing: DestinationRouting?, _ db: Database
     ) throws -> Int {
         guard let routing else { return 0 }
         var count = 0
@@ -49,10 +46,10 @@ extension SQLiteRecordStore {
             db,
             sql: """
                 SELECT id, kind, peripheral_id, address, alias, destinations FROM record
-                WHERE (position > ? OR frozen = 0) AND kind <> ? AND NOT EXISTS (
+                WHERE (position > ? OR frozen = 0) AND seq > ? AND kind <> ? AND NOT EXISTS (
                     SELECT 1 FROM ahead WHERE destination = ? AND position BETWEEN first AND last)
                 """,
-            arguments: [position, RecordKind.undecoded.rawValue, routing.name])
+            arguments: [position, cleared, RecordKind.undecoded.rawValue, routing.name])
         while let row = try rows.next() {
             if let header = header(row), routing.accepts(header) { count += 1 }
         }

@@ -26,6 +26,23 @@ extension SQLiteRecordStore {
         case more
     }
 
+    /// The row of a destination.
+    private struct Cursors {
+        let position: Int64
+        let freshPosition: Int64
+        /// Up to here records were read in another's session.
+        let accountSequence: Int64
+        /// Up to here records were cleared.
+        let clearedSequence: Int64
+
+        init(_ row: Row) {
+            position = row["position"]
+            freshPosition = row["fresh_position"]
+            accountSequence = row["account_seq"]
+            clearedSequence = row["cleared_seq"]
+        }
+    }
+
     /// Consecutive positions.
     private struct Positions {
         var first: Int64
@@ -44,6 +61,8 @@ extension SQLiteRecordStore {
         /// What the fresh lane takes: the batch, and what is not for this destination.
         var taken: [Positions] = []
         var leavesSome = false
+        /// Records, by their `seq`, that were read in another's session.
+        var others: [Int64] = []
 
         mutating func take(_ position: Int64) {
             if taken.last?.last == position - 1 {
@@ -56,21 +75,20 @@ extension SQLiteRecordStore {
 
     func compose(_ request: Composition, _ db: Database) throws -> Composed? {
         guard let routing = routings[request.destination],
-            let row = try Row.fetchOne(
-                db, sql: "SELECT position, fresh_position FROM destination WHERE name = ?",
-                arguments: [request.destination])
+            let cursors = try Row.fetchOne(
+                db, sql: "SELECT * FROM destination WHERE name = ?", arguments: [request.destination]
+            ).map(Cursors.init)
         else { return nil }
-        let (position, freshPosition): (Int64, Int64) = (row["position"], row["fresh_position"])
 
         var selection: Selection
         switch request.lane {
         case .fresh:
-            selection = Selection(end: max(freshPosition, position))
-            try look(through: Int64.max, request, routing, into: &selection, db)
+            selection = Selection(end: max(cursors.freshPosition, cursors.position))
+            try look(through: Int64.max, request, routing, cursors, into: &selection, db)
         case .backlog:
-            selection = Selection(end: position)
-            try lookBehind(
-                routing.order == .strict ? Int64.max : freshPosition, request, routing, into: &selection, db)
+            selection = Selection(end: cursors.position)
+            let last = routing.order == .strict ? Int64.max : cursors.freshPosition
+            try lookBehind(last, request, routing, cursors, into: &selection, db)
         }
 
         let isFull = selection.chosen.count >= request.settings.maxRecords
@@ -80,24 +98,27 @@ extension SQLiteRecordStore {
                 (selection.firstAvailable ?? MonotonicInstant(nanoseconds: 0)) + request.settings.maxWait
             if request.now < due { return .waiting(until: due) }
         }
+        for sequence in selection.others {
+            try setAside(otherAccounts: sequence, of: request.destination, db)
+        }
         // What is not for it is passed for good: a later change of the routing must not send old records elsewhere.
         try Self.insert(
             positions: selection.chosen, destination: request.destination, lane: request.lane,
             gateway: request.gateway, db)
-        if selection.count > 0 { try move(request, past: selection, from: position, db) }
+        if selection.count > 0 { try move(request, past: selection, from: cursors.position, db) }
         if !selection.chosen.isEmpty { return .batch }
         return sawEverything ? nil : .more
     }
 
     /// Looks at records after the selection's end, up to a position.
     private func look(
-        through last: Int64, _ request: Composition, _ routing: DestinationRouting,
+        through last: Int64, _ request: Composition, _ routing: DestinationRouting, _ cursors: Cursors,
         into selection: inout Selection, _ db: Database
     ) throws {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT id, kind, peripheral_id, address, alias, destinations, position, available_ns,
+                SELECT seq, id, kind, peripheral_id, address, alias, destinations, position, available_ns,
                     boot_id, received_ns
                 FROM record WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
                 """,
@@ -106,7 +127,13 @@ extension SQLiteRecordStore {
             selection.count += 1
             selection.end = row["position"]
             guard let header = Self.header(row) else { throw StoreError(.corrupt, path: path) }
-            guard routing.accepts(header) else {
+            let sequence: Int64 = row["seq"]
+            guard routing.accepts(header), sequence > cursors.clearedSequence else {
+                selection.take(selection.end)
+                continue
+            }
+            if sequence <= cursors.accountSequence {
+                selection.others.append(sequence)
                 selection.take(selection.end)
                 continue
             }
@@ -125,7 +152,7 @@ extension SQLiteRecordStore {
 
     /// As `look(through:)`, passing over what the fresh lane took.
     private func lookBehind(
-        _ last: Int64, _ request: Composition, _ routing: DestinationRouting,
+        _ last: Int64, _ request: Composition, _ routing: DestinationRouting, _ cursors: Cursors,
         into selection: inout Selection, _ db: Database
     ) throws {
         while selection.end < last {
@@ -136,7 +163,7 @@ extension SQLiteRecordStore {
                     """,
                 arguments: [request.destination, selection.end])
             let stop = (ahead?["first"] as Int64?).map { min($0 - 1, last) } ?? last
-            try look(through: stop, request, routing, into: &selection, db)
+            try look(through: stop, request, routing, cursors, into: &selection, db)
             guard let ahead, selection.chosen.count < request.settings.maxRecords,
                 selection.count < Self.scanLimit, stop < last
             else { return }

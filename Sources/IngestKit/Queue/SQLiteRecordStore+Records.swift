@@ -10,6 +10,9 @@ extension SQLiteRecordStore: RecordStore {
     public func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
         let wall = clock.wallNanoseconds
         let bootID = bootID
+        if !transaction.submissions.isEmpty { try checkRoom() }
+        // Also when there was no room for it.
+        defer { growth.raise() }
         let outcomes = try await write { db in
             let outcomes = try transaction.submissions.map { submission in
                 try Self.commit(submission, wallNanoseconds: wall, bootID: bootID, db)
@@ -147,18 +150,28 @@ extension SQLiteRecordStore: RecordStore {
     ) throws -> RecordID? {
         let record = submission.record
         let known = try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM record WHERE id = ?)", arguments: [record.id.text])
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM record WHERE id = :id)
+                    OR EXISTS (SELECT 1 FROM retired WHERE id = :id)
+                """,
+            arguments: ["id": record.id.text])
         if known == true { return record.id }
         if case .storedUndated(let ordinal) = submission.repetition {
             let id = try String.fetchOne(
                 db,
                 sql: """
-                    SELECT id FROM record WHERE address = ? AND undated_payload = ? AND characteristic = ?
-                    ORDER BY seq LIMIT 1 OFFSET ?
+                    SELECT id FROM (
+                        SELECT id, 0 AS seq FROM retired WHERE address = :address
+                            AND undated_payload = :payload AND characteristic = :characteristic
+                        UNION ALL
+                        SELECT id, seq FROM record WHERE address = :address
+                            AND undated_payload = :payload AND characteristic = :characteristic)
+                    ORDER BY seq LIMIT 1 OFFSET :ordinal
                     """,
                 arguments: [
-                    record.device.address.description, Data(record.raw.bytes),
-                    record.raw.characteristicText, ordinal,
+                    "address": record.device.address.description, "payload": Data(record.raw.bytes),
+                    "characteristic": record.raw.characteristicText, "ordinal": ordinal,
                 ])
             return id.map(RecordID.init(text:))
         }

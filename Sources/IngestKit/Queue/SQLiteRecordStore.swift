@@ -14,6 +14,8 @@ import Synchronization
 public final class SQLiteRecordStore: Sendable {
     /// Raised by every commit that put an event into the outbox.
     public let outboxWakeUp = WakeUp()
+    /// Raised by every commit of records, and by one that found no room. One waiter.
+    public let growth = WakeUp()
     /// Raised when a released record waits for its time. One waiter.
     public let undatedWakeUp = WakeUp()
 
@@ -29,6 +31,9 @@ public final class SQLiteRecordStore: Sendable {
     private let wakeUps: [String: WakeUp]
     /// The users of the allow-list that is in force, by their keys; nil before the first.
     let listed = Mutex<[String: String]?>(nil)
+
+    /// Why no records are taken; nil while they are.
+    private let refusal = Mutex<StoreError?>(nil)
 
     /// How far the WAL file may stay grown after a checkpoint, in bytes.
     private static let journalSizeLimit = 16 << 20
@@ -77,6 +82,15 @@ public final class SQLiteRecordStore: Sendable {
         self.wakeUps = Dictionary(destinations.map { ($0.name, WakeUp()) }, uniquingKeysWith: { $1 })
     }
 
+    /// Takes no records from now on, or does again with nil.
+    func refuseRecords(_ level: QueueKeeper.Level?) {
+        refusal.withLock { $0 = level.map { StoreError(.noRoom($0), path: path) } }
+    }
+
+    func checkRoom() throws {
+        if let refusal = refusal.withLock({ $0 }) { throw refusal }
+    }
+
     /// In which order a destination gets its records.
     public func order(of destination: String) -> DeliveryOrder {
         routings[destination]?.order ?? .strict
@@ -106,7 +120,9 @@ public final class SQLiteRecordStore: Sendable {
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.writeWithoutTransaction { db in
             // A file that is not ours is refused before anything is changed in it.
-            _ = try QueueSchema.inspect(db, path: path)
+            let found = try QueueSchema.inspect(db, path: path)
+            // Only before the first table is made.
+            if found == 0 { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             // Set here and not through GRDB's configuration, which goes back to NORMAL with WAL.
             try db.execute(sql: "PRAGMA journal_mode = WAL")
             try db.execute(sql: "PRAGMA synchronous = FULL")

@@ -5,6 +5,8 @@ public struct StoreError: Error, Sendable, Equatable {
     public enum Kind: Sendable, Equatable {
         /// No room on the disk (SQLITE_FULL).
         case full
+        /// No records are taken, because there is or will soon be no room for them.
+        case noRoom(QueueKeeper.Level)
         /// The file or its directory cannot be written (SQLITE_READONLY, SQLITE_PERM).
         case readOnly
         /// Not what was written to it: SQLITE_CORRUPT, SQLITE_NOTADB, or a row whose checksum is
@@ -57,12 +59,22 @@ public struct StoreError: Error, Sendable, Equatable {
     }
 }
 
+extension EventLog {
+    /// Tells of an error of the queue, unless another event tells of it: `queue-full` says that there is no room.
+    func emit(storeError error: any Error) {
+        if case .noRoom? = (error as? StoreError)?.kind { return }
+        emit(.storeError(error: "\(error)"))
+    }
+}
+
 extension StoreError: CustomStringConvertible {
     /// What is wrong with which file, and the way out.
     public var description: String {
         switch kind {
         case .full:
             "\(path): no room on the disk; free some, delivery and reading go on by themselves"
+        case .noRoom:
+            "\(path): there is no room for more readings"
         case .readOnly:
             "\(path): cannot be written; the file and its directory must belong to the user of the service"
         case .corrupt:

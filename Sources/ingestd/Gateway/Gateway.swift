@@ -55,6 +55,12 @@ struct Gateway: Sendable {
         let pairings = Pairings(gateway: passive, ports: ports) { [credentials] name throws(PasskeyError) in
             try credentials.passkey(name)
         }
+        let keeper = QueueKeeper(
+            store: store, disk: DirectorySpace(directory: configuration.gateway.stateDirectory),
+            settings: QueueKeeper.Settings(
+                maximumSize: configuration.queue.maximumSize,
+                keepSubmitted: configuration.queue.keepSubmitted),
+            clock: clock, events: events, setTakesRecords: { await passive.setTakesReadings($0) })
         let transports = Transports(configuration.destinations, credentials: credentials)
         let pulse = Pulse(clock: systemClock)
         let deliveries = makeDeliveries(store: store, transports: transports, events: events, pulse: pulse)
@@ -62,13 +68,15 @@ struct Gateway: Sendable {
         let outbox = EventOutbox(store: store, sink: sink)
         var services: [any Service] = [Part("events") { try await outbox.run() }]
         services += deliveries.map(\.service)
+        services.append(Part("room") { try await keeper.run() })
         services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })
         services.append(Part("pairing") { await pairings.run() })
         services.append(ControlServer(path: controlPath, pairings: pairings))
         services.append(
             Supervisor(
-                clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive))
+                clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive,
+                keeper: keeper))
         services.append(
             Reloader(
                 events: events, passive: passive, deliveries: deliveries, current: configuration, read: reload

@@ -45,6 +45,7 @@ struct Supervisor: Service {
     let events: EventLog
     let store: SQLiteRecordStore
     let passive: PassiveGateway
+    let keeper: QueueKeeper
 
     func run() async throws {
         let timeout = ServiceManager.watchdogTimeout
@@ -75,6 +76,12 @@ struct Supervisor: Service {
         var parts = [
             adapters == 0 ? "waiting for a Bluetooth adapter" : "listening on \(adapters) adapter(s)"
         ]
+        switch keeper.level {
+        case .normal: break
+        case .high: parts.append("queue nearly full")
+        case .full: parts.append("queue full, nothing is read")
+        case .diskFull: parts.append("disk full, nothing is read")
+        }
         if clock.trustedWallNanoseconds == nil {
             let waiting = (try? await store.undatedCount()) ?? 0
             parts.append("system clock not set, \(waiting) reading(s) wait for it")

@@ -40,7 +40,10 @@ import Testing
         case .destinationUp: .authRejected(destination: "clinic", httpStatus: 401)
         case .authRejected: .destinationMisconfigured(destination: "clinic", httpStatus: 404, error: "reason")
         case .destinationMisconfigured: .storeError(error: "reason")
-        case .storeError: nil
+        case .storeError: .queueHigh(error: "reason")
+        case .queueHigh: .queueFull(error: "reason")
+        case .queueFull: .queueNormal
+        case .queueNormal: nil
         }
     }
 

@@ -42,6 +42,8 @@ import Testing
     private static let version3 = """
         ALTER TABLE destination DROP COLUMN fresh_position;
         ALTER TABLE destination DROP COLUMN account;
+        ALTER TABLE destination DROP COLUMN account_seq;
+        ALTER TABLE destination DROP COLUMN cleared_seq;
         ALTER TABLE batch DROP COLUMN lane;
         DROP TABLE ahead;
         DROP TABLE retired;

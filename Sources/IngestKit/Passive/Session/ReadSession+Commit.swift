@@ -88,8 +88,8 @@ extension ReadSession {
     }
 
     func storeFailure(_ error: any Error) -> SessionError {
-        if !Task.isCancelled { environment.events.emit(.storeError(error: "\(error)")) }
         let storeError = error as? StoreError
+        if !Task.isCancelled { environment.events.emit(storeError: error) }
         return .store("\(error)", fatal: storeError?.isFatal == true ? storeError : nil)
     }
 

@@ -1,0 +1,180 @@
+import Synchronization
+
+/// Keeps room in the queue and on its disk: drops what was delivered long ago, or earlier when room gets short, and has
+/// reading stop before there is none. What is not delivered is never dropped: the devices keep their readings instead.
+public final class QueueKeeper: Sendable {
+    public struct Settings: Sendable {
+        /// In bytes.
+        public let maximumSize: UInt64
+        /// How long records stay that every destination has.
+        public let keepSubmitted: Duration
+
+        public init(maximumSize: UInt64, keepSubmitted: Duration) {
+            self.maximumSize = maximumSize
+            self.keepSubmitted = keepSubmitted
+        }
+    }
+
+    /// How much room there is.
+    public enum Level: Sendable, Equatable {
+        case normal
+        /// Nearly as much as it may hold, and nothing of it can be dropped.
+        case high
+        /// As much as it may hold.
+        case full
+        /// The disk has no room left.
+        case diskFull
+
+        var takesRecords: Bool { self == .normal || self == .high }
+    }
+
+    /// What is kept free on the disk.
+    private struct DiskBounds {
+        /// Below it no records are taken.
+        let low: UInt64
+        let reserve: UInt64
+        /// From here on they are taken again, and the reserve is made anew.
+        let ample: UInt64
+
+        /// Less of a small disk, which would have none left to use.
+        init(total: UInt64) {
+            low = min(32 << 20, total / 4)
+            reserve = min(16 << 20, total / 8)
+            ample = low + reserve + reserve
+        }
+    }
+
+    /// How often delivered records are looked at.
+    private static let retentionInterval = Duration.seconds(3600)
+    /// How often it is seen whether there is room again.
+    private static let recoveryInterval = Duration.seconds(30)
+
+    private let store: SQLiteRecordStore
+    private let disk: any DiskSpace
+    private let settings: Settings
+    private let clock: any GatewayClock
+    private let events: EventLog
+    private let setTakesRecords: @Sendable (Bool) async -> Void
+    private let current = Mutex(Level.normal)
+
+    /// - Parameter setTakesRecords: has reading stop, and go on.
+    public init(
+        store: SQLiteRecordStore, disk: any DiskSpace, settings: Settings, clock: any GatewayClock,
+        events: EventLog, setTakesRecords: @escaping @Sendable (Bool) async -> Void
+    ) {
+        self.store = store
+        self.disk = disk
+        self.settings = settings
+        self.clock = clock
+        self.events = events
+        self.setTakesRecords = setTakesRecords
+    }
+
+    public var level: Level { current.withLock { $0 } }
+
+    /// Looks after each commit, hourly when there is none, and more often while there is no room; until it is cancelled.
+    /// - Throws: the `StoreError` after which the queue is of no use.
+    public func run() async throws {
+        var retention = clock.now
+        while !Task.isCancelled {
+            _ = store.growth.consume()
+            do {
+                if clock.now >= retention {
+                    try await dropDelivered()
+                    retention = clock.now + Self.retentionInterval
+                }
+                try await look()
+            } catch let error as StoreError where error.isFatal {
+                throw error
+            } catch {
+                // A disk that cannot be asked, or a queue that cannot be written: seen again later.
+            }
+            let interval = level == .normal ? retention : clock.now + Self.recoveryInterval
+            await pause(until: min(interval, retention))
+        }
+    }
+
+    /// Compares what is used with what may be, and changes the level where it has to.
+    func look() async throws {
+        let level = try await changedLevel()
+        let before = current.withLock { current in
+            defer { current = level }
+            return current
+        }
+        guard level != before else { return }
+        // First, because a read that is under way has something to commit.
+        store.refuseRecords(level.takesRecords ? nil : level)
+        if level.takesRecords != before.takesRecords { await setTakesRecords(level.takesRecords) }
+        switch level {
+        case .normal: events.emit(.queueNormal)
+        case .high: events.emit(.queueHigh(error: words(for: level)))
+        case .full, .diskFull: events.emit(.queueFull(error: words(for: level)))
+        }
+    }
+
+    private func changedLevel() async throws -> Level {
+        let bounds = DiskBounds(total: try disk.totalBytes())
+        let free = try disk.freeBytes()
+        if level == .diskFull ? free < bounds.ample : free < bounds.low {
+            try? disk.releaseReserve()
+            return .diskFull
+        }
+        if free >= bounds.low + bounds.reserve { try? disk.makeReserve(bytes: bounds.reserve) }
+
+        var used = try await store.usedBytes()
+        if used >= settings.maximumSize / 10 * 9 {
+            used = try await shrink()
+        }
+        if used >= settings.maximumSize { return .full }
+        if used >= settings.maximumSize / 10 * 9 { return .high }
+        // Between the two it stays what it was.
+        return used >= settings.maximumSize / 10 * 8 && level != .normal ? .high : .normal
+    }
+
+    /// Drops delivered records, oldest first, until there is ample room or nothing to drop.
+    private func shrink() async throws -> UInt64 {
+        var used = try await store.usedBytes()
+        while used >= settings.maximumSize / 10 * 8, try await store.retire(committedBefore: nil) > 0 {
+            used = try await store.usedBytes()
+        }
+        return used
+    }
+
+    /// Drops what has been kept long enough, as far as the clock can tell.
+    private func dropDelivered() async throws {
+        guard let wall = clock.trustedWallNanoseconds else { return }
+        let cutoff = wall - Int64(settings.keepSubmitted / .nanoseconds(1))
+        var dropped = 0
+        while true {
+            let count = try await store.retire(committedBefore: cutoff)
+            if count == 0 { break }
+            dropped += count
+        }
+        if dropped > 0 { try await store.giveBackSpace() }
+    }
+
+    private func words(for level: Level) -> String {
+        switch level {
+        case .normal: ""
+        case .high:
+            "the queue holds nearly as much as queue.max_size allows, of records that are not delivered; see why a "
+                + "destination does not take them, or allow more"
+        case .full:
+            "the queue holds as much as queue.max_size allows, of records that are not delivered: nothing is read "
+                + "until a destination takes some, or more is allowed"
+        case .diskFull:
+            "the disk is nearly full: nothing is read until there is room again, and the peripherals keep their "
+                + "readings; delivery goes on"
+        }
+    }
+
+    private func pause(until end: MonotonicInstant) async {
+        let (clock, growth) = (clock, store.growth)
+        await withTaskGroup { group in
+            group.addTask { await growth.wait() }
+            group.addTask { try? await clock.sleep(until: end) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

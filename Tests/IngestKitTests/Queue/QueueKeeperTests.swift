@@ -1,0 +1,189 @@
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@testable import IngestKit
+
+@Suite struct QueueKeeperTests {
+    /// A disk of which a test says how much is free, beside the reserve.
+    private final class TestDisk: DiskSpace {
+        private struct State {
+            var free: UInt64
+            var reserve: UInt64 = 0
+        }
+        private let state: Mutex<State>
+        let total: UInt64
+
+        init(total: UInt64 = 1 << 30, free: UInt64 = 512 << 20) {
+            self.total = total
+            state = Mutex(State(free: free))
+        }
+
+        var reserve: UInt64 { state.withLock { $0.reserve } }
+        func setFree(_ bytes: UInt64) { state.withLock { $0.free = bytes } }
+
+        func totalBytes() -> UInt64 { total }
+        func freeBytes() -> UInt64 { state.withLock { $0.free - min($0.free, $0.reserve) } }
+        func makeReserve(bytes: UInt64) { state.withLock { $0.reserve = bytes } }
+        func releaseReserve() { state.withLock { $0.reserve = 0 } }
+    }
+
+    private struct Bench {
+        let store: SQLiteRecordStore
+        let clock: DrivenClock
+        let disk: TestDisk
+        let sink = RecordingSink()
+        let takesRecords = Notes<Bool>()
+
+        func keeper(maximumSize: UInt64 = 1 << 30, keepSubmitted: Duration = .seconds(7 * 86400))
+            -> QueueKeeper
+        {
+            QueueKeeper(
+                store: store, disk: disk,
+                settings: QueueKeeper.Settings(maximumSize: maximumSize, keepSubmitted: keepSubmitted),
+                clock: clock, events: EventLog(sink: sink), setTakesRecords: { takesRecords.append($0) })
+        }
+
+        func deliverAll() async throws {
+            let settings = BatchSettings(maxRecords: 1000, maxWait: .zero)
+            var next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            while case .batch(let batch) = next {
+                next = try await store.acknowledge(
+                    batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            }
+            try await store.markOutbox(through: Int64.max)
+        }
+    }
+
+    private final class Notes<Value: Sendable>: Sendable {
+        private let values = Mutex<[Value]>([])
+        var all: [Value] { values.withLock { $0 } }
+        func append(_ value: Value) { values.withLock { $0.append(value) } }
+    }
+
+    private func withBench(_ disk: TestDisk = TestDisk(), _ body: (Bench) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await body(Bench(store: store, clock: clock, disk: disk))
+            try await store.close()
+        }
+    }
+
+    @Test func aDiskThatFillsStopsReadingAndRoomStartsItAgain() async throws {
+        try await withBench { bench in
+            let keeper = bench.keeper()
+            try await keeper.look()
+            #expect(bench.disk.reserve == 16 << 20)
+            #expect(bench.sink.names.isEmpty)
+
+            bench.disk.setFree((16 << 20) + (31 << 20))
+            try await keeper.look()
+            #expect(keeper.level == .diskFull)
+            #expect(bench.disk.reserve == 0)
+            #expect(bench.sink.names == ["queue-full"])
+            #expect(bench.takesRecords.all == [false])
+            let refused = await #expect(throws: StoreError.self) { try await bench.store.fill(["a"]) }
+            #expect(refused?.kind == .noRoom(.diskFull))
+
+            // The reserve itself is no room.
+            try await keeper.look()
+            #expect(keeper.level == .diskFull)
+            bench.disk.setFree(64 << 20)
+            try await keeper.look()
+            #expect(keeper.level == .normal)
+            #expect(bench.disk.reserve == 16 << 20)
+            #expect(bench.sink.names == ["queue-full", "queue-normal"])
+            #expect(bench.takesRecords.all == [false, true])
+            try await bench.store.fill(["a"])
+        }
+    }
+
+    @Test func ofASmallDiskLessIsKeptFree() async throws {
+        try await withBench(TestDisk(total: 4 << 20, free: 3 << 20)) { bench in
+            let keeper = bench.keeper()
+            try await keeper.look()
+            #expect(keeper.level == .normal)
+            #expect(bench.disk.reserve == 512 << 10)
+            bench.disk.setFree(1 << 20)
+            try await keeper.look()
+            #expect(keeper.level == .diskFull)
+        }
+    }
+
+    @Test func deliveredRecordsMakeRoomAndUndeliveredOnesStopReading() async throws {
+        try await withBench { bench in
+            try await bench.store.fill((0..<500).map { "old-\($0)" })
+            let size = try await bench.store.usedBytes()
+            let keeper = bench.keeper(maximumSize: size + size / 20)
+            try await keeper.look()
+            #expect(keeper.level == .high)
+            #expect(try await bench.store.counts().records == 500)
+            try await bench.store.fill((0..<100).map { "more-\($0)" })
+            try await keeper.look()
+            #expect(keeper.level == .full)
+            #expect(bench.sink.names == ["queue-high", "queue-full"])
+            let refused = await #expect(throws: StoreError.self) { try await bench.store.fill(["a"]) }
+            #expect(refused?.kind == .noRoom(.full))
+            #expect(try await bench.store.counts().destinations[0].pending == 600)
+
+            try await bench.deliverAll()
+            try await keeper.look()
+            #expect(keeper.level == .normal)
+            #expect(bench.sink.names == ["queue-high", "queue-full", "queue-normal"])
+            #expect(bench.takesRecords.all == [false, true])
+            #expect(try await bench.store.counts().records < 600)
+            try await bench.store.fill(["a"])
+        }
+    }
+
+    @Test func deliveredRecordsAreDroppedWhenTheyWereKeptLongEnough() async throws {
+        try await withBench { bench in
+            try await bench.store.fill(["first"])
+            bench.clock.advance(by: .seconds(6 * 86400))
+            try await bench.store.fill(["second"])
+            try await bench.deliverAll()
+            let task = Task { try await bench.keeper().run() }
+            try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+            #expect(try await bench.store.counts().records == 2)
+            bench.clock.advance(by: .seconds(86400 + 1))
+            try await eventually("the first is dropped") { try await bench.store.counts().records == 1 }
+            task.cancel()
+            try await task.value
+            #expect(try await bench.store.add(try record("first")) == .duplicate(RecordID(text: "first")))
+        }
+    }
+
+    @Test func aCommitIsLookedAtWithoutWaitingForTheHour() async throws {
+        try await withBench { bench in
+            let keeper = bench.keeper()
+            let task = Task { try await keeper.run() }
+            try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+            bench.disk.setFree(0)
+            try await bench.store.fill(["a"])
+            try await eventually("it was seen") { keeper.level == .diskFull }
+            // From then on twice a minute, though nothing is committed.
+            try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+            bench.disk.setFree(1 << 30)
+            bench.clock.advance(by: .seconds(30))
+            try await eventually("it was seen") { keeper.level == .normal }
+            task.cancel()
+            try await task.value
+        }
+    }
+
+    @Test func theReserveTakesRoomOnARealDisk() async throws {
+        try await withTemporaryDirectory { directory in
+            let space = DirectorySpace(directory: directory)
+            #expect(try space.totalBytes() > 0)
+            #expect(try space.freeBytes() > 0)
+            try space.makeReserve(bytes: 1 << 20)
+            let reserve = directory + "/reserve"
+            #expect(try FileManager.default.attributesOfItem(atPath: reserve)[.size] as? UInt64 == 1 << 20)
+            try space.makeReserve(bytes: 1 << 20)
+            try space.releaseReserve()
+            #expect(!FileManager.default.fileExists(atPath: reserve))
+            try space.releaseReserve()
+        }
+    }
+}

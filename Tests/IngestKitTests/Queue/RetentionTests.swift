@@ -1,0 +1,173 @@
+import FoundationEssentials
+import GRDB
+import Testing
+
+@testable import IngestKit
+
+@Suite struct RetentionTests {
+    private let clock = DrivenClock()
+    private let settings = BatchSettings(maxRecords: 2, maxWait: .zero)
+
+    /// Delivers what waits for a destination; the record named `bad` is refused.
+    private func deliver(_ store: SQLiteRecordStore, to name: String = "clinic") async throws {
+        var next = try await store.nextBatch(for: name, settings: settings, gateway: "box")
+        while case .batch(let batch) = next {
+            if batch.items.contains(where: { $0.header.id.text == "bad" }) {
+                next =
+                    batch.items.count == 1
+                    ? try await store.setAside(
+                        batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil, settings: settings,
+                        gateway: "box")
+                    : try await store.split(batch, settings: settings, gateway: "box")
+            } else {
+                next = try await store.acknowledge(
+                    batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            }
+        }
+    }
+
+    private func retire(_ store: SQLiteRecordStore) async throws {
+        while try await store.retire(committedBefore: nil) > 0 {}
+    }
+
+    private func ids(_ store: SQLiteRecordStore) async throws -> [String] {
+        try await store.read { try String.fetchAll($0, sql: "SELECT id FROM record ORDER BY seq") }
+    }
+
+    @Test func whatEveryDestinationHasIsDroppedAndStaysKnown() async throws {
+        let both = [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")]
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: both)
+            try await store.fill(["a", "b", "c"])
+            try await deliver(store)
+            try await retire(store)
+            #expect(try await ids(store) == ["a", "b", "c"])
+            try await deliver(store, to: "home")
+            try await store.fill(["d"])
+            try await retire(store)
+            #expect(try await ids(store) == ["d"])
+            #expect(try await store.add(try record("b")) == .duplicate(RecordID(text: "b")))
+            try await deliver(store)
+            #expect(try await store.counts().destinations.map(\.delivered) == [4, 3])
+            try await store.close()
+        }
+    }
+
+    @Test func whatIsInABatchOrSetAsideIsKept() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await store.fill(["a", "bad", "c"])
+            let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            #expect(next.ids == ["a", "bad"])
+            try await retire(store)
+            #expect(try await ids(store) == ["a", "bad", "c"])
+            try await deliver(store)
+            try await retire(store)
+            #expect(try await ids(store) == ["bad"])
+            try await store.close()
+        }
+    }
+
+    @Test func whatWentAheadOfABacklogWaitsForIt() async throws {
+        try await withTemporaryDirectory { directory in
+            let routing = [DestinationRouting(name: "clinic", order: .fresh)]
+            let before = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: routing)
+            try await before.fill(["old"])
+            try await before.close()
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: routing)
+            try await store.fill(["new"])
+            let fresh = try await store.nextBatch(
+                for: "clinic", lane: .fresh, settings: settings, gateway: "box")
+            guard case .batch(let batch) = fresh else { throw TimedOut() }
+            _ = try await store.acknowledge(
+                batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            try await retire(store)
+            #expect(try await ids(store) == ["old", "new"])
+            try await deliver(store)
+            try await retire(store)
+            #expect(try await ids(store).isEmpty)
+            try await store.close()
+        }
+    }
+
+    @Test func whatCouldNotBeDecodedIsKept() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let raw = try record("raw", kind: .undecoded)
+            try await store.add(raw)
+            try await store.freeze([raw])
+            try await store.fill(["a"])
+            try await deliver(store)
+            try await retire(store)
+            #expect(try await ids(store) == ["raw"])
+            try await store.close()
+        }
+    }
+
+    @Test func aStoredReadingWithoutADateIsKnownAfterItsRecordIsGone() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            func commit(_ id: String, ordinal: Int) async throws -> CommitOutcome {
+                try await store.commit(
+                    RecordSubmission(
+                        record: try record(id), repetition: .storedUndated(ordinal: ordinal),
+                        received: clock.now, decodeError: nil))
+            }
+            #expect(try await commit("first", ordinal: 0) == .committed(RecordID(text: "first")))
+            #expect(try await commit("second", ordinal: 1) == .committed(RecordID(text: "second")))
+            try await store.freeze([try record("first"), try record("second")])
+            try await deliver(store)
+            try await retire(store)
+            #expect(try await ids(store).isEmpty)
+            // The memory is read again: two that are known, and a third equal one that is new.
+            for ordinal in 0..<2 {
+                guard case .duplicate = try await commit("again\(ordinal)", ordinal: ordinal) else {
+                    Issue.record("a reading that is known made a record")
+                    continue
+                }
+            }
+            #expect(try await commit("third", ordinal: 2) == .committed(RecordID(text: "third")))
+            try await store.close()
+        }
+    }
+
+    @Test func theNewestNumberedRecordOfADeviceIsKept() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let address = try #require(BluetoothAddress("F1:F1:F1:F1:F1:F1"))
+            for number in 1...3 {
+                var numbered = try record("n\(number)", kind: .glucose, bytes: [UInt8(number)])
+                numbered.sequence = number
+                try await store.add(numbered)
+                try await store.freeze([numbered])
+            }
+            try await deliver(store)
+            try await retire(store)
+            #expect(try await ids(store) == ["n3"])
+            let known = try await store.record(numbered: 3, kind: .glucose, of: address)
+            #expect(known?.bytes == [3])
+            try await store.close()
+        }
+    }
+
+    @Test func theFileShrinks() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await store.fill((0..<500).map { "record-\($0)" })
+            try await deliver(store)
+            try await store.markOutbox(through: Int64.max)
+            let before = try await store.usedBytes()
+            try await retire(store)
+            let after = try await store.usedBytes()
+            #expect(after < before / 2)
+            try await store.giveBackSpace()
+            let free = try await store.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") }
+            #expect(free == 0)
+            try await store.close()
+            let size = try #require(
+                try FileManager.default.attributesOfItem(atPath: directory + "/queue.sqlite")[.size]
+                    as? UInt64)
+            #expect(size < before / 2)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import IngestKit
+
+/// Whose records a destination gets.
+@Suite struct SessionTests {
+    private let settings = BatchSettings(maxRecords: 2, maxWait: .zero)
+    private let clock = DrivenClock()
+
+    private func next(_ store: SQLiteRecordStore) async throws -> NextBatch {
+        try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    }
+
+    private func withStore(_ body: (SQLiteRecordStore) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await body(store)
+            try await store.close()
+        }
+    }
+
+    @Test func whatWaitedForTheFirstSignInGoesToIt() async throws {
+        try await withStore { store in
+            try await store.fill(["a"])
+            #expect(try await store.account(of: "clinic") == nil)
+            #expect(try await store.signIn("first", at: "clinic") == 0)
+            #expect(try await store.signIn("first", at: "clinic") == 0)
+            #expect(try await store.account(of: "clinic") == "first")
+            #expect(try await next(store).ids == ["a"])
+        }
+    }
+
+    @Test func whatWasReadForOnePersonIsNeverDeliveredForAnother() async throws {
+        try await withStore { store in
+            _ = try await store.signIn("first", at: "clinic")
+            try await store.fill(["a", "b", "c"])
+            guard case .batch(let sent) = try await next(store) else { throw TimedOut() }
+            // One that has no place in the order of delivery yet, too.
+            let unreleased = try record("d")
+            try await store.add(unreleased)
+
+            #expect(try await store.signIn("second", at: "clinic") == 4)
+            try await store.freeze([unreleased])
+            try await store.fill(["new"])
+            // The answer to what was under way comes too late.
+            let afterwards = try await store.acknowledge(
+                sent, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            #expect(afterwards.ids == ["new"])
+            let counts = try await store.counts().destinations[0]
+            #expect(counts.delivered == 0 && counts.dead == 4 && counts.pending == 1)
+            let failed = try await store.events.filter { $0.name == "failed" }
+            #expect(failed.map { $0[.recordID] } == ["a", "b", "c", "d"])
+        }
+    }
+
+    @Test func whatWaitsIsClearedWithTheSessionAndCounted() async throws {
+        try await withStore { store in
+            _ = try await store.signIn("first", at: "clinic")
+            try await store.fill(["a", "b", "c"])
+            _ = try await next(store)
+            let unreleased = try record("d")
+            try await store.add(unreleased)
+            #expect(try await store.pendingCount(of: "clinic") == 4)
+            #expect(try await store.clearPending(of: "clinic") == 4)
+            #expect(try await store.pendingCount(of: "clinic") == 0)
+            try await store.freeze([unreleased])
+            #expect(try await next(store) == .nothing)
+            try await store.fill(["new"])
+            #expect(try await next(store).ids == ["new"])
+        }
+    }
+}
