@@ -164,8 +164,12 @@ extension PassiveGateway {
     ) async {
         pairing.readsUnderWay += 1
         defer { pairing.readsUnderWay -= 1 }
-        _ = await read(
+        let outcome = await read(
             Request(device: device, entry: entry, adapter: adapter, attempt: 1, isForClock: true))
+        guard case .storeUnusable(let error) = outcome else { return }
+        unusableStore = error
+        // Ends `run`, which tells of it.
+        requestsContinuation.finish()
     }
 }
 

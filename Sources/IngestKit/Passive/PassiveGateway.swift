@@ -54,6 +54,8 @@ public actor PassiveGateway {
     /// Reads that the scheduler has started; at most one an adapter.
     private let requests: AsyncStream<Request>
     let requestsContinuation: AsyncStream<Request>.Continuation
+    /// Set when the queue was found to be of no further use outside of these reads.
+    var unusableStore: StoreError?
     /// Raised when the next deadline may have become earlier.
     private let deadlines = WakeUp()
     private var alarm: MonotonicInstant?
@@ -96,8 +98,9 @@ public actor PassiveGateway {
             for await request in requests {
                 group.addTask { try await self.perform(request) }
             }
-            // The stream ends with the task's cancellation or the radio.
+            // The stream ends with the task's cancellation, the radio or the queue.
             group.cancelAll()
+            if let unusableStore { throw unusableStore }
         }
     }
 

@@ -210,6 +210,23 @@ struct DevicePairingTests {
         }
     }
 
+    @Test func queueThatIsNotToBeTrustedEndsTheGatewayThatSetsAClockToo() async throws {
+        let failure = StoreError(.corrupt, path: "queue.db")
+        let quirks = [PeripheralModel.Quirk.disconnectAfterBonding, .expectsClock]
+        // Its values come in several packets.
+        let failing = { (setup: inout GatewayBench.Setup) in
+            setup.profile = "body-composition"
+            (setup.failsPackets, setup.failure) = (true, failure)
+        }
+        await #expect(throws: failure) {
+            try await GatewayBench.run(
+                SimulatedBonding(), entry: .init(clock: .set), quirks: quirks, change: failing
+            ) { bench in
+                _ = try await bench.pair()
+            }
+        }
+    }
+
     @Test func unpairRemovesTheBondAndTheMemoryOfIt() async throws {
         try await GatewayBench.run(SimulatedBonding(isRequired: false), isRequired: false) { bench in
             await #expect(throws: UnpairFailure.notBonded(.device(RadioBench.pinned))) {

@@ -12,9 +12,9 @@ extension GatewayBench {
     static func run(
         _ bonding: SimulatedBonding, entry: Entry = Entry(), quirks: [PeripheralModel.Quirk] = [],
         readings: Int = 1, isRequired: Bool = true, linger: Duration = .seconds(3),
-        _ body: (GatewayBench) async throws -> Void
+        change: (inout Setup) -> Void = { _ in }, _ body: (GatewayBench) async throws -> Void
     ) async throws {
-        let setup = Setup(
+        var setup = Setup(
             peripheral: { loop, _ in
                 SimulatedPeripheral(
                     device: DeviceAddress(RadioBench.pinned, .random), advert: .cuffAdvert,
@@ -26,6 +26,7 @@ extension GatewayBench {
                     time: { deviceTime })
             }, profile: "blood-pressure", service: 0x1810, entry: entry,
             quirks: quirks, bonding: isRequired ? .required : .none)
+        change(&setup)
         try await run(setup) { bench in
             await bench.clock.advance(by: settling, bench.loop)
             try await body(bench)

@@ -107,6 +107,8 @@ struct GatewayBench {
         var timing = PassiveTiming()
         /// How many commits the store refuses at first, with `failure`.
         var failingCommits = 0
+        /// Whether the store gives no packets of values that are not whole, with `failure`.
+        var failsPackets = false
         var failure: any Error = NotedStore.NoRoom()
         /// Nanoseconds by which the clock moves with each look.
         var tick: UInt64 = 0
@@ -134,7 +136,8 @@ struct GatewayBench {
             path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
             destinations: [])
         noted = NotedStore(
-            store: store, clock: clock, failingCommits: setup.failingCommits, failure: setup.failure)
+            store: store, clock: clock, failingCommits: setup.failingCommits,
+            failsPackets: setup.failsPackets, failure: setup.failure)
         let model = PeripheralModel(
             id: 1, name: setup.profile, type: setup.profile, manufacturer: nil, model: nil,
             profile: setup.profile, recognised: setup.service.map { [[.service($0)]] } ?? [],

@@ -19,11 +19,14 @@ final class NotedStore: RecordStore {
     private let store: SQLiteRecordStore
     private let clock: DrivenClock
     private let failingCommits: Mutex<Int>
+    private let failsPackets: Bool
     private let failure: any Error
 
     init(
-        store: SQLiteRecordStore, clock: DrivenClock, failingCommits: Int, failure: any Error = NoRoom()
+        store: SQLiteRecordStore, clock: DrivenClock, failingCommits: Int, failsPackets: Bool = false,
+        failure: any Error = NoRoom()
     ) {
+        self.failsPackets = failsPackets
         self.failure = failure
         self.store = store
         self.clock = clock
@@ -64,7 +67,8 @@ final class NotedStore: RecordStore {
     }
 
     func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {
-        try await store.pendingPackets(of: device)
+        if failsPackets { throw failure }
+        return try await store.pendingPackets(of: device)
     }
 
     func record(
