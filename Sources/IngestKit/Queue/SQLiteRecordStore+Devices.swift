@@ -54,9 +54,10 @@ extension SQLiteRecordStore {
         let users = Dictionary(
             entries.flatMap { entry in entry.assignments.map { (entry.key(ofSlot: $0.slot), $0.subject) } },
             uniquingKeysWith: { first, _ in first })
-        listed.withLock { $0 = users }
-        _ = try await acquaintances(of: entries)
+        let now = moment
         try await write { db in
+            self.listed.withLock { $0 = users }
+            _ = try Self.acquaintances(of: entries, listed: users, now: now, db)
             let known = try String.fetchAll(db, sql: "SELECT key FROM acquaintance WHERE subject <> ''")
             for key in known where users[key] == nil {
                 try db.execute(sql: "DELETE FROM acquaintance WHERE key = ?", arguments: [key])
@@ -65,25 +66,34 @@ extension SQLiteRecordStore {
     }
 
     public func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
-        let now: NotedMoment =
-            if let wall = clock.trustedWallNanoseconds {
-                .wall(wall / 1_000_000_000)
-            } else {
-                .boot(id: bootID, instant: clock.now)
-            }
-        let listed = listed.withLock { $0 }
+        let now = moment
         return try await write { db in
-            try entries.map { entry in
-                var acquaintance = Acquaintance(
-                    device: try Self.since(entry.acquaintanceKey, "", now: now, db), subjects: [:])
-                for (slot, subject) in entry.assignments {
-                    // Under a list that is no longer in force nobody comes to know a person.
-                    if let listed, listed[entry.key(ofSlot: slot)] != subject { continue }
-                    acquaintance.subjects[slot] = try Self.since(
-                        entry.key(ofSlot: slot), subject, now: now, db)
-                }
-                return acquaintance
+            // Here, and not before: the list may change while others write.
+            let listed = self.listed.withLock { $0 }
+            return try Self.acquaintances(of: entries, listed: listed, now: now, db)
+        }
+    }
+
+    private var moment: NotedMoment {
+        if let wall = clock.trustedWallNanoseconds {
+            .wall(wall / 1_000_000_000)
+        } else {
+            .boot(id: bootID, instant: clock.now)
+        }
+    }
+
+    private static func acquaintances(
+        of entries: [AllowedPeripheral], listed: [String: String]?, now: NotedMoment, _ db: Database
+    ) throws -> [Acquaintance] {
+        try entries.map { entry in
+            var acquaintance = Acquaintance(
+                device: try since(entry.acquaintanceKey, "", now: now, db), subjects: [:])
+            for (slot, subject) in entry.assignments {
+                // Under a list that is no longer in force nobody comes to know a person.
+                if let listed, listed[entry.key(ofSlot: slot)] != subject { continue }
+                acquaintance.subjects[slot] = try since(entry.key(ofSlot: slot), subject, now: now, db)
             }
+            return acquaintance
         }
     }
 

@@ -29,7 +29,8 @@ public final class SQLiteRecordStore: Sendable {
     /// The last position given before this run: what is up to it waits for no company.
     let positionAtOpening: Int64
     private let wakeUps: [String: WakeUp]
-    /// The users of the allow-list that is in force, by their keys; nil before the first.
+    /// The users of the allow-list that is in force, by their keys; nil before the first. Looked at and
+    /// replaced within transactions, which come one after the other.
     let listed = Mutex<[String: String]?>(nil)
 
     /// Why no records are taken; nil while they are.
