@@ -40,7 +40,8 @@ extension Event {
         case .discovered, .connected, .disconnected: .debug
         case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted: .info
         case .adapterReady, .historySkipped, .paired, .retrying, .destinationUp, .queueNormal: .notice
-        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown, .queueHigh: .warning
+        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown, .queueHigh:
+            .warning
         case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured: .error
         case .storeError, .queueFull: .critical
         }
@@ -125,8 +126,10 @@ extension Event {
             "\(destination) rejects the credential (HTTP \(status)), records are kept"
         case .destinationMisconfigured(let destination, _, let error):
             "\(destination) is not configured rightly, records are kept: \(error)"
-        case .storeError(let error):
+        case .storeError(nil, let error):
             "The queue cannot be written: \(error)"
+        case .storeError(_?, let error):
+            "Set a record aside in the queue: \(error)"
         case .queueHigh(let error):
             "The queue is nearly full: \(error)"
         case .queueFull(let error):
@@ -152,9 +155,11 @@ extension Event {
         switch self {
         case .started, .stopping, .configReloaded, .adapterReady, .queueNormal:
             Details()
-        case .configRejected(let error), .adapterLost(_, let error), .storeError(let error),
-            .queueHigh(let error), .queueFull(let error):
+        case .configRejected(let error), .adapterLost(_, let error), .queueHigh(let error),
+            .queueFull(let error):
             Details(error: error)
+        case .storeError(let record, let error):
+            Details(recordID: record, error: error)
         case .discovered(let peripheral), .connected(let peripheral), .disconnected(let peripheral),
             .readyToRead(let peripheral), .paired(let peripheral):
             Details(peripheral: peripheral)

@@ -49,7 +49,9 @@ public enum Event: Sendable, Equatable {
     case destinationUp(destination: String)
     case authRejected(destination: String, httpStatus: Int)
     case destinationMisconfigured(destination: String, httpStatus: Int?, error: String)
-    case storeError(error: String)
+    /// - Parameter recordID: of a record that was set aside in the queue; nil where the queue itself has
+    ///   the fault.
+    case storeError(recordID: RecordID? = nil, error: String)
     /// The queue is nearly as large as it may be.
     case queueHigh(error: String)
     /// There is no room for more records: nothing is read.

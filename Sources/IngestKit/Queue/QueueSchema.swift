@@ -164,7 +164,7 @@ enum QueueSchema {
         -- What decides the record's time once the gateway's clock is known to be right, and the record
         -- with gaps for what it decides, as JSON; NULL where that is decided. The body says nothing then.
         ALTER TABLE record ADD COLUMN undated TEXT;
-        -- Whether such a record waits for nothing but its time.
+        -- Such a record waits for: 0 its link, 1 nothing but its time, 2 a version that can read this.
         ALTER TABLE record ADD COLUMN released INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX record_undated ON record (seq) WHERE undated IS NOT NULL;
 

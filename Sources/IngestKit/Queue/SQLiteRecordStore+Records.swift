@@ -49,7 +49,10 @@ extension SQLiteRecordStore: RecordStore {
                     undated: undated)
                 try db.execute(
                     sql: "UPDATE record SET body = ?, checksum = ?, undated = ?, released = ? WHERE seq = ?",
-                    arguments: [body, checksum, undated, undated != nil, row["seq"] as Int64])
+                    arguments: [
+                        body, checksum, undated, (undated == nil ? Release.open : .waiting).rawValue,
+                        row["seq"] as Int64,
+                    ])
                 if undated == nil {
                     try Self.freeze(sequence: row["seq"], availableAt: now, db)
                 } else {
@@ -71,7 +74,9 @@ extension SQLiteRecordStore: RecordStore {
                     try Self.freeze(sequence: sequence, availableAt: now, db)
                     continue
                 }
-                try db.execute(sql: "UPDATE record SET released = 1 WHERE seq = ?", arguments: [sequence])
+                try db.execute(
+                    sql: "UPDATE record SET released = ? WHERE seq = ?",
+                    arguments: [Release.waiting.rawValue, sequence])
                 waits = true
             }
             return waits

@@ -7,6 +7,16 @@ extension SQLiteRecordStore {
     /// Records that get their time in one transaction.
     private static let datedAtOnce = 200
 
+    /// The column `released` of records that wait for their time.
+    enum Release: Int {
+        /// Still in the hands of its link.
+        case open = 0
+        /// For nothing but its time.
+        case waiting = 1
+        /// Its time cannot be decided, because what decides it cannot be read.
+        case setAside = 2
+    }
+
     /// What is kept of a record whose time is not decided.
     struct Undated: Codable {
         var dating: RecordDating
@@ -39,7 +49,8 @@ extension SQLiteRecordStore {
     }
 
     /// Decides the time of all released records that wait for it, and gives them their places in the
-    /// order of delivery; also since when devices and users are known that were noted meanwhile.
+    /// order of delivery; also since when devices and users are known that were noted meanwhile. A
+    /// record for which that cannot be read is set aside with an event.
     /// - Parameter time: of this boot.
     public func date(by time: BootTime, in zone: TimeZoneRules) async throws {
         try await write { db in try Self.settleAcquaintances(by: time, db) }
@@ -51,13 +62,16 @@ extension SQLiteRecordStore {
                     db,
                     sql: """
                         SELECT seq, id, kind, payload, body, undated, checksum FROM record
-                        WHERE undated IS NOT NULL AND released ORDER BY seq LIMIT ?
+                        WHERE undated IS NOT NULL AND released = ? ORDER BY seq LIMIT ?
                         """,
-                    arguments: [Self.datedAtOnce])
+                    arguments: [Release.waiting.rawValue, Self.datedAtOnce])
                 for row in rows { try Self.date(row, by: time, in: zone, at: now, path: path, db) }
                 return rows.count
             }
-            if count > 0 { announceRecords() }
+            if count > 0 {
+                announceRecords()
+                outboxWakeUp.raise()
+            }
             if count < Self.datedAtOnce { return }
         }
     }
@@ -98,9 +112,9 @@ extension SQLiteRecordStore {
         let stored: String = row["undated"]
         let expected = checksum(
             id: row["id"], kind: row["kind"], payload: row["payload"], body: row["body"], undated: stored)
-        guard row["checksum"] == expected, let undated = try? Undated(stored: stored) else {
-            throw StoreError(.corrupt, path: path)
-        }
+        guard row["checksum"] == expected else { throw StoreError(.corrupt, path: path) }
+        // It is as it was written, so another version did: it is for that one, and stops no other record.
+        guard let undated = try? Undated(stored: stored) else { return try setAside(row, db) }
         let decision = undated.dating.decide(by: time, in: zone)
         let body = undated.text.filled(
             stage: decision.stage, time: decision.time, subject: decision.subject)
@@ -114,6 +128,18 @@ extension SQLiteRecordStore {
                 time.latest(undated.dating.reception) * 1_000_000_000, row["seq"] as Int64,
             ])
         try freeze(sequence: row["seq"], availableAt: now, db)
+    }
+
+    private static func setAside(_ row: Row, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE record SET released = ? WHERE seq = ?",
+            arguments: [Release.setAside.rawValue, row["seq"] as Int64])
+        let id = RecordID(text: row["id"])
+        try append(
+            .storeError(
+                recordID: id,
+                error: "what decides the time of record \(id) cannot be read; it is kept and delivered "
+                    + "to nobody, and tried again at the next start"), db)
     }
 
     private static func settleAcquaintances(by time: BootTime, _ db: Database) throws {

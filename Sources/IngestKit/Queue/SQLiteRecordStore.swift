@@ -152,9 +152,11 @@ public final class SQLiteRecordStore: Sendable {
     }
 
     private static func freezeLeftovers(_ db: Database) throws {
-        try db.execute(sql: "UPDATE record SET released = 1 WHERE frozen = 0 AND undated IS NOT NULL")
-        let leftovers = try Int64.fetchAll(
-            db, sql: "SELECT seq FROM record WHERE frozen = 0 AND undated IS NULL ORDER BY seq")
+        // Those that were set aside too: this version may read what another could not.
+        try db.execute(
+            sql: "UPDATE record SET released = ? WHERE frozen = 0 AND undated IS NOT NULL",
+            arguments: [Release.waiting.rawValue])
+        let leftovers = try Int64.fetchAll(db, sql: leftRecords)
         for sequence in leftovers {
             try freeze(sequence: sequence, availableAt: MonotonicInstant(nanoseconds: 0), db)
         }

@@ -147,6 +147,52 @@ import Testing
         }
     }
 
+    @Test func aRecordThatCannotBeReadIsSetAsideAndTheOthersGetTheirTime() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DoubtedClock()
+            var store = try await Self.open(directory, clock: clock)
+            let records = try ["a", "b", "c"].map { try Self.undated($0, at: clock) }
+            for record in records { try await store.add(record) }
+            try await store.freeze(records)
+            let written = try #require(try await Self.undated(of: "b", store))
+            // As another version may write it: whole, but not what this one knows.
+            try await store.setUndated(written.replacing(#""way":"#, with: #""ways":"#), of: "b")
+            let broken = try await Self.undated(of: "b", store)
+            for _ in 0..<2 {
+                try await store.date(by: Self.time(1_795_165_100), in: .utc)
+                let next = try await store.nextBatch(
+                    for: "clinic", settings: Self.settings, gateway: "box")
+                #expect(next.ids == ["a", "c"])
+                let told = try await store.events.filter { $0.name == "store-error" }
+                // Once, with its name and nothing of what it holds.
+                #expect(told.map { $0[.recordID] } == ["b"])
+                let words = try #require(told.first?.message)
+                #expect(words.contains("record b") && !words.contains("patient"))
+            }
+            #expect(try await store.undatedCount() == 1)
+            #expect(try await Self.undated(of: "b", store) == broken)
+            try await store.close()
+
+            // The next start tries it again; a version that can read it gives it its time.
+            store = try await Self.open(directory, clock: clock)
+            try await store.date(by: Self.time(1_795_165_100), in: .utc)
+            #expect(try await store.events.count { $0.name == "store-error" } == 2)
+            try await store.setUndated(written, of: "b")
+            try await store.close()
+            store = try await Self.open(directory, clock: clock)
+            try await store.date(by: Self.time(1_795_165_100), in: .utc)
+            #expect(try await store.undatedCount() == 0)
+            #expect(try await store.events.count { $0.name == "store-error" } == 2)
+            try await store.close()
+        }
+    }
+
+    private static func undated(of id: String, _ store: SQLiteRecordStore) async throws -> String? {
+        try await store.read {
+            try String.fetchOne($0, sql: "SELECT undated FROM record WHERE id = ?", arguments: [id])
+        }
+    }
+
     @Test func aStepOfTheClockReleasesNoRecordOfALinkThatGoesOn() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
@@ -211,6 +257,21 @@ import Testing
             #expect(try await store.foundLead() == nil)
             #expect(try await store.newestDatedCommit() == nil)
             try await store.close()
+        }
+    }
+}
+
+extension SQLiteRecordStore {
+    /// Writes what decides a record's time as if it had been written so.
+    fileprivate func setUndated(_ text: String, of id: String) async throws {
+        try await write { db in
+            let row = try #require(
+                try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id]))
+            let checksum = Self.checksum(
+                id: id, kind: row["kind"], payload: row["payload"], body: row["body"], undated: text)
+            try db.execute(
+                sql: "UPDATE record SET undated = ?, checksum = ? WHERE id = ?",
+                arguments: [text, checksum, id])
         }
     }
 }
