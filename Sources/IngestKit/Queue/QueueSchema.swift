@@ -209,5 +209,10 @@ enum QueueSchema {
         CREATE INDEX retired_undated_payload ON retired (address, undated_payload)
             WHERE undated_payload IS NOT NULL;
         CREATE INDEX dead_letter_record ON dead_letter (record_seq);
+
+        -- Records in the hands of their links: a few, however many wait for their time. It takes the place of
+        -- an index of both.
+        DROP INDEX record_unfrozen;
+        CREATE INDEX record_unreleased ON record (seq) WHERE frozen = 0 AND NOT released;
         """
 }

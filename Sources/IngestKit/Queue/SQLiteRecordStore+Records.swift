@@ -6,6 +6,12 @@ extension SQLiteRecordStore: RecordStore {
     private static let repetitionWindow = Duration.seconds(600)
     /// A record is released 30 s after its commit at most; one that is not after 10 min was forgotten.
     private static let longestUnreleased = Duration.seconds(600)
+    /// The condition is that of the index `record_unreleased`, so that those that wait for their time are
+    /// not looked at.
+    static let forgottenRecords = """
+        SELECT seq, undated IS NOT NULL AS waits FROM record
+        WHERE frozen = 0 AND NOT released AND received_ns < ? ORDER BY seq
+        """
 
     public func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
         let wall = clock.wallNanoseconds
@@ -62,12 +68,7 @@ extension SQLiteRecordStore: RecordStore {
             // Those whose own release failed are released as they are: no link takes so long. What an
             // earlier boot left was released when the queue was opened.
             let stuck = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT seq, undated IS NOT NULL AS waits FROM record
-                    WHERE frozen = 0 AND NOT released AND received_ns < ? ORDER BY seq
-                    """,
-                arguments: [Int64(clamping: forgotten.nanoseconds)])
+                db, sql: Self.forgottenRecords, arguments: [Int64(clamping: forgotten.nanoseconds)])
             for row in stuck {
                 let sequence: Int64 = row["seq"]
                 guard row["waits"] else {

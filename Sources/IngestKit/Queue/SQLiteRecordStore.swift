@@ -151,6 +151,12 @@ public final class SQLiteRecordStore: Sendable {
                 """)
     }
 
+    /// Records that an earlier run did not release, but for those that wait for their time. The condition is
+    /// that of the index `record_unreleased`.
+    static let leftRecords = """
+        SELECT seq FROM record WHERE frozen = 0 AND NOT released AND undated IS NULL ORDER BY seq
+        """
+
     private static func freezeLeftovers(_ db: Database) throws {
         // Those that were set aside too: this version may read what another could not.
         try db.execute(

@@ -48,6 +48,8 @@ import Testing
         DROP TABLE ahead;
         DROP TABLE retired;
         DROP INDEX dead_letter_record;
+        DROP INDEX record_unreleased;
+        CREATE INDEX record_unfrozen ON record (seq) WHERE frozen = 0;
         PRAGMA user_version = 3;
 
         """
@@ -95,6 +97,10 @@ import Testing
                 for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
             #expect(next.ids == ["a", "b"])
             try await new.acquaint([])
+            let indexes = try await new.write {
+                try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE type = 'index'")
+            }
+            #expect(indexes.contains("record_unreleased"))
             try await new.close()
         }
     }

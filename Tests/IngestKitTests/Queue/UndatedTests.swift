@@ -193,6 +193,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        SQLiteRecordStore.forgottenRecords.replacing("?", with: "1"), SQLiteRecordStore.leftRecords,
+    ])
+    func onlyRecordsInTheHandsOfTheirLinksAreLookedAt(query: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await Self.open(directory, clock: DoubtedClock())
+            let plan = try await store.read { db in
+                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + query).map { $0["detail"] as String }
+            }
+            #expect(plan == ["SCAN record USING INDEX record_unreleased"])
+            try await store.close()
+        }
+    }
+
     @Test func aStepOfTheClockReleasesNoRecordOfALinkThatGoesOn() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
