@@ -1,3 +1,24 @@
+/// What a device's clock showed on a link while nothing said that the gateway's own is right, so that
+/// the two are compared later.
+public struct ShownClock: Sendable, Equatable, Codable {
+    /// The wall time that it showed.
+    public var time: DeviceTime
+    /// When it did.
+    public var moment: NotedMoment
+
+    public init(time: DeviceTime, moment: NotedMoment) {
+        self.time = time
+        self.moment = moment
+    }
+
+    /// The comparison, by the gateway's clock as it is known to be now; nil where nothing tells when
+    /// the clock was read, since that was in another boot.
+    func observation(by time: BootTime, in zone: TimeZoneRules) -> ClockObservation? {
+        guard time.isExact(moment) else { return nil }
+        return ClockObservation(self.time, at: time.latest(moment), in: zone)
+    }
+}
+
 /// What a device's clock showed on a link, beside the gateway's.
 public struct ClockObservation: Sendable, Equatable, Codable {
     /// How far the device's clock was ahead of the wall time in the gateway's zone, in seconds.

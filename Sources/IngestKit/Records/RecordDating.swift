@@ -18,8 +18,10 @@ public struct RecordDating: Sendable, Equatable, Codable {
     var device: DeviceTime?
     /// The same moment in seconds since 1970, where it is known by other ways than a wall clock.
     var instant: Int64?
-    /// The device's clock, where it was read on the same link.
+    /// The device's clock, where it was compared with the gateway's on the same link.
     var clock: ClockObservation?
+    /// The same, where it was read and could not be compared.
+    var shownClock: ShownClock?
     /// Since when the device is known; nil where that cannot be told.
     var deviceKnown: NotedMoment?
     /// Whom the allow-list names for it; nil is nobody.
@@ -32,7 +34,8 @@ public struct RecordDating: Sendable, Equatable, Codable {
         let isExact = time.isExact(reception)
         let decided = ReadingTime(zone: zone, received: time.latest(reception), isReceptionKnown: isExact)
             .decide(
-                device: device, way: way == .live ? .live : .stored, clock: clock, instant: instant)
+                device: device, way: way == .live ? .live : .stored,
+                clock: clock ?? shownClock?.observation(by: time, in: zone), instant: instant)
         return Decision(
             time: decided.time, stage: stage(measured: decided.measured, by: time),
             subject: subject(measured: decided.measured, by: time), measured: decided.measured)

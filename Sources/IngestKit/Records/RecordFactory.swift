@@ -39,19 +39,22 @@ public struct RecordFactory: Sendable {
         }
 
         public var way: Way
-        /// The device's clock, where it was read on this link.
+        /// The device's clock, where it was compared with the gateway's on this link.
         public var clock: ClockObservation?
+        /// The same, where it was read and could not be compared.
+        public var shownClock: ShownClock?
         /// The wall time that the payload counts from and does not hold.
         public var base: DeviceTime?
         /// Since when device and users are known. Nil: always.
         public var acquaintance: Acquaintance?
 
         public init(
-            way: Way = .live, clock: ClockObservation? = nil, base: DeviceTime? = nil,
-            acquaintance: Acquaintance? = nil
+            way: Way = .live, clock: ClockObservation? = nil, shownClock: ShownClock? = nil,
+            base: DeviceTime? = nil, acquaintance: Acquaintance? = nil
         ) {
             self.way = way
             self.clock = clock
+            self.shownClock = shownClock
             self.base = base
             self.acquaintance = acquaintance
         }
@@ -131,8 +134,8 @@ public struct RecordFactory: Sendable {
         return RecordDating(
             reception: .boot(id: bootID, instant: instant), way: circumstances.way,
             device: reading?.localDeviceTime(in: zone), instant: reading?.sessionInstant(in: zone),
-            clock: circumstances.clock, deviceKnown: acquaintance.device,
-            subject: assignment?.subject,
+            clock: circumstances.clock, shownClock: circumstances.shownClock,
+            deviceKnown: acquaintance.device, subject: assignment?.subject,
             subjectSince: assignment.flatMap { assignment in
                 entry.subjectSince.flatMap(midnight).map(NotedMoment.wall)
                     ?? acquaintance.subjects[assignment.slot]

@@ -57,6 +57,45 @@ struct GatewayClockTests {
         }
     }
 
+    @Test func aDevicesClockIsComparedWhenTheTimeIsKnownThoughTheProcessStartedAnew() async throws {
+        // Two hours and a minute ahead.
+        let shown = DeviceTime(year: 2026, month: 11, day: 20, hours: 11, minutes: 16, seconds: 0)
+        try await ClockBench.inNewDirectory(wall: Self.unset) { bench in
+            var moments: [MonotonicInstant] = []
+            // The first link finds the clock after the reading, the second compares before it.
+            try await bench.run(ClockBench.thermometer(3_650, 3_660, shows: shown)) { run in
+                await run.peripheral.show(SimulatedClock(0x2A2B, in: 0x1805, lead: 0))
+                for _ in 0..<2 {
+                    moments.append(bench.clock.now)
+                    try await run.read()
+                    await run.pass(GatewayBench.longPause)
+                }
+                #expect(run.count(of: "clock-skew") == 0)
+            }
+            try await bench.run(ClockBench.thermometer()) { run in
+                await run.pass(.seconds(3_600))
+                bench.clock.set(wall: Self.morning)
+                let boot = BootTime(
+                    bootID: "boot-1", wallNanoseconds: bench.clock.wallNanoseconds, at: bench.clock.now)
+                bench.system.withLock { $0.isSynchronized = true }
+                await run.pass(.seconds(30))
+                let bodies = try await run.delivered(2)
+                for (body, moment) in zip(bodies, moments) {
+                    let came = boot.latest(.boot(id: "boot-1", instant: moment))
+                    // Some seconds pass on each link.
+                    let matches = (came...came + 3).contains { second in
+                        let value = ReadingTime.text(second, offset: 0)
+                        let offset = shown.wallSeconds - second
+                        return body.contains(#""value":"\#(value)","source":"device","#)
+                            && body.contains(#""device":"\#(shown)","clock_offset_s":\#(offset),"#)
+                    }
+                    #expect(matches, "\(body)")
+                }
+                #expect(bodies.count == 2)
+            }
+        }
+    }
+
     @Test func ofAnEarlierBootOnlyWhatTheDeviceDatesHasATimeOfItsOwn() async throws {
         let shown = DeviceTime(year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0)
         try await ClockBench.inNewDirectory(wall: Self.unset) { bench in

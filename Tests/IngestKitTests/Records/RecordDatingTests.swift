@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import IngestKit
@@ -66,6 +67,54 @@ import Testing
                         == expected.json)
             }
         }
+    }
+
+    /// The device's clock was read 5 s after the reading came, while nothing said that the gateway's is
+    /// right.
+    @Test(
+        arguments: [
+            // By how much it is ahead of the wall time in the gateway's zone, in seconds.
+            0, 3_600, -172_800, -848_480_940, 400 * 86_400,
+        ] as [Int64])
+    func aClockThatWasShownMeanwhileIsComparedWhenTheTimeIsKnown(lead: Int64) throws {
+        let read = Self.received + 5
+        let shown = try #require(DeviceTime(wallSeconds: read + Self.hour + lead))
+        let device = try #require(DeviceTime(wallSeconds: Self.received + Self.hour + lead - 600))
+        let compared = ReadingTime(zone: Self.zone, received: Self.received).decide(
+            device: device, way: .live, clock: ClockObservation(shown, at: read, in: Self.zone))
+        #expect(compared.time.clockOffsetSeconds == Int(lead))
+        #expect(compared.measured == Self.received - 600)
+        var dating = try #require(
+            Self.record(Self.reading(age: nil), way: .live, known: nil, since: nil, wall: nil).dating)
+        dating.device = device
+        dating.shownClock = ShownClock(
+            time: shown, moment: .boot(id: Self.boot, instant: Self.instant(Self.hour + 5)))
+        // Noticed 90 s later, by a process that was started meanwhile.
+        let stored = try JSONDecoder().decode(RecordDating.self, from: try JSONEncoder().encode(dating))
+        let time = BootTime(
+            bootID: Self.boot, wallNanoseconds: (Self.received + 90) * 1_000_000_000,
+            at: Self.instant(Self.hour + 90))
+        #expect(stored.decide(by: time, in: Self.zone).time == compared.time)
+        // After another boot nothing tells when the clock was read.
+        let later = BootTime(
+            bootID: "another", wallNanoseconds: (Self.received + 90_000) * 1_000_000_000,
+            at: Self.instant(60))
+        #expect(stored.decide(by: later, in: Self.zone).time.clockOffsetSeconds == nil)
+    }
+
+    @Test func whatAnEarlierVersionKeptIsUnderstood() throws {
+        let stored = #"""
+            {"clock":{"offsetSeconds":3600,"zoneOffsetSeconds":0},
+             "device":{"day":20,"hours":10,"minutes":14,"month":11,"seconds":57,"year":2026},
+             "deviceKnown":{"wall":{"_0":1795000000}},
+             "reception":{"boot":{"id":"boot-1","instant":{"nanoseconds":1000000000000}}},
+             "subject":"patient-17","way":{"live":{}}}
+            """#
+        let dating = try JSONDecoder().decode(RecordDating.self, from: Data(stored.utf8))
+        #expect(dating.shownClock == nil)
+        #expect(dating.clock == ClockObservation(offsetSeconds: 3_600, zoneOffsetSeconds: 0))
+        #expect(dating.reception == .boot(id: "boot-1", instant: Self.instant(1_000)))
+        #expect(dating.subject == "patient-17" && dating.way == .live)
     }
 
     struct Earlier: Sendable, CustomTestStringConvertible {

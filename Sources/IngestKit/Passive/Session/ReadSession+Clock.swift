@@ -32,15 +32,15 @@ extension ReadSession {
         memory.clockCharacteristic = nil
         for source in candidates {
             guard try await link.has(source.characteristic, in: source.service) else { continue }
-            let asked = environment.clock.wallNanoseconds
+            let asked = environment.clock.now
             guard let bytes = try await value(source.characteristic, in: source.service, over: link),
                 let reading = try? Profiles.decode(characteristic: source.characteristic, bytes: bytes)
             else { continue }
             // The answer was made somewhere in between.
-            let wall = (asked + environment.clock.wallNanoseconds) / 2
+            let moment = asked + environment.clock.now.since(asked) / 2
             memory.clockCharacteristic = source.characteristic
             hasLookedAtClock = true
-            try await compareClock(reading, of: source, wallNanoseconds: wall, over: link)
+            try await compareClock(reading, of: source, at: moment, over: link)
             break
         }
         hasLookedAtClock = true
@@ -49,13 +49,18 @@ extension ReadSession {
     }
 
     private func compareClock(
-        _ reading: Reading, of source: Profile.Source, wallNanoseconds: Int64,
+        _ reading: Reading, of source: Profile.Source, at moment: MonotonicInstant,
         over link: any PeripheralLink
     ) async throws(LinkError) {
-        // One that is not known to be right can judge no other.
-        guard environment.clock.trustedWallNanoseconds != nil else { return }
-        let seconds = wallNanoseconds / 1_000_000_000
         let zone = environment.factory.zone
+        guard let wall = environment.clock.trustedWallNanoseconds(at: moment) else {
+            // One that is not known to be right can judge no other: that waits with the records.
+            shownClock = reading.localDeviceTime(in: zone).map {
+                ShownClock(time: $0, moment: .boot(id: environment.factory.bootID, instant: moment))
+            }
+            return redateUnfrozen()
+        }
+        let seconds = wall / 1_000_000_000
         // A counter of ticks is no clock, and one that says itself that it is wrong needs no notice.
         guard reading.deviceTime != nil || source.characteristic != ElapsedTime.currentElapsedTime else {
             return
@@ -111,6 +116,7 @@ extension ReadSession {
         for index in unfrozen.indices where !releasing.contains(unfrozen[index].record.id) {
             var basis = unfrozen[index].basis
             basis.circumstances.clock = clockObservation
+            basis.circumstances.shownClock = shownClock
             let made = basis.product(by: environment.factory, entry: entry, device: deviceBlock).record
             unfrozen[index].basis = basis
             unfrozen[index].record.dating = made.dating

@@ -112,7 +112,8 @@ extension ReadSession {
             raw: RawPayload(characteristic: value.characteristic, bytes: part.bytes),
             reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
             circumstances: RecordFactory.Circumstances(
-                way: told, clock: clockObservation, base: part.base, acquaintance: acquaintance))
+                way: told, clock: clockObservation, shownClock: shownClock, base: part.base,
+                acquaintance: acquaintance))
         var product = basis.product(by: environment.factory, entry: entry, device: deviceBlock)
         product.record.related = part.related
         product.record.flags = withStandingFlags(product.record)

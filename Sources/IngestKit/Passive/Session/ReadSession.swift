@@ -92,8 +92,9 @@ actor ReadSession {
     private(set) var isStopping = false
     /// The writing of an abort, which whoever closes the link waits for.
     private var aborting: Task<Void, Never>?
-    /// What the device's clock showed on this link.
+    /// What the device's clock showed on this link, beside the gateway's or alone.
     var clockObservation: ClockObservation?
+    var shownClock: ShownClock?
     var hasLookedAtClock = false
     /// A confirmation that was handed to the kernel, while nothing shows yet that it arrived.
     var unproven: (id: RecordID, sent: MonotonicInstant)?
