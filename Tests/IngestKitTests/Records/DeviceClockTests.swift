@@ -3,7 +3,7 @@ import Testing
 @testable import IngestKit
 
 /// The table of docs/records.md, "How the time is decided": what each kind of device clock makes of a
-/// cuff's reading, sent live or out of its memory, in London.
+/// cuff's reading, sent live or out of its memory, its clock read on the link or not, in London.
 @Suite struct DeviceClockTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -59,7 +59,7 @@ import Testing
             testDescription: "31 April", date: [2026, 4, 31, 9, 14, 57], received: november,
             live: unbelieved.live, stored: unbelieved.stored, device: nil, isInvalid: true),
         Case(
-            testDescription: "29 February of no leap year", date: [2026, 2, 29, 9, 14, 57],
+            testDescription: "29 February of no leap year", date: [2027, 2, 29, 9, 14, 57],
             received: november, live: unbelieved.live, stored: unbelieved.stored, device: nil,
             isInvalid: true),
         Case(
@@ -94,9 +94,18 @@ import Testing
             + example.date.dropFirst().map { UInt8($0) }
         let reading = try Profiles.decode(characteristic: 0x2A35, bytes: bytes)
         #expect(reading.flags == (example.isInvalid ? ["device-time-invalid"] : []))
-        for (way, expected) in [
-            (RecordFactory.Circumstances.Way.live, example.live),
-            (.stored(isFirstTransfer: false), example.stored),
+        // It was measured 7 s before it came, and before the clock was read.
+        let shown = reading.localDeviceTime(in: factory.zone).flatMap {
+            DeviceTime(wallSeconds: $0.wallSeconds + 7)
+        }
+        let clock = shown.map { ClockObservation($0, at: example.received, in: factory.zone) }
+        let measured = example.received - 7
+        let corrected = "\(ReadingTime.text(measured, offset: factory.zone.offset(at: measured))) device"
+        for (way, clock, expected) in [
+            (RecordFactory.Circumstances.Way.live, nil, example.live),
+            (.live, clock, clock == nil ? example.live : corrected),
+            (.stored(isFirstTransfer: false), nil, example.stored),
+            (.stored(isFirstTransfer: false), clock, example.stored),
         ] {
             let time = factory.make(
                 reading, raw: RawPayload(characteristic: 0x2A35, bytes: bytes),
@@ -105,10 +114,11 @@ import Testing
                     wallNanoseconds: example.received * 1_000_000_000),
                 entry: RecordFactoryTests.entry(),
                 device: DeviceBlock(peripheralID: 1001, address: RecordFactoryTests.cuff, alias: nil),
-                circumstances: .init(way: way)
+                circumstances: .init(way: way, clock: clock)
             ).record.time
             #expect("\(time.value) \(time.source.rawValue)" == expected)
             #expect(time.device?.description == example.device)
+            #expect(time.clockOffsetSeconds == clock?.offsetSeconds)
         }
     }
 }
