@@ -163,6 +163,9 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     var clockCharacteristic: BluetoothUUID?
     /// Whether a clock was looked for.
     var hasSoughtClock: Bool?
+    /// When a link last ended while the clock was looked at before the measurement, in seconds since
+    /// 1970; nil where a later look went well.
+    var lastEndAtClock: Int64?
     /// When its clock last did not let itself be set, in seconds since 1970.
     var lastClockRefusal: Int64?
     /// When the last `clock-skew` was told, in seconds since 1970.

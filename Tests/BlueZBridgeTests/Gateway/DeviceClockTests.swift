@@ -180,6 +180,70 @@ struct DeviceClockTests {
         }
     }
 
+    @Test(
+        arguments: [
+            // The clock; PDUs up to the confirmation, whether the difference is recorded, on two links.
+            (0x2A08, 0x1810, [12, 6], [true, true]), (0x2A2B, 0x1805, [10, 10], [false, true]),
+        ] as [(UInt16, UInt16, [Int], [Bool])])
+    func aCuffThatHangsUpAtOnceHasItsClockComparedOnTheFirstLinkWhereItStandsBesideTheMeasurement(
+        characteristic: UInt16, service: UInt16, counts: [Int], isCompared: [Bool]
+    ) async throws {
+        let clock = SimulatedClock(BluetoothUUID(characteristic), in: BluetoothUUID(service), lead: 900)
+        try await withCuff(clock, readings: 2) { bench in
+            // Right after the confirmation.
+            await bench.peripheral.script(counts.map { .dropping(after: $0) })
+            await bench.readUntilDropped()
+            await bench.pause()
+            await bench.readUntilDropped()
+            #expect(await bench.peripheral.traces.map(\.pdusToConfirmation) == counts)
+            let offsets = bench.noted.releases.all.flatMap(\.records).map(\.time.clockOffsetSeconds)
+            #expect(offsets.map { $0 != nil } == isCompared)
+            #expect(offsets.allSatisfy { abs(($0 ?? 900) - 900) <= 1 })
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func aCuffThatHangsUpWhenItsClockIsReadGivesItsReadingsAllTheSame() async throws {
+        try await withCuff(SimulatedClock(0x2A2B, in: 0x1805, lead: 0), readings: 4) { bench in
+            let afterConfirmation = LinkBehaviour.dropping(after: 4)
+            await bench.peripheral.script([
+                .dropping(after: 10),
+                // Sought before the measurement, because it hung up before that: the first PDU ends the link.
+                .dropping(after: 1), afterConfirmation, afterConfirmation,
+            ])
+            await bench.readUntilDropped()
+            for _ in 0..<3 {
+                await bench.pause()
+                await bench.readUntilDropped()
+            }
+            #expect(bench.count(of: "read-failed") == 1)
+            #expect(bench.noted.committed.all.count == 3)
+            // A day later it is before the measurement once more.
+            await bench.longPause(.seconds(86_400))
+            try await bench.readOnce()
+            let record = try #require(bench.noted.releases.all.last?.records.last)
+            #expect(bench.noted.committed.all.count == 4 && record.time.clockOffsetSeconds == 0)
+            #expect(await bench.peripheral.traces.last?.pdusToConfirmation == 10)
+        }
+    }
+
+    @Test func aLinkThatBreaksAtAKnownClockLosesNeitherTheReadingNorTheClock() async throws {
+        try await withCuff(SimulatedClock(0x2A2B, in: 0x1805, lead: 60), readings: 3) { bench in
+            try await bench.readOnce()
+            await bench.peripheral.script([.dropping(after: 1)])
+            await bench.pause()
+            await bench.readUntilDropped()
+            #expect(bench.count(of: "read-failed") == 1)
+            // The measurement comes first, the clock after it, and then before it again.
+            for count in [4, 6] {
+                try await bench.readAgain()
+                #expect(await bench.peripheral.traces.last?.pdusToConfirmation == count)
+            }
+            let offsets = bench.noted.releases.all.flatMap(\.records).map(\.time.clockOffsetSeconds)
+            #expect(offsets.count == 3 && offsets.allSatisfy { abs(($0 ?? 0) - 60) <= 1 })
+        }
+    }
+
     @Test func aLinkThatEndsAtTheClockIsTriedAgain() async throws {
         try await withCuff(SimulatedClock(0x2A2B, in: 0x1805, lead: 0), policy: .set) { bench in
             // The first PDU looks for the clock's service.

@@ -1,7 +1,7 @@
 /// The device's clock: compared with the gateway's on each link, and set where the allow-list says so.
 extension ReadSession {
     /// `clock-skew` is told, and a clock that does not let itself be set is tried, once in this time, in
-    /// seconds.
+    /// seconds. So long the measurement comes first, too, after a link that ended at the clock.
     private static let noticeInterval: Int64 = 86_400
 
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
@@ -10,27 +10,73 @@ extension ReadSession {
     func observeClockFirst(over link: any PeripheralLink) async throws(SessionError) {
         let isSearchOverdue =
             memory.hasSoughtClock != true && (entry.clock == .set || !memory.layout.services.isEmpty)
-        guard memory.clockCharacteristic != nil || isSearchOverdue else { return }
+        guard memory.clockCharacteristic != nil || isSearchOverdue, isForClock || mayClockBeFirst else {
+            return
+        }
         do {
             try await observeClock(over: link)
         } catch {
+            noteEndAtClock(error)
             throw .link(error)
+        }
+    }
+
+    /// Looks at a clock that the search for the measurement came by, as Date Time stands beside it: two
+    /// PDUs on the first link too, and none where there is no such clock.
+    /// - Parameter source: is subscribed to next.
+    func observeClockInPassing(
+        beside source: Profile.Source, over link: any PeripheralLink
+    ) async throws(LinkError) {
+        guard memory.hasSoughtClock != true, !hasLookedAtClock, mayClockBeFirst,
+            try await link.has(source.characteristic, in: source.service)
+        else { return }
+        let services = await link.layout.services
+        let met = profile.clocks.filter { clock in
+            services[clock.service.description]??.characteristics[clock.characteristic.description] != nil
+        }
+        do {
+            memory.hasSoughtClock = try await look(at: met, over: link) ? true : memory.hasSoughtClock
+        } catch {
+            noteEndAtClock(error)
+            throw error
         }
     }
 
     /// Looks at the clock after the measurement, if it was not before, and seeks one that is not known.
     /// - Parameter isDue: whether what a peripheral lacks is to be looked for anew.
     func observeClockLast(isDue: Bool, over link: any PeripheralLink) async throws(LinkError) {
-        guard isDue || memory.hasSoughtClock != true else { return }
+        guard isDue || memory.clockCharacteristic != nil || memory.hasSoughtClock != true else { return }
         try await observeClock(over: link)
+    }
+
+    /// A peripheral that hangs up whenever its clock is read must not keep its readings for it.
+    private var mayClockBeFirst: Bool {
+        !isRecent(memory.lastEndAtClock, at: environment.clock.wallNanoseconds / 1_000_000_000)
+    }
+
+    private func noteEndAtClock(_ error: LinkError) {
+        guard error != .ended(.byGateway) else { return }
+        memory.lastEndAtClock = environment.clock.wallNanoseconds / 1_000_000_000
     }
 
     private func observeClock(over link: any PeripheralLink) async throws(LinkError) {
         guard !hasLookedAtClock else { return }
         let known = memory.clockCharacteristic
         let candidates = profile.clocks.filter { known == nil || $0.characteristic == known }
-        memory.clockCharacteristic = nil
-        for source in candidates {
+        let isShown = try await look(at: candidates, over: link)
+        hasLookedAtClock = true
+        if !isShown { memory.clockCharacteristic = nil }
+        // One that is there no longer may have moved elsewhere.
+        memory.hasSoughtClock = known == nil || isShown
+        memory.lastEndAtClock = nil
+    }
+
+    /// Compares the first of these clocks that the peripheral shows.
+    /// - Returns: whether there is one.
+    private func look(
+        at sources: [Profile.Source], over link: any PeripheralLink
+    ) async throws(LinkError) -> Bool {
+        for source in sources {
             guard try await link.has(source.characteristic, in: source.service) else { continue }
             let asked = environment.clock.now
             guard let bytes = try await value(source.characteristic, in: source.service, over: link),
@@ -41,11 +87,9 @@ extension ReadSession {
             memory.clockCharacteristic = source.characteristic
             hasLookedAtClock = true
             try await compareClock(reading, of: source, at: moment, over: link)
-            break
+            return true
         }
-        hasLookedAtClock = true
-        // One that is there no longer may have moved elsewhere.
-        memory.hasSoughtClock = known == nil || memory.clockCharacteristic != nil
+        return false
     }
 
     private func compareClock(

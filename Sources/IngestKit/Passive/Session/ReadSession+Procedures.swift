@@ -53,6 +53,7 @@ extension ReadSession {
                 if source.isOptional, try await !link.has(source.characteristic, in: source.service) {
                     continue
                 }
+                if !isSubscribed { try await observeClockInPassing(beside: source, over: link) }
                 try await link.subscribe(to: source.characteristic, in: source.service)
                 isSubscribed = true
             }

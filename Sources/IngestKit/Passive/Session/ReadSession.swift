@@ -64,7 +64,7 @@ actor ReadSession {
     let profile: Profile
     let timing: PassiveTiming
     let acquaintance: Acquaintance
-    private let isForClock: Bool
+    let isForClock: Bool
 
     var memory: DeviceMemory
     /// Committed on this link and not yet released.
