@@ -191,7 +191,8 @@ extension ReadSession {
     }
 
     private static func words(for seconds: Int) -> String {
-        let minutes = seconds.magnitude / 60
+        // To the nearest: clocks show whole seconds, so that an hour is read as a second less, or more.
+        let minutes = (seconds.magnitude + 30) / 60
         return switch minutes {
         case ..<120: "\(minutes) min"
         case ..<2_880: "\(minutes / 60) h"
