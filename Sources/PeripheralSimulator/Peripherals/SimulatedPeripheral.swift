@@ -8,56 +8,12 @@ public import IngestKit
 /// Sendable is checked by hand: everything that changes is touched on the radio's loop only, where
 /// the public methods go.
 public final class SimulatedPeripheral: @unchecked Sendable {
-    /// When a peripheral wakes up and how long it stays awake.
-    public struct Rhythm: Sendable {
-        /// From the start to the first wake-up.
-        public var firstWakeUp: Duration
-        /// From the end of one wake-up to the next one; nil: it wakes up when it is told to.
-        public var pause: Duration?
-        /// How long it advertises when nobody connects; nil: it never stops.
-        public var patience: Duration?
-        /// Between two adverts.
-        public var advertInterval: Duration
-        /// How long it stays connected after its last reading was confirmed.
-        public var linger: Duration
-        /// Whether it advertises again as soon as a link has ended.
-        public var staysAwake: Bool
-        /// Whether its adverts are directed at its bonded central (ADV_DIRECT_IND), so that no scan
-        /// reports them.
-        public var isDirected = false
-
-        public init(
-            firstWakeUp: Duration = .milliseconds(500), pause: Duration? = nil,
-            patience: Duration? = .seconds(10), advertInterval: Duration = .milliseconds(100),
-            linger: Duration = .seconds(10), staysAwake: Bool = false
-        ) {
-            self.firstWakeUp = firstWakeUp
-            self.pause = pause
-            self.patience = patience
-            self.advertInterval = advertInterval
-            self.linger = linger
-            self.staysAwake = staysAwake
-        }
-    }
-
-    /// Something that a test may wait for.
-    public enum Occurrence: Sendable, Equatable {
-        case wokeUp
-        case connected
-        /// So many readings are confirmed by now.
-        case confirmed(Int)
-        case linkEnded
-        case asleep
-    }
-
-    /// How long the link of a pairing may be left unused.
-    private static let pairingPatience = Duration.seconds(10)
     /// Traces that are kept, and occurrences that wait for a reader.
     private static let longestMemory = 1_024
 
     public let device: DeviceAddress
     /// Its flags are those of its bonding, if it has one.
-    private let plainAdvert: [UInt8]
+    let plainAdvert: [UInt8]
     /// What happens to it, in order; the oldest are dropped when nobody reads. One reader.
     public let occurrences: AsyncStream<Occurrence>
     private let continuation: AsyncStream<Occurrence>.Continuation
@@ -75,10 +31,10 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     private let longestPDU: Int
     private var behaviours: [LinkBehaviour] = []
     /// Nil: it knows no bonds.
-    private var bonding: SimulatedBonding?
+    var bonding: SimulatedBonding?
     /// The link of a pairing is up, and nothing is read over it yet.
-    private var pairingLink: BluetoothAddress?
-    private var isPairing = false
+    var pairingLink: BluetoothAddress?
+    var isPairing = false
     /// The adapter of the present link.
     private var central: BluetoothAddress?
     private var readings: [SimulatedReading]
@@ -91,9 +47,9 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     private var link: SimulatedLink?
     private var pastTraces: [LinkTrace] = []
     private var accepted = 0
-    private var timers: [RadioLoop.Timer] = []
+    var timers: [RadioLoop.Timer] = []
     /// Puts an advert on the air.
-    private var transmit: (() -> Void)?
+    var transmit: (() -> Void)?
     private var onProgress: (() -> Void)?
 
     /// A peripheral that gives what its sensor has.
@@ -199,27 +155,6 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         await change(type) { $0 }
     }
 
-    /// Changes how it is paired, and what it keeps of its bonds.
-    public func changeBonding(_ body: @escaping @Sendable (inout SimulatedBonding) -> Void) async {
-        await loop.perform {
-            guard var bonding = self.bonding else {
-                preconditionFailure("this peripheral knows no bonds")
-            }
-            body(&bonding)
-            self.bonding = bonding
-        }
-    }
-
-    /// Forgets all its bonds, as with new batteries.
-    public func forgetBonds() async {
-        await changeBonding { $0.keys = [] }
-    }
-
-    /// Has keys of an adapter, as after a bond.
-    public func restoreKeys(of adapter: BluetoothAddress) async {
-        await changeBonding { $0.keys.insert(adapter) }
-    }
-
     /// Wakes it up now, unless it is awake.
     public func wakeUp() async {
         await loop.perform { self.wakeNow() }
@@ -249,7 +184,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         transmit = nil
     }
 
-    private func cancelTimers() {
+    func cancelTimers() {
         for timer in timers { loop.cancel(timer) }
         timers = []
     }
@@ -268,7 +203,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     }
 
     /// Advertises until its patience is over.
-    private func stayAwake() {
+    func stayAwake() {
         advertise()
         guard let patience = rhythm.patience else { return }
         timers.append(loop.after(patience) { [weak self] in self?.sleep() })
@@ -280,7 +215,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         timers.append(loop.after(rhythm.advertInterval) { [weak self] in self?.advertise() })
     }
 
-    private func sleep() {
+    func sleep() {
         cancelTimers()
         isAwake = false
         continuation.yield(.asleep)
@@ -361,49 +296,6 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     /// - Returns: the ATT error code with which the value is refused; nil when it is taken.
     func setClock(_ value: [UInt8]) -> UInt8? {
         clock?.set(value, at: time())
-    }
-
-    // MARK: Bonds, on the radio's loop
-
-    /// What it sends in its adverts.
-    public var advert: [UInt8] {
-        guard let bonding else { return plainAdvert }
-        return plainAdvert.advert(isInPairingMode: bonding.isInPairingMode)
-    }
-
-    /// The address under which it has its bonds.
-    var identity: DeviceAddress { bonding?.identity ?? device }
-
-    func hasKeys(of adapter: BluetoothAddress) -> Bool { bonding?.keys.contains(adapter) == true }
-
-    /// A central connects to pair.
-    func beginPairing() throws(PairingError) -> SimulatedBonding.Method {
-        if let obstacle = obstacle() {
-            throw obstacle == .adapterUnavailable ? .adapterUnavailable : .notReachable
-        }
-        guard let bonding, bonding.isInPairingMode else { throw .refused }
-        cancelTimers()
-        isPairing = true
-        return bonding.method
-    }
-
-    /// The pairing has ended, and with it its link unless that is kept.
-    func endPairing(with adapter: BluetoothAddress, isBonded: Bool, keepsLink: Bool) {
-        isPairing = false
-        guard transmit != nil else { return }
-        if isBonded {
-            bonding?.isInPairingMode = false
-            if bonding?.completesAtHangUp != true || !keepsLink { bonding?.keys.insert(adapter) }
-            if bonding?.forgetsWhenHungUpOn == true, !keepsLink { bonding?.keys.remove(adapter) }
-        }
-        guard isBonded, keepsLink else { return stayAwake() }
-        // Whoever has kept the link has to use it.
-        pairingLink = adapter
-        timers.append(
-            loop.after(Self.pairingPatience) { [weak self] in
-                self?.pairingLink = nil
-                self?.sleep()
-            })
     }
 
     /// What it has given so far.

@@ -11,8 +11,6 @@ public actor Pairings {
     static let unpairPatience = Duration.seconds(10)
     /// Between two looks at the clock. Nothing is searched for when nobody pairs.
     static let pace = Duration.milliseconds(250)
-    /// Adverts that wait to be looked at.
-    private static let mostWaiting = 256
 
     /// Reads the passkey of a credential by its name; our words for why it cannot be had.
     public typealias PasskeySource = @Sendable (String) throws(PasskeyError) -> UInt32
@@ -32,8 +30,8 @@ public actor Pairings {
 
     let gateway: PassiveGateway
     let ports: PassiveGateway.Ports
-    private let passkey: PasskeySource
-    private var automatic = AutomaticPairing()
+    let passkey: PasskeySource
+    var automatic = AutomaticPairing()
     private var current: PairingJob?
     private var currentTask: Task<Void, Never>?
     private var isUnpairing = false
@@ -148,7 +146,7 @@ public actor Pairings {
             .device(wish.advertisement.device.address), [wish.entry], heard: wish.advertisement)
     }
 
-    // MARK: Pairing
+    // MARK: Orders
 
     private func perform(_ order: Order) async {
         let task = Task { await carryOut(order) }
@@ -174,231 +172,5 @@ public actor Pairings {
             guard ports.clock.now < end else { return task.cancel() }
             guard (try? await ports.clock.sleep(until: end)) != nil else { return }
         }
-    }
-
-    private func carryOut(_ order: Order) async {
-        let list = await gateway.allowList
-        let (inputs, input) = AsyncStream.makeStream(
-            of: Input.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
-        await gateway.beginPairing { advertisement in
-            guard let entry = list.match(advertisement, pairing: order.target) else { return false }
-            input.yield(.heard(advertisement))
-            // It is read on the pairing's link, and must not wait for another read behind that.
-            return entry.model.has(.bondFirstThenKeepLink)
-        }
-        if let heard = order.heard { input.yield(.heard(heard)) }
-        let clock = ports.clock
-        let ticks = Task {
-            repeat { input.yield(.tick) } while (try? await clock.sleep(for: Self.pace)) != nil
-        }
-        var reading: DeviceAddress?
-        let result = await withTaskCancellationHandler {
-            await search(order, list, inputs)
-        } onCancel: {
-            input.finish()
-        }
-        ticks.cancel()
-        switch result {
-        case .success(let (candidate, bond)):
-            // In a task of its own, which is not cancelled: the bond is there.
-            reading = await Task { await conclude(order, candidate, bond) }.value
-        case .failure(let stop):
-            let entry = stop.entry ?? order.entries[0]
-            let words = stop.failure.words(for: entry.model)
-            ports.events.emit(.pairFailed(entry.reference, error: words))
-            if order.heard != nil { automatic.failed(entry, at: clock.now) }
-            await order.job.add(
-                PairingStep(
-                    .failed, "Could not pair: \(words)", peripheralID: entry.model.id,
-                    reason: stop.failure.reason))
-        }
-        // What reads over the link that the pairing has left is left alone.
-        while reading != nil, !Task.isCancelled, await gateway.isReading {
-            guard (try? await clock.sleep(for: Self.pace)) != nil else { break }
-        }
-        await gateway.endPairing(after: reading)
-    }
-
-    /// How a pairing ended, and the entry it had come to.
-    struct Stop: Error {
-        let failure: PairingFailure
-        var entry: AllowedPeripheral?
-    }
-
-    /// Waits for the device, chooses it and pairs with it.
-    private func search(
-        _ order: Order, _ list: AllowList, _ inputs: AsyncStream<Input>
-    ) async -> Result<(PairingCourse.Candidate, Bond), Stop> {
-        let job = order.job
-        for step in Self.instructions(of: order.entries) { await job.add(step) }
-        let start = ports.clock.now
-        var course: PairingCourse?
-        var isToldOfReading = false
-        for await input in inputs {
-            // Reads that were under way end as they do.
-            if course == nil, await gateway.isReading {
-                guard ports.clock.now < start + Self.readingTimeout else {
-                    return .failure(Stop(failure: .readingUnderWay))
-                }
-                if !isToldOfReading {
-                    await job.add(
-                        PairingStep(.readingUnderWay, "A reading is under way; its end is waited for."))
-                }
-                isToldOfReading = true
-                continue
-            }
-            if course == nil {
-                course = PairingCourse(
-                    at: ports.clock.now,
-                    window: order.heard == nil ? PairingCourse.window : PairingCourse.automaticWindow)
-                await job.add(PairingStep(.waiting, "Waiting for the device, 2 min at most."))
-            }
-            let action: PairingCourse.Action?
-            switch input {
-            case .tick: action = course?.wake(at: ports.clock.now)
-            case .heard(let advertisement):
-                guard let entry = list.match(advertisement, pairing: order.target),
-                    await isWanted(advertisement.device, for: order.target)
-                else { continue }
-                action = course?.heard(advertisement, as: entry)
-            }
-            var next = action
-            while let action = next {
-                next = nil
-                switch action {
-                case .fail(.notHeard) where await gateway.listeningAdapters == 0:
-                    return .failure(Stop(failure: .error(.adapterUnavailable)))
-                case .fail(let failure): return .failure(Stop(failure: failure))
-                case .pair(let candidate):
-                    do throws(PairingFailure) {
-                        return .success((candidate, try await pair(candidate, for: job)))
-                    } catch .error(let error) {
-                        if Task.isCancelled { break }
-                        next = course?.failed(error, at: ports.clock.now)
-                        if case .fail(let failure) = next {
-                            return .failure(Stop(failure: failure, entry: candidate.entry))
-                        }
-                        await job.add(PairingStep(.waiting, "It went away; waiting for it again."))
-                    } catch {
-                        return .failure(Stop(failure: error, entry: candidate.entry))
-                    }
-                }
-            }
-        }
-        return .failure(Stop(failure: .error(.cancelled)))
-    }
-
-    /// Whether the device may be the one that is meant. Where only the model is named, one with a bond
-    /// that works is another one.
-    private func isWanted(_ device: DeviceAddress, for target: PairingTarget) async -> Bool {
-        guard case .model = target else { return true }
-        let bonds = await gateway.bonds
-        return bonds.bonds(of: device)?.isEmpty ?? true || bonds.obstacles[device] != nil
-    }
-
-    private func pair(
-        _ candidate: PairingCourse.Candidate, for job: PairingJob
-    ) async throws(PairingFailure) -> Bond {
-        guard let keeper = ports.bondKeeper else { throw .error(.noKeeper) }
-        let entry = candidate.entry
-        let earlier = (await gateway.bonds.all ?? []).filter { $0.device == candidate.device }
-        if !earlier.isEmpty, !candidate.isInPairingMode { throw .alreadyPaired }
-        await job.add(
-            PairingStep(
-                .found, "Found \(entry.model.name) at \(candidate.device.address); pairing.",
-                peripheralID: entry.model.id, address: candidate.device.address))
-        if let name = entry.passkey {
-            do throws(PasskeyError) {
-                await job.setPasskey(try passkey(name))
-            } catch {
-                throw .passkey(error)
-            }
-        }
-        let bond: Bond
-        do throws(PairingError) {
-            // A bond with this adapter that the device still takes stays: pairing mode is what an advert
-            // says, whoever sent it.
-            bond = try await keeper.pair(
-                candidate.device, on: candidate.adapter,
-                keepsLink: entry.model.has(.bondFirstThenKeepLink) || entry.setsClockAtPairing, responder: job
-            )
-        } catch {
-            throw .error(error)
-        }
-        // With another adapter it can be read no longer.
-        for other in earlier where other.adapter != bond.adapter { try? await keeper.unpair(other) }
-        return bond
-    }
-
-    /// Remembers a bond that was made, and tells of it.
-    /// - Returns: the device, if it is being read over the pairing's link.
-    private func conclude(_ order: Order, _ candidate: PairingCourse.Candidate, _ bond: Bond) async
-        -> DeviceAddress?
-    {
-        let entry = candidate.entry
-        await remember(bond.adapter, of: bond.device)
-        await gateway.paired(bond)
-        ports.events.emit(.paired(entry.reference))
-        if order.heard != nil { automatic.succeeded(entry, at: ports.clock.now) }
-        if entry.setsClockAtPairing {
-            await gateway.setClockAfterPairing(bond.device, as: entry, over: candidate.adapter)
-        }
-        let keepsLink = entry.model.has(.bondFirstThenKeepLink)
-        if keepsLink {
-            await gateway.readAfterPairing(bond.device, as: entry, over: candidate.adapter)
-        }
-        await order.job.add(
-            PairingStep(
-                .paired, "Paired with \(entry.model.name) at \(bond.device.address).",
-                peripheralID: entry.model.id, address: bond.device.address,
-                entry: entry.address == nil ? Self.line(for: entry, bond.device.address) : nil))
-        return keepsLink ? bond.device : nil
-    }
-
-    /// Remembers with which adapter the device has a bond. What was known of its attributes may be
-    /// others' than it shows to a bonded central.
-    func remember(_ adapter: BluetoothAddress?, of device: DeviceAddress) async {
-        do {
-            var memory = try await ports.store.recall(device) ?? DeviceMemory()
-            memory.bondedAdapter = adapter
-            memory.layout = .unknown
-            // What it refused to others it may show now.
-            memory.clockCharacteristic = nil
-            memory.hasSoughtClock = nil
-            memory.lastClockRefusal = nil
-            memory.hasDeviceInformation = false
-            memory.features = nil
-            memory.standingFlags = nil
-            memory.lastDailyCheck = nil
-            try await ports.store.remember(memory, of: device)
-        } catch {
-            ports.events.emit(.storeError(error: "\(error)"))
-        }
-    }
-
-    // MARK: Words
-
-    private static func instructions(of entries: [AllowedPeripheral]) -> [PairingStep] {
-        // A target that is an address without an entry of its own may be of any model.
-        guard Set(entries.map(\.model.id)).count == 1, let model = entries.first?.model else {
-            return [PairingStep(.instructions, "Put the device into pairing mode.")]
-        }
-        let quirk = model.has(.oneBondOnly) ? "\n" + PeripheralModel.Quirk.oneBondOnly.meaning : ""
-        return [
-            PairingStep(
-                .instructions, "\(model.name): \(model.instructions.pairing)\(quirk)", peripheralID: model.id)
-        ]
-    }
-
-    /// An entry for `peripherals` that pins the device.
-    private static func line(for entry: AllowedPeripheral, _ address: BluetoothAddress) -> String {
-        "- {id: \(entry.model.id), address: \"\(address)\"\(entry.requiresBond ? ", require_bond: true" : "")}"
-    }
-}
-
-extension AllowedPeripheral {
-    /// Whether the device's clock is set on the link of its pairing, before the gateway hangs up.
-    fileprivate var setsClockAtPairing: Bool {
-        clock == .set && model.has(.expectsClock) && !model.has(.bondFirstThenKeepLink)
     }
 }
