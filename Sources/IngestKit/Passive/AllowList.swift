@@ -36,6 +36,14 @@ public struct AllowList: Sendable, Equatable {
         AdvertisementFilter(addresses: Set(pinned.keys), models: models.flatMap(\.model.recognised))
     }
 
+    /// The same while a device of `target` is to be paired: one that entries name by its address may
+    /// send under a private one, and is recognised by what its model advertises.
+    func filter(pairing target: PairingTarget) -> AdvertisementFilter {
+        let filter = filter
+        let marks = pinned(for: target).flatMap(\.model.recognised)
+        return AdvertisementFilter(addresses: filter.addresses, models: filter.models + marks)
+    }
+
     /// The entry under which the device that sent this advert is read; nil if it is not to be read.
     ///
     /// An entry for the address holds before one for the model, and needs nothing of what the
@@ -52,13 +60,52 @@ public struct AllowList: Sendable, Equatable {
             return Self.canRead(advertisement, as: entry) ? entry : nil
         }
         guard takesPrivate || !advertisement.device.isPrivate else { return nil }
-        for entry in models where Self.canRead(advertisement, as: entry) {
-            for marks in entry.model.recognised
-            where AdvertisementFilter.matches(marks, data: advertisement.data.span) {
-                return entry
+        return models.first { Self.canRead(advertisement, as: $0) && $0.model.isRecognised(in: advertisement) }
+    }
+
+    /// The entries for one device each of which one is meant by `target`, and read over a link.
+    private func pinned(for target: PairingTarget) -> [AllowedPeripheral] {
+        let entries =
+            switch target {
+            case .model(let id): pinned.sorted { $0.key.value < $1.key.value }.map(\.value)
+                .filter { $0.model.id == id }
+            case .device(let address): [pinned[address]].compactMap(\.self)
+            }
+        return entries.filter { $0.broadcastFormat == nil }
+    }
+
+    /// The entry under which the device that sent this advert would be read if it were paired; nil if
+    /// it is not what `target` asks for.
+    ///
+    /// A private address is no obstacle: with the bond comes the device's identity. So it may also be
+    /// that of an entry for one device, if it is in pairing mode and advertises as its model does: a
+    /// device whose bond is gone sends under private addresses that nobody can resolve. Afterwards
+    /// `entry(of:pairedAs:for:)` tells whether it was the one.
+    func match(_ advertisement: Advertisement, pairing target: PairingTarget) -> AllowedPeripheral? {
+        if let entry = match(advertisement, takesPrivate: true), entry.broadcastFormat == nil {
+            switch target {
+            case .model(let id) where entry.model.id == id: return entry
+            case .device(let address) where advertisement.device.address == address: return entry
+            default: break
             }
         }
-        return nil
+        guard advertisement.device.isPrivate, pinned[advertisement.device.address] == nil,
+            advertisement.isConnectable, advertisement.isInPairingMode
+        else { return nil }
+        return pinned(for: target).first { $0.model.isRecognised(in: advertisement) }
+    }
+
+    /// The entry of a device that was found under `entry` and paired for `target`, now that its identity
+    /// is known; nil if it is another one than what is meant.
+    func entry(
+        of identity: DeviceAddress, pairedAs entry: AllowedPeripheral, for target: PairingTarget
+    ) -> AllowedPeripheral? {
+        guard let found = successor(of: entry, for: identity) else { return nil }
+        switch target {
+        case .model(let id): return found.model.id == id ? found : nil
+        // An address that no entry names is the one under which the device was heard.
+        case .device(let address): return entry.address == nil || found.address == address ? found : nil
+        }
     }
 
     private static func canRead(_ advertisement: Advertisement, as entry: AllowedPeripheral) -> Bool {
@@ -72,5 +119,12 @@ public struct AllowList: Sendable, Equatable {
         if let pinned = pinned[device.address] { return pinned }
         guard !device.isPrivate else { return nil }
         return models.first { $0.model.id == entry.model.id }
+    }
+}
+
+extension PeripheralModel {
+    /// Whether the advert bears all marks of one way to recognise this model.
+    fileprivate func isRecognised(in advertisement: Advertisement) -> Bool {
+        recognised.contains { AdvertisementFilter.matches($0, data: advertisement.data.span) }
     }
 }

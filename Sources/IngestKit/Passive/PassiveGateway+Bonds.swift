@@ -95,17 +95,34 @@ extension PassiveGateway {
     // MARK: Pairing
 
     /// Starts no read from now on, and has `listener` hear every advert, until `endPairing`.
-    /// - Parameter listener: says whether an advert is to lead to no read, also later.
-    func beginPairing(_ listener: @escaping @Sendable (Advertisement) -> Bool) {
+    /// - Parameters:
+    ///   - target: what is to be heard besides what is read.
+    ///   - listener: says whether an advert is to lead to no read, also later.
+    func beginPairing(
+        of target: PairingTarget? = nil, _ listener: @escaping @Sendable (Advertisement) -> Bool
+    ) async {
         pairing.listener = listener
         perform(scheduler.pause(at: ports.clock.now))
+        await listen(for: target)
+    }
+
+    /// What the radio has to report now.
+    var filter: AdvertisementFilter {
+        pairing.target.map { allowList.filter(pairing: $0) } ?? allowList.filter
+    }
+
+    private func listen(for target: PairingTarget?) async {
+        let before = filter
+        pairing.target = target
+        if filter != before { await ports.radio.update(filter) }
     }
 
     /// - Parameter device: was read over the link of its pairing.
-    func endPairing(after device: DeviceAddress?) {
+    func endPairing(after device: DeviceAddress?) async {
         pairing.listener = nil
         if let device { pairing.hushed[device] = ports.clock.now + scheduler.timing.quietPeriod }
         perform(scheduler.resume(at: ports.clock.now))
+        await listen(for: nil)
     }
 
     /// Whether a read that was started has not ended yet.

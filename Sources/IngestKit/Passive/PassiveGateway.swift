@@ -112,7 +112,7 @@ public actor PassiveGateway {
         perform(scheduler.allow(list, at: ports.clock.now))
         bonds.reload()
         await broadcasts.reload()
-        await ports.radio.update(list.filter)
+        await ports.radio.update(filter)
     }
 
     /// Whether there is room for readings. While there is none nothing is read, and what is broadcast is not used.

@@ -133,7 +133,8 @@ extension ExitStatus {
         switch reason {
         case "bad-target": self = .usage
         case "no-keeper", "adapter-unavailable": self = .unavailable
-        case "busy", "reading-under-way", "not-heard", "not-reachable", "timed-out", "cancelled":
+        case "busy", "reading-under-way", "not-heard", "not-reachable", "other-device", "timed-out",
+            "cancelled":
             self = .tryAgain
         default: self = .badData
         }

@@ -177,25 +177,4 @@ struct BondedReadingTests {
             #expect(bench.keeper.all.isEmpty)
         }
     }
-
-    @Test func deviceBehindAPrivateAddressIsKnownByItsIdentityOnceItIsPaired() async throws {
-        let identity = DeviceAddress(RadioBench.pinned, .random)
-        let hidden = DeviceAddress(BluetoothAddress(value: 0x4000_0000_0001), .random)
-        let setup = GatewayBench.Setup(
-            peripheral: { loop, _ in
-                SimulatedPeripheral(
-                    device: hidden, advert: .cuffAdvert, services: SimulatedService.cuff(serial: "B-1"),
-                    readings: [.bloodPressure(systolic: 120, diastolic: 82, mean: 97, pulse: 71)],
-                    rhythm: .init(patience: nil), bonding: SimulatedBonding(identity: identity), loop: loop,
-                    time: { GatewayBench.deviceTime })
-            }, profile: "blood-pressure", service: 0x1810, entry: .init(address: nil), bonding: .required)
-        try await GatewayBench.run(setup) { bench in
-            await bench.clock.advance(by: GatewayBench.settling, bench.loop)
-            let steps = try await bench.pair()
-            #expect(steps.last?.address == RadioBench.pinned)
-            #expect(steps.last?.entry == "- {id: 1, address: \"C0:00:00:00:00:01\"}")
-            try await bench.advance(until: "disconnected")
-            #expect(bench.noted.committed.all.map(\.device.address) == [RadioBench.pinned])
-        }
-    }
 }

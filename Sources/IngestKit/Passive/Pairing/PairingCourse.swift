@@ -6,12 +6,15 @@ struct PairingCourse: Sendable {
     /// A device that may be the one.
     struct Candidate: Sendable, Equatable {
         let device: DeviceAddress
-        let entry: AllowedPeripheral
+        var entry: AllowedPeripheral
         let adapter: AdapterID
         /// dBm; nil where the controller does not know.
         var rssi: Int?
         var isInPairingMode: Bool
         var lastHeard: MonotonicInstant
+
+        /// Whether it may be the device that its entry names, behind another address.
+        var isHidden: Bool { entry.address.map { $0 != device.address } ?? false }
     }
 
     enum Action: Sendable, Equatable {
@@ -74,8 +77,10 @@ struct PairingCourse: Sendable {
         guard !isPairing else { return nil }
         forget(before: now)
         let isOver = now >= end
-        if let firstInPairingMode, isOver || now >= firstInPairingMode + Self.settling {
-            return choose { $0.isInPairingMode }
+        if let firstInPairingMode, isOver || now >= firstInPairingMode + Self.settling,
+            let action = choose(where: \.isInPairingMode)
+        {
+            return action
         }
         if let firstHeard, isOver || now >= firstHeard + Self.patience {
             return choose { _ in true }
@@ -102,9 +107,12 @@ struct PairingCourse: Sendable {
         if !candidates.values.contains(where: \.isInPairingMode) { firstInPairingMode = nil }
     }
 
-    /// The strongest of those for which `isWanted` holds.
-    private mutating func choose(_ isWanted: (Candidate) -> Bool) -> Action? {
-        let best = candidates.values.filter(isWanted).max { left, right in
+    /// The strongest of those for which `isWanted` holds. A device that is heard under the address that
+    /// its entry names hides behind no other.
+    private mutating func choose(where isWanted: (Candidate) -> Bool) -> Action? {
+        let seen = Set(candidates.values.filter { !$0.isHidden }.map(\.entry.address))
+        let wanted = candidates.values.filter { isWanted($0) && !($0.isHidden && seen.contains($0.entry.address)) }
+        let best = wanted.max { left, right in
             let (weaker, stronger) = (left.rssi ?? -128, right.rssi ?? -128)
             // Equal ones in an order that does not depend on chance.
             return weaker == stronger

@@ -6,6 +6,8 @@ public enum PairingFailure: Error, Sendable, Equatable {
     case notHeard
     /// It has a bond with this gateway, and is not in pairing mode.
     case alreadyPaired
+    /// The one that was paired with is not the one that is meant, by its identity address.
+    case otherDevice
     /// The entry's credential holds no passkey.
     case passkey(PasskeyError)
     case error(PairingError)
@@ -16,6 +18,7 @@ public enum PairingFailure: Error, Sendable, Equatable {
         case .readingUnderWay: "reading-under-way"
         case .notHeard: "not-heard"
         case .alreadyPaired: "already-paired"
+        case .otherDevice: "other-device"
         case .passkey: "bad-passkey"
         case .error(let error): error.reason
         }
@@ -29,6 +32,9 @@ public enum PairingFailure: Error, Sendable, Equatable {
             return "no device was heard in time: bring it near, put it into pairing mode, and try again"
         case .alreadyPaired:
             return "it is paired with this gateway: to pair it anew, put it into pairing mode"
+        case .otherDevice:
+            return "another device was in pairing mode, with another address than the entry's; its bond was "
+                + "removed: put only the one that is meant into pairing mode, and try again"
         case .passkey(let error): return "\(error)"
         case .error(.refused) where model.has(.oneBondOnly):
             // The quirk's sentence says what to do in the first place.

@@ -11,6 +11,8 @@ struct PairingHold: Sendable {
 
     /// Hears each advert while a pairing is under way, and says whether it is to lead to no read.
     var listener: (@Sendable (Advertisement) -> Bool)?
+    /// What is being paired, so that its device is listened for, whatever it sends under.
+    var target: PairingTarget?
     /// Reads that were started and have not ended.
     var readsUnderWay = 0
     /// The same of standing attempts, which wait for a peripheral nearly all of the time.

@@ -92,19 +92,6 @@ extension AllowList {
         }
         return linked
     }
-
-    /// The entry under which the device that sent this advert would be read if it were paired; nil if
-    /// it is not what `target` asks for. A private address is no obstacle: with the bond comes the
-    /// device's identity.
-    func match(_ advertisement: Advertisement, pairing target: PairingTarget) -> AllowedPeripheral? {
-        guard let entry = match(advertisement, takesPrivate: true), entry.broadcastFormat == nil else {
-            return nil
-        }
-        switch target {
-        case .model(let id): return entry.model.id == id ? entry : nil
-        case .device(let address): return advertisement.device.address == address ? entry : nil
-        }
-    }
 }
 
 extension Array {

@@ -7,7 +7,7 @@ extension Pairings {
         let list = await gateway.allowList
         let (inputs, input) = AsyncStream.makeStream(
             of: Input.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
-        await gateway.beginPairing { advertisement in
+        await gateway.beginPairing(of: order.target) { advertisement in
             guard let entry = list.match(advertisement, pairing: order.target) else { return false }
             input.yield(.heard(advertisement))
             // It is read on the pairing's link, and must not wait for another read behind that.
@@ -98,7 +98,7 @@ extension Pairings {
                 case .fail(let failure): return .failure(Stop(failure: failure))
                 case .pair(let candidate):
                     do throws(PairingFailure) {
-                        return .success((candidate, try await pair(candidate, for: job)))
+                        return .success(try await pair(candidate, order, list))
                     } catch .error(let error) {
                         if Task.isCancelled { break }
                         next = course?.failed(error, at: ports.clock.now)
@@ -123,13 +123,17 @@ extension Pairings {
         return bonds.bonds(of: device)?.isEmpty ?? true || bonds.obstacles[device] != nil
     }
 
+    /// - Returns: the candidate, under the entry of its identity.
     private func pair(
-        _ candidate: PairingCourse.Candidate, for job: PairingJob
-    ) async throws(PairingFailure) -> Bond {
+        _ candidate: PairingCourse.Candidate, _ order: Order, _ list: AllowList
+    ) async throws(PairingFailure) -> (PairingCourse.Candidate, Bond) {
         guard let keeper = ports.bondKeeper else { throw .error(.noKeeper) }
         let entry = candidate.entry
-        let earlier = (await gateway.bonds.all ?? []).filter { $0.device == candidate.device }
-        if !earlier.isEmpty, !candidate.isInPairingMode { throw .alreadyPaired }
+        let job = order.job
+        let earlier = await gateway.bonds.all ?? []
+        if !candidate.isInPairingMode, earlier.contains(where: { $0.device == candidate.device }) {
+            throw .alreadyPaired
+        }
         await job.add(
             PairingStep(
                 .found, "Found \(entry.model.name) at \(candidate.device.address); pairing.",
@@ -152,9 +156,17 @@ extension Pairings {
         } catch {
             throw .error(error)
         }
+        let meant = list.entry(of: bond.device, pairedAs: entry, for: order.target)
         // With another adapter it can be read no longer.
-        for other in earlier where other.adapter != bond.adapter { try? await keeper.unpair(other) }
-        return bond
+        let others = earlier.filter { $0.device == bond.device && $0.adapter != bond.adapter }
+        // In a task of its own, which is not cancelled: the bond is there.
+        await Task {
+            for bond in meant == nil ? [bond] : others { try? await keeper.unpair(bond) }
+        }.value
+        guard let meant else { throw .otherDevice }
+        var paired = candidate
+        paired.entry = meant
+        return (paired, bond)
     }
 
     /// Remembers a bond that was made, and tells of it.

@@ -131,6 +131,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func aDeviceThatIsHeardUnderItsAddressHidesBehindNoOther(isInPairingMode: Bool) {
+        let named = DeviceAddress.device(1)
+        let entry = AllowedPeripheral(model: .sample(), address: named.address)
+        let hidden = DeviceAddress(BluetoothAddress(value: 0x4011_2200_0009), .random)
+        var course = PairingCourse(at: .at(0))
+        let flags: [UInt8] = [0x02, 0x01, isInPairingMode ? 0x06 : 0x04]
+        var paired: DeviceAddress?
+        for second in 1...20 where paired == nil {
+            let advert = Advertisement.sample(of: named, data: flags, rssi: -90, at: Double(second))
+            for advert in [.sample(of: hidden, rssi: -30, at: Double(second)), advert] {
+                guard case .pair(let candidate) = course.heard(advert, as: entry) else { continue }
+                paired = candidate.device
+            }
+        }
+        #expect(paired == named)
+    }
+
+    @Test func aDeviceThatHidesIsTakenWhenItIsNotHeardOtherwise() {
+        let entry = AllowedPeripheral(model: .sample(), address: DeviceAddress.device(1).address)
+        var course = PairingCourse(at: .at(0))
+        #expect(course.heard(.sample(of: .device(2), at: 1), as: entry) == nil)
+        guard case .pair(let candidate) = course.wake(at: .at(2)) else {
+            Issue.record("nobody was chosen")
+            return
+        }
+        #expect(candidate.isHidden)
+    }
+
     @Test func inventedAddressesAreNotFollowedWithoutEnd() {
         var course = PairingCourse(at: .at(0))
         let entry = AllowedPeripheral(model: .sample())

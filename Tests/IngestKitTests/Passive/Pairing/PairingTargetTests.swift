@@ -67,6 +67,65 @@ import Testing
         #expect(list.match(.sample(of: hidden)) == nil)
     }
 
+    /// 01 in the two top bits: resolvable private.
+    static let hidden = DeviceAddress(BluetoothAddress(value: 0x4011_2200_0001), .random)
+    static let cuffServices: [UInt8] = [0x03, 0x03, 0x10, 0x18]
+    static let inPairingMode: [UInt8] = [0x02, 0x01, 0x06]
+
+    @Test(
+        arguments: [
+            (PairingTarget.device(pinned), inPairingMode + cuffServices, pinnedCuff),
+            (.model(1001), inPairingMode + cuffServices, pinnedCuff),
+            // Not in pairing mode; of another model; another one is meant.
+            (.device(pinned), [0x02, 0x01, 0x04] + cuffServices, nil),
+            (.device(pinned), inPairingMode + [0x03, 0x03, 0x09, 0x18], nil),
+            (.device(stranger), inPairingMode + cuffServices, nil),
+            (.model(1002), inPairingMode + cuffServices, nil),
+        ] as [(PairingTarget, [UInt8], AllowedPeripheral?)])
+    func aDeviceThatAnEntryNamesMayHideWhileItIsPaired(
+        target: PairingTarget, data: [UInt8], entry: AllowedPeripheral?
+    ) {
+        let list = AllowList([Self.pinnedCuff, Self.anyThermometer])
+        let advert = Advertisement.sample(of: Self.hidden, data: data)
+        #expect(list.match(advert, pairing: target) == entry)
+        #expect(list.match(advert) == nil)
+        let plain = Advertisement.sample(of: DeviceAddress(Self.stranger, .public), data: data)
+        #expect(list.match(plain, pairing: .device(Self.pinned)) == nil)
+        #expect(list.match(.sample(of: Self.hidden, isConnectable: false, data: data), pairing: target) == nil)
+    }
+
+    @Test func theRadioReportsWhatIsPairedBesides() {
+        let list = AllowList([Self.pinnedCuff, Self.anyThermometer])
+        #expect(list.filter(pairing: .model(1002)) == list.filter)
+        #expect(list.filter(pairing: .device(Self.stranger)) == list.filter)
+        for target in [PairingTarget.model(1001), .device(Self.pinned)] {
+            let filter = list.filter(pairing: target)
+            #expect(filter.models == list.filter.models + [[.service(0x1810)]])
+            #expect(filter.addresses == list.filter.addresses)
+        }
+    }
+
+    @Test func theIdentitySaysWhetherItIsTheOneThatIsMeant() {
+        let list = AllowList([Self.pinnedCuff, Self.anyThermometer])
+        let pinned = DeviceAddress(Self.pinned, .public)
+        let stranger = DeviceAddress(Self.stranger, .public)
+        func entry(
+            _ identity: DeviceAddress, _ entry: AllowedPeripheral, _ target: PairingTarget
+        ) -> AllowedPeripheral? {
+            list.entry(of: identity, pairedAs: entry, for: target)
+        }
+        #expect(entry(pinned, Self.pinnedCuff, .device(Self.pinned)) == Self.pinnedCuff)
+        #expect(entry(pinned, Self.pinnedCuff, .model(1001)) == Self.pinnedCuff)
+        #expect(entry(stranger, Self.pinnedCuff, .device(Self.pinned)) == nil)
+        #expect(entry(stranger, Self.pinnedCuff, .model(1001)) == nil)
+        #expect(entry(stranger, Self.anyThermometer, .model(1002)) == Self.anyThermometer)
+        #expect(entry(stranger, Self.anyThermometer, .device(Self.hidden.address)) == Self.anyThermometer)
+        // What was taken for any thermometer is the cuff.
+        #expect(entry(pinned, Self.anyThermometer, .model(1002)) == nil)
+        // It gave no identity.
+        #expect(entry(Self.hidden, Self.anyThermometer, .model(1002)) == nil)
+    }
+
     @Test(
         arguments: [
             ("123456", 123_456), ("000042", 42), ("123 456", 123_456), ("12345", nil), ("1234567", nil),
