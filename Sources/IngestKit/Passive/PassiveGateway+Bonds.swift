@@ -24,11 +24,6 @@ extension PassiveGateway {
     func mayBeRead(_ advertisement: Advertisement, as entry: AllowedPeripheral) -> Bool {
         let device = advertisement.device
         let now = advertisement.received
-        if let until = pairing.hushed[device] {
-            let isSilent = now >= until
-            pairing.hushed[device] = isSilent ? nil : now + scheduler.timing.quietPeriod
-            guard isSilent else { return false }
-        }
         if advertisement.isInPairingMode, bonds.wantsAutomaticPairing(device, as: entry) {
             if bonds.isSettled(at: now) {
                 pairing.wish.yield(PairingHold.Wish(advertisement: advertisement, entry: entry))
@@ -117,11 +112,10 @@ extension PassiveGateway {
         if filter != before { await ports.radio.update(filter) }
     }
 
-    /// - Parameter device: was read over the link of its pairing.
-    func endPairing(after device: DeviceAddress?) async {
+    /// - Parameter device: was paired.
+    func endPairing(of device: DeviceAddress? = nil) async {
         pairing.listener = nil
-        if let device { pairing.hushed[device] = ports.clock.now + scheduler.timing.quietPeriod }
-        perform(scheduler.resume(at: ports.clock.now))
+        perform(scheduler.resume(at: ports.clock.now, after: device))
         await listen(for: nil)
     }
 
@@ -169,7 +163,7 @@ extension PassiveGateway {
 
     /// Reads the device over the link that its pairing has left up. The pause holds meanwhile.
     func readAfterPairing(_ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID) {
-        start(Request(device: device, entry: entry, adapter: adapter, attempt: 1))
+        perform(scheduler.readAfterPairing(device, as: entry, over: adapter, at: ports.clock.now))
     }
 }
 

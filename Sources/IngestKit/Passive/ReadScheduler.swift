@@ -188,7 +188,11 @@ public struct ReadScheduler: Sendable {
 
     /// Ends one pause; with the last one, reads start again. A peripheral that was not heard for
     /// `longestWait` keeps its place, but has to be heard again first. Without a pause, does nothing.
-    public mutating func resume(at now: MonotonicInstant) -> [Action] {
+    /// - Parameter paired: a device that was paired in this pause: its link has just ended, and a
+    ///   connection is worth an attempt when it advertises again.
+    public mutating func resume(
+        at now: MonotonicInstant, after paired: DeviceAddress? = nil
+    ) -> [Action] {
         guard pauses > 0 else { return [] }
         pauses -= 1
         guard pauses == 0 else { return [] }
@@ -196,9 +200,28 @@ public struct ReadScheduler: Sendable {
             guard let peripheral = peripherals[device] else { continue }
             peripherals[device]?.wait = Wait(
                 since: now, heard: peripheral.machine.listened.elapsed(at: now),
-                isOverdue: now.since(peripheral.lastHeard) >= Self.longestWait)
+                isOverdue: device == paired || now.since(peripheral.lastHeard) >= Self.longestWait)
         }
         return startReads(at: now)
+    }
+
+    /// Reads a device out of its turn, also during a pause: over the link that its pairing has left up.
+    /// What it did before it was paired does not count any more.
+    /// - Returns: nothing when the adapter is not free.
+    public mutating func readAfterPairing(
+        _ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID,
+        at now: MonotonicInstant
+    ) -> [Action] {
+        guard reads[adapter] == nil, !reads.values.contains(where: { $0.device == device }),
+            var peripheral = newPeripheral(entry: entry, at: now)
+        else { return [] }
+        peripheral.machine.isDirected = turns[device] != nil
+        _ = peripheral.machine.handle(.readStarted, at: now)
+        queue.removeAll { $0 == device }
+        peripherals[device] = peripheral
+        reads[adapter] = Read(device: device)
+        updateListening(at: now)
+        return [.read(device, entry, adapter, attempt: 1)]
     }
 
     /// A bonded device is read over the adapter that has its keys and over no other, also when that

@@ -170,6 +170,21 @@ struct DevicePairingTests {
         }
     }
 
+    @Test func firstReadingThatFailsOnThePairingsLinkIsTriedAgain() async throws {
+        let quirks = [PeripheralModel.Quirk.bondFirstThenKeepLink]
+        try await GatewayBench.run(SimulatedBonding(), quirks: quirks) { bench in
+            await bench.peripheral.script([.dropping(after: 4)])
+            _ = try await bench.pair()
+            try await bench.advance(until: "read-failed")
+            let failed = bench.clock.now
+            // The cuff still has the reading, and goes on offering it.
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "disconnected", times: 2)
+            #expect(bench.kinds() == [.bloodPressure: 1])
+            #expect(bench.clock.now.since(failed) < .seconds(10))
+        }
+    }
+
     @Test func hangUpOfADeviceThatKeepsItsLinkIsNotWaitedForWithoutEnd() async throws {
         let quirks = [PeripheralModel.Quirk.bondFirstThenKeepLink]
         try await GatewayBench.run(SimulatedBonding(), quirks: quirks, linger: .seconds(3_600)) { bench in

@@ -65,6 +65,39 @@ import Testing
                 (5, .resume, [read(1)]),
             ]),
         Script(
+            "who was paired in the pause is read when it is heard again, the others at once",
+            [
+                (1, .pause, []), (2, .heard(1), [discovered(1)]), (3, .heard(2), [discovered(2)]),
+                (4, .resumeAfter(1), [read(2)]), (5, .finished(2), []), (6, .heard(1), [read(1)]),
+            ]),
+        Script(
+            "who was read over its pairing's link is left alone until it was silent",
+            [
+                (1, .pause, []), (2, .heard(1), [discovered(1)]), (3, .readAfterPairing(1), [read(1)]),
+                (4, .finished(1), []), (5, .resumeAfter(1), []), (14, .heard(1), []),
+                (28, .heard(1), []), (50, .heard(1), [discovered(1), read(1)]),
+            ]),
+        Script(
+            "silence after that is what was listened to",
+            [
+                (3, .readAfterPairing(1), [read(1)]), (4, .finished(1), []),
+                (5, .adapters([(.hci0, false)]), []), (90, .adapters([(.hci0, true)]), []),
+                (91, .heard(1), []), (107, .heard(1), [discovered(1), read(1)]),
+            ]),
+        Script(
+            "a failed read over the pairing's link is tried again after the back-off",
+            [
+                (1, .pause, []), (3, .readAfterPairing(1), [read(1)]), (4, .finished(1, .failed), []),
+                (5, .resumeAfter(1), []), (5.5, .heard(1), []), (6, .heard(1), [read(1, attempt: 2)]),
+            ]),
+        Script(
+            "who is paired anew starts anew",
+            [
+                (1, .heard(1), [discovered(1), read(1)]), (2, .finished(1), []), (3, .pause, []),
+                (4, .readAfterPairing(1), [read(1)]), (5, .finished(1, .failed), []),
+                (6, .resumeAfter(1), []), (7, .heard(1), [read(1, attempt: 2)]),
+            ]),
+        Script(
             "an end without a pause does nothing, also for the next pause",
             [(1, .resume, []), (2, .pause, []), (3, .heard(1), [discovered(1)]), (4, .wake, [])]),
     ]

@@ -12,6 +12,10 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
         case finished(Int, ReadOutcome = .succeeded)
         case pause
         case resume
+        /// The device of this number was paired in the pause.
+        case resumeAfter(Int)
+        /// Over the link that its pairing has left up.
+        case readAfterPairing(Int, on: AdapterID = .hci0)
         /// To the adapter whose address has this number.
         case bind(Int, to: Int?)
         /// These adapters are present, and listen or not.
@@ -65,6 +69,11 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
             return scheduler.pause(at: .at(second))
         case .resume:
             return scheduler.resume(at: .at(second))
+        case .resumeAfter(let device):
+            return scheduler.resume(at: .at(second), after: .device(device))
+        case .readAfterPairing(let device, let adapter):
+            return scheduler.readAfterPairing(
+                .device(device), as: Tests.thermometer, over: adapter, at: .at(second))
         case .bind(let device, let adapter):
             let address = adapter.map { BluetoothAddress(value: UInt64($0)) }
             return scheduler.bind(.device(device), to: address, at: .at(second))

@@ -17,9 +17,6 @@ struct PairingHold: Sendable {
     var readsUnderWay = 0
     /// The same of standing attempts, which wait for a peripheral nearly all of the time.
     var attemptsUnderWay = 0
-    /// Devices that were read on the link of their pairing, behind the scheduler's back: not to be read
-    /// again before they were silent, at least until this moment.
-    var hushed: [DeviceAddress: MonotonicInstant] = [:]
     /// One reader.
     let wishes: AsyncStream<Wish>
     let wish: AsyncStream<Wish>.Continuation

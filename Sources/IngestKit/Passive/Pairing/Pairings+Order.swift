@@ -18,7 +18,7 @@ extension Pairings {
         let ticks = Task {
             repeat { input.yield(.tick) } while (try? await clock.sleep(for: Self.pace)) != nil
         }
-        var reading: DeviceAddress?
+        var paired: DeviceAddress?
         let result = await withTaskCancellationHandler {
             await search(order, list, inputs)
         } onCancel: {
@@ -28,7 +28,8 @@ extension Pairings {
         switch result {
         case .success(let (candidate, bond)):
             // In a task of its own, which is not cancelled: the bond is there.
-            reading = await Task { await conclude(order, candidate, bond) }.value
+            await Task { await conclude(order, candidate, bond) }.value
+            paired = bond.device
         case .failure(let stop):
             let entry = stop.entry ?? order.entries[0]
             let words = stop.failure.words(for: entry.model)
@@ -40,10 +41,10 @@ extension Pairings {
                     reason: stop.failure.reason))
         }
         // What reads over the link that the pairing has left is left alone.
-        while reading != nil, !Task.isCancelled, await gateway.isReading {
+        while paired != nil, !Task.isCancelled, await gateway.isReading {
             guard (try? await clock.sleep(for: Self.pace)) != nil else { break }
         }
-        await gateway.endPairing(after: reading)
+        await gateway.endPairing(of: paired)
     }
 
     /// How a pairing ended, and the entry it had come to.
@@ -170,10 +171,7 @@ extension Pairings {
     }
 
     /// Remembers a bond that was made, and tells of it.
-    /// - Returns: the device, if it is being read over the pairing's link.
-    private func conclude(_ order: Order, _ candidate: PairingCourse.Candidate, _ bond: Bond) async
-        -> DeviceAddress?
-    {
+    private func conclude(_ order: Order, _ candidate: PairingCourse.Candidate, _ bond: Bond) async {
         let entry = candidate.entry
         await remember(bond.adapter, of: bond.device)
         await gateway.paired(bond)
@@ -182,8 +180,7 @@ extension Pairings {
         if entry.setsClockAtPairing {
             await gateway.setClockAfterPairing(bond.device, as: entry, over: candidate.adapter)
         }
-        let keepsLink = entry.model.has(.bondFirstThenKeepLink)
-        if keepsLink {
+        if entry.model.has(.bondFirstThenKeepLink) {
             await gateway.readAfterPairing(bond.device, as: entry, over: candidate.adapter)
         }
         await order.job.add(
@@ -191,7 +188,6 @@ extension Pairings {
                 .paired, "Paired with \(entry.model.name) at \(bond.device.address).",
                 peripheralID: entry.model.id, address: bond.device.address,
                 entry: entry.address == nil ? Self.line(for: entry, bond.device.address) : nil))
-        return keepsLink ? bond.device : nil
     }
 
     /// Remembers with which adapter the device has a bond. What was known of its attributes may be

@@ -80,7 +80,7 @@ public actor Pairings {
                 result = .failure(error)
             }
         }
-        await gateway.endPairing(after: nil)
+        await gateway.endPairing()
         isUnpairing = false
         try result.get()
     }
