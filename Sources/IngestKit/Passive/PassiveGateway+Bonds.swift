@@ -24,14 +24,18 @@ extension PassiveGateway {
     func mayBeRead(_ advertisement: Advertisement, as entry: AllowedPeripheral) -> Bool {
         let device = advertisement.device
         let now = advertisement.received
-        if advertisement.isInPairingMode, bonds.wantsAutomaticPairing(device, as: entry) {
-            if bonds.isSettled(at: now) {
-                pairing.wish.yield(PairingHold.Wish(advertisement: advertisement, entry: entry))
-            }
-            // A link without a bond would end its pairing mode and bring nothing.
-            return false
+        guard advertisement.isInPairingMode, bonds.wantsAutomaticPairing(device, as: entry) else {
+            return bonds.admits(device, at: now)
         }
-        return bonds.admits(device, at: now)
+        // Some always say that they are in pairing mode, and give their readings without a bond.
+        if !entry.requiresBond, pairing.automatic.isBackingOff(entry, at: now) {
+            return bonds.admits(device, at: now)
+        }
+        if bonds.isSettled(at: now) {
+            pairing.wish.yield(PairingHold.Wish(advertisement: advertisement, entry: entry))
+        }
+        // A link without a bond would end its pairing mode and bring nothing.
+        return false
     }
 
     /// Whether the read may have a link, and if so whether it must be encrypted; tells what stands in
@@ -117,6 +121,20 @@ extension PassiveGateway {
         pairing.listener = nil
         perform(scheduler.resume(at: ports.clock.now, after: device))
         await listen(for: nil)
+    }
+
+    /// Whether the gateway may pair by itself under this entry now.
+    func mayPair(_ entry: AllowedPeripheral) -> Bool {
+        pairing.automatic.allows(entry, at: ports.clock.now)
+    }
+
+    /// What came of a pairing that the gateway began by itself.
+    func automaticPairing(as entry: AllowedPeripheral, succeeded: Bool) {
+        if succeeded {
+            pairing.automatic.succeeded(entry, at: ports.clock.now)
+        } else {
+            pairing.automatic.failed(entry, at: ports.clock.now)
+        }
     }
 
     /// Whether a read that was started has not ended yet.

@@ -155,7 +155,7 @@ struct BondedReadingTests {
     }
 
     @Test func automaticPairingThatFailsBacksOff() async throws {
-        let entry = GatewayBench.Entry(pairing: .auto, passkey: "cuff")
+        let entry = GatewayBench.Entry(requiresBond: true, pairing: .auto, passkey: "cuff")
         try await GatewayBench.run(SimulatedBonding(.passkey(1)), entry: entry) { bench in
             await bench.peripheral.wakeUp()
             try await bench.advance(until: "pair-failed")
@@ -166,6 +166,26 @@ struct BondedReadingTests {
             #expect(bench.errors(of: "pair-failed").count == 2)
             #expect(await bench.links() == 0)
             #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    /// As one that always says that it is in pairing mode.
+    @Test func deviceThatCannotBePairedIsReadBetweenTheAttempts() async throws {
+        let entry = GatewayBench.Entry(pairing: .auto, passkey: "cuff")
+        let bonding = SimulatedBonding(.passkey(1), isRequired: false)
+        try await GatewayBench.run(bonding, entry: entry, readings: 2) { bench in
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "pair-failed")
+            #expect(bench.noted.committed.all.isEmpty)
+            try await bench.advance(until: "disconnected")
+            #expect(bench.kinds() == [.bloodPressure: 1])
+            #expect(bench.count(of: "pair-failed") == 1)
+            // It is tried again in its time, and read after that.
+            try await bench.spend(.seconds(60))
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "disconnected", times: 2)
+            #expect(bench.kinds() == [.bloodPressure: 2])
+            #expect(bench.count(of: "pair-failed") == 2)
         }
     }
 

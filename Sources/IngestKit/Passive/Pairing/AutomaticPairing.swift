@@ -19,6 +19,11 @@ struct AutomaticPairing: Sendable {
         failures[entry.address].map { now >= $0.until } ?? true
     }
 
+    /// Whether pairing with the device failed, and it is too early to try again.
+    func isBackingOff(_ entry: AllowedPeripheral, at now: MonotonicInstant) -> Bool {
+        failures[entry.address].map { $0.count > 0 && now < $0.until } ?? false
+    }
+
     mutating func succeeded(_ entry: AllowedPeripheral, at now: MonotonicInstant) {
         failures[entry.address] = nil
         // One bond a minute with devices that only claim to be of a model.

@@ -13,6 +13,7 @@ struct PairingHold: Sendable {
     var listener: (@Sendable (Advertisement) -> Bool)?
     /// What is being paired, so that its device is listened for, whatever it sends under.
     var target: PairingTarget?
+    var automatic = AutomaticPairing()
     /// Reads that were started and have not ended.
     var readsUnderWay = 0
     /// The same of standing attempts, which wait for a peripheral nearly all of the time.

@@ -34,7 +34,7 @@ extension Pairings {
             let entry = stop.entry ?? order.entries[0]
             let words = stop.failure.words(for: entry.model)
             ports.events.emit(.pairFailed(entry.reference, error: words))
-            if order.heard != nil { automatic.failed(entry, at: clock.now) }
+            if order.heard != nil { await gateway.automaticPairing(as: entry, succeeded: false) }
             await order.job.add(
                 PairingStep(
                     .failed, "Could not pair: \(words)", peripheralID: entry.model.id,
@@ -176,7 +176,7 @@ extension Pairings {
         await remember(bond.adapter, of: bond.device)
         await gateway.paired(bond)
         ports.events.emit(.paired(entry.reference))
-        if order.heard != nil { automatic.succeeded(entry, at: ports.clock.now) }
+        if order.heard != nil { await gateway.automaticPairing(as: entry, succeeded: true) }
         if entry.setsClockAtPairing {
             await gateway.setClockAfterPairing(bond.device, as: entry, over: candidate.adapter)
         }

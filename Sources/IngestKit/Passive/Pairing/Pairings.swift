@@ -31,7 +31,6 @@ public actor Pairings {
     let gateway: PassiveGateway
     let ports: PassiveGateway.Ports
     let passkey: PasskeySource
-    var automatic = AutomaticPairing()
     private var current: PairingJob?
     private var currentTask: Task<Void, Never>?
     private var isUnpairing = false
@@ -140,7 +139,7 @@ public actor Pairings {
     private func consider(_ wish: PairingHold.Wish) async {
         // It may have been paired since it was heard.
         guard await gateway.bonds.wantsAutomaticPairing(wish.advertisement.device, as: wish.entry),
-            await !gateway.isReadingAtOnce, current == nil, automatic.allows(wish.entry, at: ports.clock.now)
+            await !gateway.isReadingAtOnce, await gateway.mayPair(wish.entry), current == nil
         else { return }
         _ = try? take(
             .device(wish.advertisement.device.address), [wish.entry], heard: wish.advertisement)

@@ -142,6 +142,8 @@ import Testing
             let now = Double(failure) * 10_000
             automatic.failed(Self.pinnedCuff, at: .at(now))
             #expect(!automatic.allows(Self.pinnedCuff, at: .at(now + delay - 1)))
+            #expect(automatic.isBackingOff(Self.pinnedCuff, at: .at(now + delay - 1)))
+            #expect(!automatic.isBackingOff(Self.pinnedCuff, at: .at(now + delay)))
             #expect(automatic.allows(Self.pinnedCuff, at: .at(now + delay)))
         }
         automatic.succeeded(Self.pinnedCuff, at: .at(80_000))
@@ -149,6 +151,7 @@ import Testing
         // All devices that no entry names share one delay, after a success too.
         automatic.succeeded(Self.anyThermometer, at: .at(80_000))
         #expect(!automatic.allows(Self.anyThermometer, at: .at(80_059)))
+        #expect(!automatic.isBackingOff(Self.anyThermometer, at: .at(80_059)))
         #expect(automatic.allows(Self.anyThermometer, at: .at(80_060)))
     }
 }
