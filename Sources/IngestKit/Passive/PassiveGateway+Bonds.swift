@@ -47,6 +47,10 @@ extension PassiveGateway {
         switch verdict {
         case .open: return false
         case .encrypted: return true
+        case .elsewhere(let adapter):
+            // While nobody lists the bonds the scheduler knows of none.
+            perform(scheduler.bind(request.device, to: adapter, at: ports.clock.now))
+            return nil
         case .refused(let notice):
             tell(notice, of: request)
             return nil

@@ -80,14 +80,14 @@ struct Pair: AsynchronousCommand {
                 switch step.step {
                 case .passkeyWanted:
                     screen.answer {
-                        .init(passkey: PairingScreen.typedPasskey())
+                        .init(passkey: PairingScreen.typedPasskey(), step: step.number)
                     } with: {
                         // What comes too late is nobody's.
                         try? await client.answer($0, to: id)
                     }
                 case .confirmNumber:
                     screen.answer {
-                        .init(sameNumber: PairingScreen.typedYes())
+                        .init(sameNumber: PairingScreen.typedYes(), step: step.number)
                     } with: {
                         try? await client.answer($0, to: id)
                     }

@@ -33,9 +33,11 @@ enum ControlMessage {
         /// Six digits.
         var passkey: String?
         var sameNumber: Bool?
+        /// The number of the step that asked, so that an answer that comes late answers no other question.
+        var step: Int?
 
         enum CodingKeys: String, CodingKey {
-            case passkey
+            case passkey, step
             case sameNumber = "same_number"
         }
 

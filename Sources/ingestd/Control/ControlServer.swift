@@ -81,7 +81,8 @@ struct ControlServer: Service {
         await server.appendRoute("POST /v1/pairings/:id/answer") { request in
             await Self.reply {
                 let message: ControlMessage.Answer = try await Self.message(of: request)
-                try await pairings.answer(try message.parsed(), to: Self.id(of: request))
+                try await pairings.answer(
+                    try message.parsed(), to: Self.id(of: request), step: message.step)
                 return ControlMessage.Done()
             }
         }

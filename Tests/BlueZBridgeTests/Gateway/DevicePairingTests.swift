@@ -132,6 +132,16 @@ struct DevicePairingTests {
         }
     }
 
+    @Test func pairingThatIsCancelledBeforeItIsTakenUpEndsToo() async throws {
+        try await GatewayBench.run(SimulatedBonding(isInPairingMode: false)) { bench in
+            let id = try await bench.pairings.begin(.model(1))
+            try await bench.pairings.cancel(id)
+            #expect(await !bench.pairings.isPairing)
+            #expect(try await bench.pairings.steps(of: id, after: 0).last?.reason == "cancelled")
+            #expect(bench.errors(of: "pair-failed") == ["it was stopped"])
+        }
+    }
+
     @Test func readUnderWayEndsBeforeThePairing() async throws {
         try await GatewayBench.run(SimulatedBonding(isRequired: false), readings: 2) { bench in
             await bench.peripheral.wakeUp()

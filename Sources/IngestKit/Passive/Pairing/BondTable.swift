@@ -14,6 +14,8 @@ struct BondTable: Sendable {
         case open
         /// Over a link that is encrypted with a bond's keys, or not at all.
         case encrypted
+        /// Over this adapter, which has the keys.
+        case elsewhere(BluetoothAddress)
         /// Not now; with what is to be told of it, if it was not told before.
         case refused(Notice?)
     }
@@ -39,6 +41,8 @@ struct BondTable: Sendable {
     static let mostObstacles = 1_024
 
     private var list = BondList.unknown
+    /// The last bonds that were listed.
+    private var lastKnown: Set<Bond> = []
     private var knownSince: MonotonicInstant?
     private(set) var obstacles: [DeviceAddress: Obstacle] = [:]
     private var adapters: [AdapterID: BluetoothAddress] = [:]
@@ -63,12 +67,14 @@ struct BondTable: Sendable {
     mutating func update(
         _ new: BondList, at now: MonotonicInstant
     ) -> [(device: DeviceAddress, adapter: BluetoothAddress?)] {
-        let before = all ?? []
         list = new
         guard let bonds = all else {
             knownSince = nil
             return []
         }
+        // What goes while nobody can be asked has changed too.
+        let before = lastKnown
+        lastKnown = bonds
         knownSince = knownSince ?? now
         for bond in bonds where obstacles[bond.device] != nil {
             switch obstacles[bond.device] {
@@ -124,7 +130,8 @@ struct BondTable: Sendable {
         let keys = bonds?.isEmpty == false ? bonds : (bonds == nil ? remembered.map { [$0] } : nil)
         if let keys {
             if let own = adapters[adapter], keys.contains(own) { return .encrypted }
-            guard keys.isDisjoint(with: present) else { return .refused(nil) }
+            let others = keys.intersection(present)
+            if let other = others.min(by: { $0.value < $1.value }) { return .elsewhere(other) }
             return refuse(device, .adapterAbsent, .readFailed(Words.adapterAbsent))
         }
         guard bonds != nil else { return entry.requiresBond ? .encrypted : .open }
@@ -133,7 +140,7 @@ struct BondTable: Sendable {
                 return refuse(device, .adapterAbsent, .readFailed(Words.adapterAbsent))
             }
             guard isSettled(at: now) else {
-                return adapters[adapter] == remembered ? .encrypted : .refused(nil)
+                return adapters[adapter] == remembered ? .encrypted : .elsewhere(remembered)
             }
             return refuse(device, .lost, .bondLost(Words.lost(entry)))
         }

@@ -16,7 +16,8 @@ actor PairingJob: PairingResponder {
     /// Nobody can be asked.
     private let isAutomatic: Bool
     private var question: CheckedContinuation<PairingAnswer?, Never>?
-    private var asked: PairingStep.Kind?
+    /// The step that asked it.
+    private var asked: PairingStep?
     private var changes: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastWaiter = 0
 
@@ -78,9 +79,10 @@ actor PairingJob: PairingResponder {
 
     // MARK: Questions
 
-    /// Gives the answer to the question that is open.
-    func answered(_ answer: PairingAnswer) throws(PairingRefusal) {
-        switch (asked, answer) {
+    /// Gives the answer to the question that is open; one to an earlier question is none.
+    func answered(_ answer: PairingAnswer, to number: Int?) throws(PairingRefusal) {
+        guard let asked, number == nil || number == asked.number else { throw .notAsked }
+        switch (asked.step, answer) {
         case (.passkeyWanted, .passkey), (.confirmNumber, .sameNumber): self.answer(answer)
         default: throw .notAsked
         }
@@ -95,7 +97,7 @@ actor PairingJob: PairingResponder {
     private func ask(_ step: PairingStep) async -> PairingAnswer? {
         guard !isAutomatic, !isOver, question == nil else { return nil }
         add(step)
-        asked = step.step
+        asked = steps.last
         let clock = clock
         let timer = Task {
             guard (try? await clock.sleep(for: Self.answerTimeout)) != nil else { return }

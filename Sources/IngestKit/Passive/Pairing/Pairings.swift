@@ -33,6 +33,10 @@ public actor Pairings {
     let passkey: PasskeySource
     private var current: PairingJob?
     private var currentTask: Task<Void, Never>?
+    /// Whether the current one is to be stopped, and who waits for its end.
+    private var isStopped = false
+    private var endings: [CheckedContinuation<Void, Never>] = []
+    private var hasEnded = false
     private var isUnpairing = false
     /// The last one, so that its end can still be asked for.
     private var last: PairingJob?
@@ -58,6 +62,9 @@ public actor Pairings {
             }
             group.cancelAll()
         }
+        // What was not taken up never will be.
+        hasEnded = true
+        ended()
     }
 
     /// Has reading wait, and `body` run when nothing is read any more.
@@ -104,16 +111,20 @@ public actor Pairings {
     }
 
     /// Answers the question that the pairing asks.
-    public func answer(_ answer: PairingAnswer, to id: String) async throws(PairingRefusal) {
-        try await job(id).answered(answer)
+    /// - Parameter step: the number of the step that asked; nil: the one that is open.
+    public func answer(
+        _ answer: PairingAnswer, to id: String, step: Int? = nil
+    ) async throws(PairingRefusal) {
+        try await job(id).answered(answer, to: step)
     }
 
     /// Stops a pairing; returns when it has ended.
     public func cancel(_ id: String) async throws(PairingRefusal) {
-        let job = try job(id)
-        guard job === current, let currentTask else { return }
-        currentTask.cancel()
-        await currentTask.value
+        guard try job(id) === current else { return }
+        // It may not have been taken up yet.
+        isStopped = true
+        currentTask?.cancel()
+        await withCheckedContinuation { endings.append($0) }
     }
 
     private func job(_ id: String) throws(PairingRefusal) -> PairingJob {
@@ -126,7 +137,7 @@ public actor Pairings {
     private func take(
         _ target: PairingTarget, _ entries: [AllowedPeripheral], heard: Advertisement?
     ) throws(PairingRefusal) -> PairingJob {
-        guard current == nil, !isUnpairing else { throw .busy }
+        guard current == nil, !isUnpairing, !hasEnded else { throw .busy }
         // Not counted: who asks for one of an earlier run of the gateway must not get another's.
         let id = String(UInt64.random(in: .min ... .max), radix: 16)
         let job = PairingJob(id: id, isAutomatic: heard != nil, clock: ports.clock)
@@ -150,6 +161,7 @@ public actor Pairings {
     private func perform(_ order: Order) async {
         let task = Task { await carryOut(order) }
         currentTask = task
+        if isStopped { task.cancel() }
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 if order.heard == nil { group.addTask { await self.watchLease(of: order.job, task) } }
@@ -159,9 +171,16 @@ public actor Pairings {
         } onCancel: {
             task.cancel()
         }
-        currentTask = nil
         last = order.job
+        ended()
+    }
+
+    private func ended() {
+        currentTask = nil
         current = nil
+        isStopped = false
+        for ending in endings { ending.resume() }
+        endings = []
     }
 
     /// Stops a pairing whose operator has gone.

@@ -10,12 +10,15 @@ import Testing
     static let bond = Bond(device: device, adapter: own)
 
     enum Kind: Sendable, Equatable {
-        case open, encrypted, refused, bondLost, readFailed
+        case open, encrypted, elsewhere, refused, bondLost, readFailed
 
         init(_ verdict: BondTable.Verdict) {
             switch verdict {
             case .open: self = .open
             case .encrypted: self = .encrypted
+            case .elsewhere(let adapter):
+                #expect(adapter == BondTableTests.other)
+                self = .elsewhere
             case .refused(nil): self = .refused
             case .refused(.bondLost): self = .bondLost
             case .refused(.readFailed): self = .readFailed
@@ -52,7 +55,7 @@ import Testing
         Row("a bond whatever the entry says", .known([bond]), requiresBond: true, [.encrypted]),
         Row(
             "a bond with the other adapter", .known([Bond(device: device, adapter: other)]),
-            [.refused, .refused]),
+            [.elsewhere, .elsewhere]),
         Row(
             "a bond with an adapter that is not there", .known([Bond(device: device, adapter: absent)]),
             [.readFailed, .refused]),
@@ -64,11 +67,14 @@ import Testing
             "a bond that was with an adapter that is not there", remembered: absent, [.readFailed, .refused]),
         Row("a bond that was, while not all are listed", remembered: own, at: 9, [.encrypted, .encrypted]),
         Row("a bond that is wanted, while not all are listed", requiresBond: true, at: 9, [.encrypted]),
-        Row("a bond with the other adapter, while not all are listed", remembered: other, at: 9, [.refused]),
+        Row("a bond with the other adapter, while not all are listed", remembered: other, at: 9, [.elsewhere]),
         Row("bluetoothd absent", .unknown, [.open]),
         Row("bluetoothd absent, and a bond is wanted", .unknown, requiresBond: true, [.encrypted]),
         Row("bluetoothd absent, and there was a bond", .unknown, remembered: own, [.encrypted, .encrypted]),
-        Row("bluetoothd absent, and a bond with the other adapter", .unknown, remembered: other, [.refused]),
+        Row("bluetoothd absent, and a bond with the other adapter", .unknown, remembered: other, [.elsewhere]),
+        Row(
+            "bluetoothd absent, and a bond with an adapter that is not there", .unknown, remembered: absent,
+            [.readFailed, .refused]),
     ]
 
     static func bench(_ list: BondList) -> BondTable {
@@ -115,6 +121,21 @@ import Testing
         // Told again when it is lost again.
         _ = bonds.update(.known([]), at: .at(80))
         #expect(Self.refuse(&bonds, remembered: Self.own) == .bondLost)
+    }
+
+    @Test func bondsThatGoWhileNobodyCanBeAskedAreChangesToo() {
+        var bonds = Self.bench(.known([Self.bond]))
+        #expect(bonds.update(.unknown, at: .at(70)).isEmpty)
+        let changes = bonds.update(.known([]), at: .at(80))
+        #expect(changes.map(\.device) == [Self.device])
+        #expect(changes.map(\.adapter) == [nil])
+        #expect(bonds.update(.known([]), at: .at(90)).isEmpty)
+        // Who refuses the keys of a bond does so after a restart of bluetoothd too.
+        _ = bonds.update(.known([Self.bond]), at: .at(100))
+        _ = bonds.keysRefused(by: Self.device, as: Self.entry(), at: .at(110))
+        _ = bonds.update(.unknown, at: .at(120))
+        _ = bonds.update(.known([Self.bond]), at: .at(130))
+        #expect(!bonds.admits(Self.device, at: .at(140)))
     }
 
     @Test func refusedKeysAreToldOnceAndTriedEvery15Minutes() {
