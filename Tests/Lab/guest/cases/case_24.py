@@ -1,12 +1,19 @@
 """A cuff as most are: its readings are for bonded gateways alone."""
 
-from labkit.kinds import CUFF, INFORMATION, THERMOMETER
-from labkit.pairing import PairCommand, pair
-from labkit.payloads import DateTime, blood_pressure, temperature
-from labkit.waiting import expect_equal
+import subprocess
 
-TITLE = "a cuff that needs a bond: refused outside of pairing mode, paired, read encrypted; who only asks is read"
+from labkit.commands import run as command
+from labkit.kinds import CUFF, INFORMATION, THERMOMETER
+from labkit.pairing import PROGRAM, PairCommand, pair
+from labkit.payloads import DateTime, blood_pressure, temperature
+from labkit.waiting import expect, expect_equal, wait_until
+
+TITLE = ("a cuff that needs a bond: refused without bluetoothd and outside of pairing mode, paired, read encrypted; "
+         "who only asks is read")
+LIMIT_S = 240
 EXCHANGE_MTU_REQUEST = 0x02
+UNAVAILABLE = 69
+BLUETOOTHD_LIMIT_S = 60
 
 
 def run(lab):
@@ -22,6 +29,7 @@ def run(lab):
     lab.journal.wait("read-failed", cuff)
     expect_equal(lab.receiver.records(cuff), [], "records before there is a bond")
 
+    check_without_bluetoothd(cuff)
     cuff.linger()
     PairCommand(cuff.address).wait_failed("refused")
     lab.journal.wait("pair-failed", cuff)
@@ -43,3 +51,17 @@ def run(lab):
     expect_equal([pdu for pdu in sent if pdu.bytes[0] == EXCHANGE_MTU_REQUEST], [], "requests of bluetoothd")
     expect_equal(len(lab.journal.events("paired", cuff)), 1, "number of paired")
     expect_equal(lab.journal.events("bond-lost", cuff), [], "lost bonds")
+
+
+def check_without_bluetoothd(cuff):
+    command("systemctl", "mask", "--runtime", "bluetooth.service")
+    command("systemctl", "stop", "bluetooth.service")
+    refused = subprocess.run([PROGRAM, "pair", cuff.address], capture_output=True, text=True,
+                             timeout=BLUETOOTHD_LIMIT_S, check=False)
+    expect_equal(refused.returncode, UNAVAILABLE, "exit status of ingestd pair without bluetoothd")
+    expect_equal(refused.stderr.count("\n"), 1, "lines of its error")
+    expect("systemctl start bluetooth" in refused.stderr, f"the error does not say what to do: {refused.stderr}")
+    command("systemctl", "unmask", "--runtime", "bluetooth.service")
+    command("systemctl", "start", "bluetooth.service")
+    wait_until("bluetoothd has the adapter again", BLUETOOTHD_LIMIT_S,
+               lambda: "Powered: yes" in command("bluetoothctl", "show", check=False))
