@@ -60,18 +60,19 @@ public struct AllowList: Sendable, Equatable {
             return Self.canRead(advertisement, as: entry) ? entry : nil
         }
         guard takesPrivate || !advertisement.device.isPrivate else { return nil }
-        return models.first { Self.canRead(advertisement, as: $0) && $0.model.isRecognised(in: advertisement) }
+        return models.first {
+            Self.canRead(advertisement, as: $0) && $0.model.isRecognised(in: advertisement)
+        }
     }
 
     /// The entries for one device each of which one is meant by `target`, and read over a link.
     private func pinned(for target: PairingTarget) -> [AllowedPeripheral] {
-        let entries =
+        let named =
             switch target {
-            case .model(let id): pinned.sorted { $0.key.value < $1.key.value }.map(\.value)
-                .filter { $0.model.id == id }
+            case .model(let id): entries.filter { $0.address != nil && $0.model.id == id }
             case .device(let address): [pinned[address]].compactMap(\.self)
             }
-        return entries.filter { $0.broadcastFormat == nil }
+        return named.filter { $0.broadcastFormat == nil }
     }
 
     /// The entry under which the device that sent this advert would be read if it were paired; nil if

@@ -59,7 +59,8 @@ struct PrivateAddressTests {
             #expect(steps.last?.address == RadioBench.pinned)
             #expect(steps.last?.entry == nil)
             try await bench.advance(until: "disconnected", times: 2)
-            #expect(bench.noted.committed.all.map(\.device.address) == [RadioBench.pinned, RadioBench.pinned])
+            let addresses = bench.noted.committed.all.map(\.device.address)
+            #expect(addresses == [RadioBench.pinned, RadioBench.pinned])
         }
     }
 
@@ -68,7 +69,8 @@ struct PrivateAddressTests {
         try await Self.run(as: other) { bench in
             let steps = try await bench.pair(.device(RadioBench.pinned))
             #expect(steps.last?.reason == "other-device")
-            #expect(bench.errors(of: "pair-failed").first?.hasPrefix("another device was in pairing mode") == true)
+            let error = try #require(bench.errors(of: "pair-failed").first)
+            #expect(error.hasPrefix("another device was in pairing mode"))
             #expect(bench.count(of: "paired") == 0)
             #expect(bench.keeper.all.isEmpty)
             #expect(try await bench.store.recall(other) == nil)

@@ -111,8 +111,8 @@ struct PairingCourse: Sendable {
     /// its entry names hides behind no other.
     private mutating func choose(where isWanted: (Candidate) -> Bool) -> Action? {
         let seen = Set(candidates.values.filter { !$0.isHidden }.map(\.entry.address))
-        let wanted = candidates.values.filter { isWanted($0) && !($0.isHidden && seen.contains($0.entry.address)) }
-        let best = wanted.max { left, right in
+        let wanted = candidates.values.filter { !$0.isHidden || !seen.contains($0.entry.address) }
+        let best = wanted.filter(isWanted).max { left, right in
             let (weaker, stronger) = (left.rssi ?? -128, right.rssi ?? -128)
             // Equal ones in an order that does not depend on chance.
             return weaker == stronger

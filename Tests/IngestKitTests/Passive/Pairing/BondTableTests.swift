@@ -67,11 +67,15 @@ import Testing
             "a bond that was with an adapter that is not there", remembered: absent, [.readFailed, .refused]),
         Row("a bond that was, while not all are listed", remembered: own, at: 9, [.encrypted, .encrypted]),
         Row("a bond that is wanted, while not all are listed", requiresBond: true, at: 9, [.encrypted]),
-        Row("a bond with the other adapter, while not all are listed", remembered: other, at: 9, [.elsewhere]),
+        Row(
+            "a bond with the other adapter, while not all are listed", remembered: other, at: 9,
+            [.elsewhere]),
         Row("bluetoothd absent", .unknown, [.open]),
         Row("bluetoothd absent, and a bond is wanted", .unknown, requiresBond: true, [.encrypted]),
         Row("bluetoothd absent, and there was a bond", .unknown, remembered: own, [.encrypted, .encrypted]),
-        Row("bluetoothd absent, and a bond with the other adapter", .unknown, remembered: other, [.elsewhere]),
+        Row(
+            "bluetoothd absent, and a bond with the other adapter", .unknown, remembered: other,
+            [.elsewhere]),
         Row(
             "bluetoothd absent, and a bond with an adapter that is not there", .unknown, remembered: absent,
             [.readFailed, .refused]),

@@ -91,7 +91,8 @@ import Testing
         #expect(list.match(advert) == nil)
         let plain = Advertisement.sample(of: DeviceAddress(Self.stranger, .public), data: data)
         #expect(list.match(plain, pairing: .device(Self.pinned)) == nil)
-        #expect(list.match(.sample(of: Self.hidden, isConnectable: false, data: data), pairing: target) == nil)
+        let beacon = Advertisement.sample(of: Self.hidden, isConnectable: false, data: data)
+        #expect(list.match(beacon, pairing: target) == nil)
     }
 
     @Test func theRadioReportsWhatIsPairedBesides() {
