@@ -58,7 +58,19 @@ let package = Package(
         .target(
             name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestKit"], swiftSettings: strict),
         .target(
-            name: "PeripheralSimulator", dependencies: ["BlueZBridge", "IngestKit"], swiftSettings: strict),
+            name: "PeripheralSimulator",
+            dependencies: [
+                "BlueZBridge", "IngestKit", .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            swiftSettings: strict),
+        // Of Tests/Reliability; not installed.
+        .executableTarget(
+            name: "peripheral-simulator",
+            dependencies: [
+                "BlueZBridge", "IngestKit", "PeripheralSimulator",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/Reliability/Simulator", swiftSettings: strict),
         .executableTarget(
             name: "ingestd",
             dependencies: [

@@ -98,7 +98,7 @@ public final class PacketChannel: @unchecked Sendable {
 
     /// Gives what has come of a socket that no longer sends, and its end. Does nothing while a
     /// handler is running: the channel is about to read on.
-    func drain() {
+    package func drain() {
         loop.checkIsolated()
         guard !isReading else { return }
         read(atMost: .max)

@@ -149,7 +149,7 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
     // MARK: Descriptors and deadlines, on the loop's thread only
 
     /// What to wait for on a descriptor.
-    enum Readiness {
+    package enum Readiness {
         case toRead
         case toWrite
         case toReadOrWrite
@@ -165,7 +165,7 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
 
     /// Calls `body` whenever `descriptor` is ready, or has an error, until `ignore`. A second call
     /// replaces the first.
-    func watch(_ descriptor: Int32, for readiness: Readiness, body: @escaping () -> Void) {
+    package func watch(_ descriptor: Int32, for readiness: Readiness, body: @escaping () -> Void) {
         checkIsolated()
         watched[descriptor] = Watch(events: readiness.events, body: body)
         polled.removeAll(keepingCapacity: true)

@@ -69,10 +69,7 @@ final class SimulatedAir: @unchecked Sendable {
     func connect(
         to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool
     ) throws(LinkError) -> PacketChannel {
-        loop.checkIsolated()
-        guard kernel.isPowered(adapter) else { throw .adapterUnavailable }
-        guard let peripheral = peripheral(at: device) else { throw .notReachable }
-        if let obstacle = peripheral.obstacle() { throw obstacle }
+        let peripheral = try reach(device, from: adapter)
         let bond = Bond(device: peripheral.identity, adapter: adapter)
         let hasKeys = keys.withLock { $0.contains(bond) } && peripheral.hasKeys(of: adapter)
         guard hasKeys || !requiresEncryption else { throw .notEncrypted }
@@ -83,6 +80,24 @@ final class SimulatedAir: @unchecked Sendable {
         } catch {
             throw .refused(errno: error.errno)
         }
+    }
+
+    /// Connects the other end of this channel to a device, in clear.
+    func accept(
+        _ channel: PacketChannel, to device: DeviceAddress, from adapter: BluetoothAddress
+    ) throws(LinkError) {
+        try reach(device, from: adapter).accept(channel, from: adapter)
+    }
+
+    /// The peripheral with this address, if it can be connected to.
+    private func reach(
+        _ device: DeviceAddress, from adapter: BluetoothAddress
+    ) throws(LinkError) -> SimulatedPeripheral {
+        loop.checkIsolated()
+        guard kernel.isPowered(adapter) else { throw .adapterUnavailable }
+        guard let peripheral = peripheral(at: device) else { throw .notReachable }
+        if let obstacle = peripheral.obstacle() { throw obstacle }
+        return peripheral
     }
 
     /// Under which address the box hears a peripheral.

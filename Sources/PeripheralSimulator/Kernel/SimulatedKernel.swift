@@ -32,7 +32,7 @@ public final class SimulatedKernel: @unchecked Sendable {
     private let continuation: AsyncStream<Command>.Continuation
     /// The gateway's end of the channel.
     public let gatewayChannel: PacketChannel
-    private let channel: PacketChannel
+    private var channel: PacketChannel
     private let loop: RadioLoop
     private var inventory: [UInt16: SimulatedAdapter] = [:]
     private var history: [Command] = []
@@ -51,6 +51,13 @@ public final class SimulatedKernel: @unchecked Sendable {
     /// Begins to answer.
     public func open() async {
         await loop.perform { self.openOnLoop() }
+    }
+
+    /// Answers on this channel from now on. The adapters stay as they are.
+    func serve(_ channel: PacketChannel) {
+        self.channel.close()
+        self.channel = channel
+        openOnLoop()
     }
 
     func openOnLoop() {

@@ -41,14 +41,18 @@ final class SimulatedLink: @unchecked Sendable {
     /// Values of this link that wait to be sent.
     private var waiting: [Outgoing] = []
     private var unconfirmed: (() -> Void)?
+    private let idle: Duration?
+    private var idleTimer: RadioLoop.Timer?
+    private let onValue: (SimulatedValue.Fate, BluetoothUUID, [UInt8]) -> Void
     /// Called when the sensor has done a step.
     private let onStep: () -> Void
     private let onEnd: (SimulatedLink) -> Void
 
     init(
         channel: PacketChannel, loop: RadioLoop, behaviour: LinkBehaviour, server: AttributeServer,
-        sensor: SensorBox? = nil, clock: SimulatedPeripheral? = nil, onStep: @escaping () -> Void = {},
-        onEnd: @escaping (SimulatedLink) -> Void
+        sensor: SensorBox? = nil, clock: SimulatedPeripheral? = nil, idle: Duration? = nil,
+        onValue: @escaping (SimulatedValue.Fate, BluetoothUUID, [UInt8]) -> Void = { _, _, _ in },
+        onStep: @escaping () -> Void = {}, onEnd: @escaping (SimulatedLink) -> Void
     ) {
         self.channel = channel
         self.loop = loop
@@ -56,6 +60,8 @@ final class SimulatedLink: @unchecked Sendable {
         self.server = server
         self.sensor = sensor
         self.clock = clock
+        self.idle = idle
+        self.onValue = onValue
         self.onStep = onStep
         self.onEnd = onEnd
     }
@@ -68,6 +74,7 @@ final class SimulatedLink: @unchecked Sendable {
                 self?.ended()
             })
         guard behaviour.dropAfter != 0 else { return hangUp() }
+        expectSomething()
         for pdu in behaviour.opening { send(pdu) }
     }
 
@@ -76,9 +83,22 @@ final class SimulatedLink: @unchecked Sendable {
         ended()
     }
 
+    /// Hangs up when nothing goes over the link for too long. A PDU that waits in the socket has come.
+    private func expectSomething() {
+        guard let idle else { return }
+        if let idleTimer { loop.cancel(idleTimer) }
+        idleTimer = loop.after(idle) { [weak self] in
+            guard let self else { return }
+            let before = pduCount
+            channel.drain()
+            if pduCount == before { hangUp() }
+        }
+    }
+
     private func ended() {
         guard !trace.hasEnded else { return }
         trace.hasEnded = true
+        if let idleTimer { loop.cancel(idleTimer) }
         if case .waiting(let timer, _) = sensorState { loop.cancel(timer) }
         onEnd(self)
     }
@@ -166,7 +186,13 @@ final class SimulatedLink: @unchecked Sendable {
             let isIndication = (server.subscriptions[next.characteristic] ?? 0) & 2 != 0
             let opcode =
                 isIndication ? AttributeServer.Opcode.indication : AttributeServer.Opcode.notification
-            if isIndication, !behaviour.hangsUpAfterSending { unconfirmed = next.confirmed }
+            if isIndication, !behaviour.hangsUpAfterSending {
+                unconfirmed = { [onValue] in
+                    onValue(.confirmed, next.characteristic, next.value)
+                    next.confirmed()
+                }
+            }
+            onValue(.offered, next.characteristic, next.value)
             send([opcode] + Wire.bytes(handle) + next.value.prefix(server.mtu - 3))
             // Nothing tells a peripheral what became of a notification.
             if !isIndication { next.confirmed() }
@@ -250,6 +276,7 @@ final class SimulatedLink: @unchecked Sendable {
     private func note(_ pdu: [UInt8], isFromGateway: Bool) -> Bool {
         guard !trace.hasEnded else { return false }
         pduCount += 1
+        expectSomething()
         if trace.pdus.count < Self.longestTrace {
             trace.pdus.append(LinkTrace.PDU(isFromGateway: isFromGateway, bytes: pdu))
         }

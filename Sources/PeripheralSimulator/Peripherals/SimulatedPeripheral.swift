@@ -40,10 +40,11 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     private var readings: [SimulatedReading]
     /// The payload of the reading that is given next, once a wake-up has fixed its time.
     private var payloads: [[UInt8]] = []
-    private let total: Int
+    private var total: Int
     private var given = 0
     private var confirmed = 0
     private var isAwake = false
+    private var isFastAsleep = false
     private var link: SimulatedLink?
     private var pastTraces: [LinkTrace] = []
     private var accepted = 0
@@ -51,6 +52,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     /// Puts an advert on the air.
     var transmit: (() -> Void)?
     private var onProgress: (() -> Void)?
+    private var onValue: (@Sendable (SimulatedValue) -> Void)?
 
     /// A peripheral that gives what its sensor has.
     /// - Parameters:
@@ -132,6 +134,29 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         get async { await loop.perform { self.clock } }
     }
 
+    /// Has more readings to give, after those that it has.
+    public func measure(_ more: [SimulatedReading]) async {
+        await loop.perform {
+            self.readings += more
+            self.total += more.count
+        }
+    }
+
+    /// Readings that are not yet confirmed.
+    public var waiting: Int {
+        get async {
+            await loop.perform {
+                let report = self.report
+                return report.readings - report.confirmed
+            }
+        }
+    }
+
+    /// Tells of its values on links, on the radio's loop.
+    public func observe(_ body: @escaping @Sendable (SimulatedValue) -> Void) async {
+        await loop.perform { self.onValue = body }
+    }
+
     /// Changes its sensor, which goes on at once if a link is open.
     /// - Precondition: its sensor is of this type.
     @discardableResult
@@ -190,7 +215,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     }
 
     func wakeNow() {
-        guard !isAwake, transmit != nil else { return }
+        guard !isAwake, !isFastAsleep, transmit != nil else { return }
         isAwake = true
         cancelTimers()
         let now = clock?.reading(at: time()) ?? time()
@@ -219,6 +244,10 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         cancelTimers()
         isAwake = false
         continuation.yield(.asleep)
+        if rhythm.shortestSleep > .zero {
+            isFastAsleep = true
+            loop.after(rhythm.shortestSleep) { [weak self] in self?.isFastAsleep = false }
+        }
         guard let pause = rhythm.pause, !readings.isEmpty || sensor?.sensor.hasMore == true else { return }
         timers.append(loop.after(pause) { [weak self] in self?.wakeNow() })
     }
@@ -251,6 +280,12 @@ public final class SimulatedPeripheral: @unchecked Sendable {
                 table: table, longestPDU: longestPDU, isLocked: bonding?.isRequired == true && !isEncrypted),
             sensor: sensor,
             clock: clock == nil ? nil : self,
+            idle: rhythm.idle,
+            onValue: { [device, onValue] fate, characteristic, payload in
+                onValue?(
+                    SimulatedValue(
+                        fate: fate, device: device.address, characteristic: characteristic, payload: payload))
+            },
             onStep: { [weak self] in self?.onProgress?() },
             onEnd: { [weak self] in self?.ended($0) })
         self.link = link
@@ -298,7 +333,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         clock?.set(value, at: time())
     }
 
-    /// What it has given so far.
+    /// What it has given so far, on the radio's loop.
     var report: SimulationReport.Peripheral {
         let tally = sensor?.sensor.tally ?? SensorTally()
         return SimulationReport.Peripheral(

@@ -31,6 +31,18 @@ struct Run: AsynchronousCommand {
     @Option(help: "bluez, or simulated: the built-in peripherals, whose records are marked as such.")
     var radio = RadioKind.bluez
 
+    @Option(
+        help: ArgumentHelp(
+            "With --radio simulated, for tests: the socket of another process that simulates the peripherals.",
+            valueName: "socket"))
+    var peripherals: String?
+
+    func validate() throws {
+        guard peripherals == nil || radio == .simulated else {
+            throw ValidationError("--peripherals goes with --radio simulated")
+        }
+    }
+
     func serve() async throws {
         // Up to the first suspension the process has one thread, whose capabilities are those of
         // the process.
@@ -39,7 +51,7 @@ struct Run: AsynchronousCommand {
         let source: RadioSource
         switch radio {
         case .bluez: source = .kernel(try openManagement())
-        case .simulated: source = .simulated
+        case .simulated: source = peripherals.map { .hosted($0) } ?? .simulated
         }
         let sink: any EventSink =
             switch events {

@@ -44,7 +44,7 @@ struct Gateway: Sendable {
         let simulation = bluetooth.simulation
         let timekeeper = timekeeper(store: store, zone: zone, events: events)
         let factory = RecordFactory(
-            gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: simulation != nil)
+            gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: bluetooth.isSimulated)
         let ports = PassiveGateway.Ports(
             radio: bluetooth.radio, store: store, events: events, clock: clock,
             bondKeeper: bluetooth.bondKeeper,
@@ -121,6 +121,8 @@ struct Gateway: Sendable {
     /// The radio, and who keeps the bonds.
     private struct Bluetooth {
         let radio: any Radio
+        /// Whether no reading is anybody's.
+        var isSimulated = false
         var bondKeeper: (any BondKeeper)?
         var simulation: Simulation?
     }
@@ -146,7 +148,23 @@ struct Gateway: Sendable {
         case .simulated:
             let simulation = try Simulation(loop: loop, clock: clock, zone: zone)
             return Bluetooth(
-                radio: simulation.radio, bondKeeper: simulation.radio.bondKeeper, simulation: simulation)
+                radio: simulation.radio, isSimulated: true, bondKeeper: simulation.radio.bondKeeper,
+                simulation: simulation)
+        case .hosted(let path):
+            return Bluetooth(radio: try hostedRadio(path, loop: loop), isSimulated: true)
+        }
+    }
+
+    private func hostedRadio(_ path: String, loop: RadioLoop) throws(CommandFailure) -> BlueZRadio {
+        let peripherals = HostedPeripherals(path: path, loop: loop)
+        do {
+            return BlueZRadio(
+                management: try peripherals.management(), connector: peripherals, loop: loop, clock: clock,
+                settings: BlueZRadio.Settings(
+                    selection: configuration.adapterSelection, timing: configuration.scanTiming,
+                    isBluetoothdRunning: { false }))
+        } catch {
+            throw CommandFailure(.unavailable, "\(path): nobody simulates peripherals there")
         }
     }
 

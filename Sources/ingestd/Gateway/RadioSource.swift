@@ -6,4 +6,6 @@ enum RadioSource: ~Copyable {
     case kernel(ManagementDescriptor)
     /// The built-in peripherals.
     case simulated
+    /// Simulated peripherals of another process, which listens at this path.
+    case hosted(String)
 }

@@ -1,0 +1,67 @@
+public import BlueZBridge
+internal import FlyingSocks
+
+/// Lets gateways in other processes use a simulated kernel and peripherals: each of their channels is a
+/// connection to a socket of packets.
+///
+/// When a gateway dies its links end and its peripherals live on; the kernel keeps its monitors, as a
+/// real one does. One gateway at a time has the management channel, the last one to ask for it.
+///
+/// Sendable is checked by hand: everything that changes is touched on the loop only.
+public final class PeripheralHost: @unchecked Sendable {
+    private let loop: RadioLoop
+    private let kernel: SimulatedKernel
+    private let air: SimulatedAir
+    private let listener: Socket
+
+    /// - Parameters:
+    ///   - path: where to listen; nothing may be there yet.
+    ///   - peripherals: on this loop.
+    /// - Throws: `SocketError`, when the socket cannot be made.
+    public init(
+        path: String, loop: RadioLoop, adapters: [SimulatedAdapter], peripherals: [SimulatedPeripheral]
+    ) throws {
+        self.loop = loop
+        kernel = try SimulatedKernel(loop: loop, adapters: adapters)
+        air = SimulatedAir(loop: loop, kernel: kernel, peripherals: peripherals)
+        listener = try Socket.ofPackets()
+        try listener.bind(to: .unix(path: path))
+        try listener.listen()
+    }
+
+    /// Starts the peripherals' lives, and takes connections.
+    public func start() async {
+        await loop.perform { [self] in
+            air.start()
+            loop.watch(listener.file.rawValue, for: .toRead) { [self] in acceptAll() }
+        }
+    }
+
+    private func acceptAll() {
+        while let (file, _) = try? listener.accept() {
+            let socket = Socket(file: file)
+            guard (try? socket.setFlags(.nonBlocking)) != nil else {
+                try? socket.close()
+                continue
+            }
+            greet(PacketChannel(descriptor: file.rawValue, loop: loop))
+        }
+    }
+
+    /// Hands the channel over to whom its first packet names.
+    private func greet(_ channel: PacketChannel) {
+        channel.open(
+            onPacket: { [self] packet in
+                switch HostGreeting(Wire.copy(packet)) {
+                case .management: kernel.serve(channel)
+                case .link(let device, let adapter):
+                    do {
+                        try air.accept(channel, to: device, from: adapter)
+                    } catch {
+                        channel.close()
+                    }
+                case nil: channel.close()
+                }
+            }, onEnd: { _ in })
+    }
+}
