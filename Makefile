@@ -1,6 +1,6 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles delivery lab lint fuzz bench-decode release packages clean
+.PHONY: all build demo test test-unit oracles delivery kills prove-kills lab lint fuzz bench-decode release packages clean
 
 all: build
 
@@ -28,6 +28,15 @@ oracles: packages
 delivery: packages
 	swift build
 	tools/test delivery
+
+kills: packages
+	swift build
+	tools/test kills
+
+# Kills the gateway KILLS times; Tests/Reliability/README.md.
+prove-kills: packages
+	swift build
+	KILLS=$${KILLS:-1000} Tests/Reliability/run
 
 lab: packages
 	swift build

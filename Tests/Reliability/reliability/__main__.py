@@ -1,0 +1,132 @@
+"""Kills the gateway, lets it drain, and compares. One line a check, and the sum."""
+
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from . import comparison, tampering
+from .comparison import Evidence
+from .gateway import Gateway
+from .peripherals import CHARACTERISTICS, Peripherals
+from .receiver import Receiver
+
+# What drains at the end is little; a destination that failed waits some seconds.
+DRAIN_S = 180
+
+
+def wait_for_the_moment(choice, peripherals, receiver):
+    """Waits until the gateway is to be killed: while it starts, at any time, when a value has just been sent to it, or
+    when it has just sent a request."""
+    kind = choice.choices(["start", "any", "value", "request"], [15, 35, 35, 15])[0]
+    if kind == "start":
+        time.sleep(choice.uniform(0, 0.2))
+    elif kind == "any":
+        time.sleep(choice.uniform(0.2, 1.6))
+    else:
+        time.sleep(choice.uniform(0.1, 0.6))
+        if kind == "value":
+            peripherals.wait_for_offer(choice.choice(CHARACTERISTICS), seconds=2)
+            # A commit takes milliseconds.
+            time.sleep(choice.uniform(0, 0.008))
+        else:
+            receiver.wait_for_request(seconds=2)
+            time.sleep(choice.uniform(0, 0.01))
+    return kind
+
+
+def drained(peripherals, receiver, gateway):
+    """Lets the gateway run until all that was made is submitted."""
+    receiver.is_calm = True
+    peripherals.rest()
+    # What is measured at this moment may be in the ledger a moment later.
+    time.sleep(1)
+    gateway.start()
+    deadline = time.monotonic() + DRAIN_S
+    while time.monotonic() < deadline:
+        time.sleep(0.5)
+        evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), [], {}, [])
+        states = evidence.made()
+        if not comparison.every_reading_arrived(evidence) and "waiting" not in states.values():
+            break
+    ids = {id for found in evidence.received().values() for id in found}
+    gateway.wait_for_submissions(len(ids), max(1, deadline - time.monotonic()))
+    # Events are numbered with the submission, and told after it.
+    time.sleep(0.5)
+    return gateway.stop()
+
+
+def run(directory, kills, seed):
+    choice = random.Random(seed)
+    peripherals = Peripherals(directory, choice.getrandbits(63))
+    receiver = Receiver(directory, choice.getrandbits(63))
+    gateway = Gateway(directory, peripherals.socket, receiver.port)
+    moments, statuses = Counter(), []
+    try:
+        for _ in range(kills):
+            gateway.start()
+            moments[wait_for_the_moment(choice, peripherals, receiver)] += 1
+            status = gateway.kill()
+            if status is not None:
+                statuses.append(status)
+        status = drained(peripherals, receiver, gateway)
+        if status != 0:
+            statuses.append(status)
+    finally:
+        if gateway.process and gateway.process.poll() is None:
+            gateway.kill()
+        peripherals.stop()
+        receiver.stop()
+    evidence = Evidence(peripherals.ledger, receiver.deliveries, gateway.all_events(), gateway.queue(), statuses)
+    return evidence, moments, receiver.manners
+
+
+def describe(evidence, moments, manners):
+    def words(counts):
+        return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+    print(f"kills: {words(moments)}")
+    last = Counter(events[-1]["INGEST_EVENT"] if events else "none" for events in evidence.runs[:-1])
+    print(f"last event before the kill: {words(last)}")
+    print(f"receiver: {words(manners)}")
+    print(f"situations: {words(comparison.situations(evidence))}")
+    print("peripheral         made confirmed received")
+    rows = comparison.totals(evidence)
+    rows["all"] = [sum(column) for column in zip(*rows.values())]
+    for name, (made, confirmed, received) in rows.items():
+        print(f"{name:17} {made:5} {confirmed:9} {received:8}")
+
+
+def main():
+    kills = int(os.environ.get("KILLS") or 50)
+    seed = int(os.environ.get("SEED") or random.SystemRandom().getrandbits(32))
+    print(f"{kills} kills, seed {seed}", flush=True)
+    directory = Path(tempfile.mkdtemp(prefix="kills-"))
+    began = time.monotonic()
+    evidence, moments, manners = run(directory, kills, seed)
+    describe(evidence, moments, manners)
+    results = {check.__name__: check(evidence) for check in comparison.CHECKS}
+    results["situations_came_to_pass"] = [f"{name}: none" for name, count in comparison.situations(evidence).items()
+                                          if count == 0]
+    for tamper, check in tampering.TAMPERINGS:
+        results[f"{check.__name__} notices {tamper.__name__}"] = tampering.unnoticed(evidence, tamper, check)
+    for name, wrong in results.items():
+        print(f"{'FAILED' if wrong else 'ok'} {name.replace('_', '-')}")
+        for line in wrong[:20]:
+            print(f"  {line}")
+        if len(wrong) > 20:
+            print(f"  and {len(wrong) - 20} more")
+    failed = sum(bool(wrong) for wrong in results.values())
+    print(f"{time.monotonic() - began:.0f} s")
+    if failed:
+        print(f"seed {seed}; everything is kept in {directory}")
+    else:
+        shutil.rmtree(directory)
+    print(f"{len(results) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
