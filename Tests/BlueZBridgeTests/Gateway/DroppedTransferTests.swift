@@ -68,6 +68,7 @@ struct DroppedTransferTests {
     @Test(arguments: [(true, false), (true, true), (false, false)])
     func weighingInPartsComesOnce(isDated: Bool, isCompositionFirst: Bool) async throws {
         let time = isDated ? GatewayBench.deviceTime : nil
+        let later = isDated ? StoredRecordsTests.time(9 * 60 + 15, day: 20) : nil
         var script = Scale.Script()
         script.isCompositionFirst = isCompositionFirst
         let scale = Scale(
@@ -83,6 +84,16 @@ struct DroppedTransferTests {
             let records = bench.noted.releases.all.flatMap(\.records)
             let ids = Set(records.map(\.id))
             #expect(records.contains { $0.related.map(ids.contains) == true }, "after \(dropAfter)")
+
+            // What was left of it is mixed with no later one.
+            let next = Scale.Weighing(
+                .init(15_100, at: later),
+                .init(fat: 215, at: later, metabolism: 6_950, weight: 15_100, isSplit: true))
+            await bench.peripheral.change(Scale.self) { $0.add(next) }
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.weight: 2, .bodyComposition: 2], "after \(dropAfter)")
+            let composition = bench.noted.committed.all.last { $0.kind == .bodyComposition }
+            #expect(composition?.raw.bytes == next.composition?.packets.flatMap(\.self), "after \(dropAfter)")
         }
     }
 }

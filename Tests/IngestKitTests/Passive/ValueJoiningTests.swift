@@ -47,6 +47,11 @@ import Testing
             ([([1], 0), ([2], 601)], [[], ["-01", "-02"]]),
             // the first one again, because its confirmation was lost
             ([([1], 0), ([1], 1), ([2], 2)], [[], [], ["0102"]]),
+            // the last one again, for the same reason: it stands for the whole value, whenever it comes
+            ([([1], 0), ([2], 1), ([2], 2)], [[], ["0102"], ["0102"]]),
+            ([([1], 0), ([2], 1), ([2], 700)], [[], ["0102"], ["0102"]]),
+            ([([1], 0), ([2], 1), ([2], 2), ([1], 3), ([2], 4)], [[], ["0102"], ["0102"], [], ["0102"]]),
+            ([([1], 0), ([2], 1), ([3], 2), ([2], 3)], [[], ["0102"], ["03"], ["-02"]]),
             // another value begins before the first is whole
             ([([1], 0), ([3], 1)], [[], ["-01", "03"]]),
             ([([1], 0), ([0xFF], 1)], [[], ["-01", "-ff"]]),
@@ -67,7 +72,18 @@ import Testing
         var next = ValueJoining(profile: Self.twoPackets, device: Self.device)
         next.recall([pending])
         #expect(parts(of: [([2], 5)], &next) == [["0102"]])
-        #expect(next.takeChanges()?.packets == [])
+        let whole = PendingPackets(
+            device: Self.device, characteristic: 0x2A9C, packets: [[1], [2]],
+            received: Self.start + .seconds(5))
+        #expect(next.takeChanges() == whole)
+        #expect(!next.isIncomplete(0x2A9C))
+
+        // All of it is there, whatever comes next.
+        var again = ValueJoining(profile: Self.twoPackets, device: Self.device)
+        again.recall([whole])
+        #expect(!again.isIncomplete(0x2A9C))
+        #expect(parts(of: [([2], 900), ([3], 901)], &again) == [["0102"], ["03"]])
+        #expect(again.takeChanges()?.packets == [])
 
         // From before the box was started nobody knows how long ago it came.
         var late = ValueJoining(profile: Self.twoPackets, device: Self.device)

@@ -53,6 +53,8 @@ struct ValueJoining {
 
     private let profile: Profile
     private let device: BluetoothAddress
+    /// Packets that wait for their rest, or those of the last value that came in several: its last one
+    /// comes again when its confirmation was lost.
     private var pending: [BluetoothUUID: PendingPackets] = [:]
     private var changed: BluetoothUUID?
     /// Characteristics with packets of this link that wait for their rest.
@@ -72,7 +74,10 @@ struct ValueJoining {
     var isIncomplete: Bool { !incomplete.isEmpty }
 
     /// Whether packets of this characteristic, of this link or an earlier one, wait for their rest.
-    func isIncomplete(_ characteristic: BluetoothUUID) -> Bool { pending[characteristic] != nil }
+    func isIncomplete(_ characteristic: BluetoothUUID) -> Bool {
+        guard let packets = pending[characteristic]?.packets else { return false }
+        return whole(packets, of: characteristic) == nil
+    }
 
     /// Takes over what an earlier link left behind.
     mutating func recall(_ packets: [PendingPackets]) {
@@ -114,7 +119,13 @@ struct ValueJoining {
         let characteristic = value.characteristic
         var earlier = pending[characteristic]?.packets ?? []
         var given: [Part] = []
-        if !earlier.isEmpty {
+        if let reading = whole(earlier, of: characteristic) {
+            if earlier.last == value.value {
+                let bytes = profile.join(earlier, of: characteristic)
+                return [Part(value: value, bytes: bytes, reading: reading)]
+            }
+            earlier = []
+        } else if !earlier.isEmpty {
             let received = pending[characteristic]?.received
             let isLate = received.map { now.since($0) > Self.longestPause } ?? true
             if isLate || earlier.count >= Self.mostPackets {
@@ -129,7 +140,7 @@ struct ValueJoining {
         do {
             switch try profile.assemble(packets, of: characteristic) {
             case .complete(let reading):
-                keep([], of: value)
+                keep(packets.count > 1 && value.isIndication ? packets : [], of: value, isWhole: true)
                 given.append(
                     Part(value: value, bytes: profile.join(packets, of: characteristic), reading: reading))
             case .incomplete:
@@ -167,9 +178,17 @@ struct ValueJoining {
         }
     }
 
-    private mutating func keep(_ packets: [[UInt8]], of value: ReceivedValue) {
+    /// What these packets say, if they are all of a value.
+    private func whole(_ packets: [[UInt8]], of characteristic: BluetoothUUID) -> Reading? {
+        guard packets.count > 1,
+            case .complete(let reading) = try? profile.assemble(packets, of: characteristic)
+        else { return nil }
+        return reading
+    }
+
+    private mutating func keep(_ packets: [[UInt8]], of value: ReceivedValue, isWhole: Bool = false) {
         let hadPackets = pending[value.characteristic] != nil
-        if packets.isEmpty {
+        if packets.isEmpty || isWhole {
             incomplete.remove(value.characteristic)
         } else {
             incomplete.insert(value.characteristic)
