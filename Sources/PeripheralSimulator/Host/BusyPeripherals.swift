@@ -6,7 +6,8 @@ public import IngestKit
 /// - C0:00:00:00:00:11, a thermometer whose readings have no date, two on a link;
 /// - C0:00:00:00:00:12, a thermometer with dates;
 /// - C0:00:00:00:00:13, a cuff with dates;
-/// - C0:00:00:00:00:14, a scale: weights and, every third time, a body composition, without dates;
+/// - C0:00:00:00:00:14, a scale: weights and, every second time, a body composition, most in two packets,
+///   without dates;
 /// - C0:00:00:00:00:15, a glucose meter with stored records, some with a context;
 /// - C0:00:00:00:00:16, a continuous glucose sensor with stored records.
 public actor BusyPeripherals {
@@ -118,10 +119,10 @@ public actor BusyPeripherals {
         let weight = Scale.Weight(10_000 + UInt16(number % 50_000))
         tell(peripheral, Scale.weightMeasurement, [weight.payload])
         var weighing = Scale.Weighing(weight)
-        if number % 3 == 0 {
+        if number % 2 == 0 {
             let composition = Scale.Composition(
                 fat: 200, metabolism: 5_000 + UInt16(number % 50_000),
-                impedance: 4_000 + UInt16(number % 50_000), isSplit: number % 2 == 0)
+                impedance: 4_000 + UInt16(number % 50_000), isSplit: number % 3 > 0)
             tell(peripheral, Scale.compositionMeasurement, composition.packets)
             weighing.composition = composition
         }
