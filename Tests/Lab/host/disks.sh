@@ -30,24 +30,34 @@ case_title() {
 # make_disks DIRECTORY: payload.img (cases and ingestd, read-only), results.img (a tar comes back on it) and state.img
 # (the file system of /var/lib/ingestd).
 make_disks() {
-  local payload=$1/payload
-  mkdir -p "$payload/payload/lib"
-  cp -r "$here/guest" "$payload/guest"
-  printf '%s\n' "${cases[@]}" > "$payload/cases"
-  strip --strip-debug -o "$payload/payload/ingestd" "$ingestd"
-  chmod 755 "$payload/payload/ingestd"
-  ldd "$ingestd" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | while read -r library; do
-    in_image "$(basename "$library")" || strip --strip-debug -o "$payload/payload/lib/$(basename "$library")" "$library"
-  done
-  cp "$root"/systemd/ingestd.service "$root"/systemd/ingestd.sysusers.conf "$payload/payload/"
-  for optional in systemd/ingestd.catalog config/peripherals.yaml; do
-    [ ! -f "$root/$optional" ] || cp "$root/$optional" "$payload/payload/"
-  done
-  truncate --size $(($(du -sm "$payload" | cut -f 1) + 32))M "$1/payload.img"
-  mkfs.ext4 -q -d "$payload" "$1/payload.img"
+  fill_payload "$1/payload"
+  cp -r "$here/guest" "$1/payload/guest"
+  printf '%s\n' "${cases[@]}" > "$1/payload/cases"
+  make_payload_disk "$1"
   truncate --size 256M "$1/results.img"
   truncate --size 512M "$1/state.img"
   mkfs.ext4 -q "$1/state.img"
+}
+
+# fill_payload DIRECTORY: ingestd and what is installed with it, in payload/ of this directory.
+fill_payload() {
+  local payload=$1/payload
+  mkdir -p "$payload/lib"
+  strip --strip-debug -o "$payload/ingestd" "$ingestd"
+  chmod 755 "$payload/ingestd"
+  ldd "$ingestd" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | while read -r library; do
+    in_image "$(basename "$library")" || strip --strip-debug -o "$payload/lib/$(basename "$library")" "$library"
+  done
+  cp "$root"/systemd/ingestd.service "$root"/systemd/ingestd.sysusers.conf "$payload/"
+  for optional in systemd/ingestd.catalog config/peripherals.yaml; do
+    [ ! -f "$root/$optional" ] || cp "$root/$optional" "$payload/"
+  done
+}
+
+# make_payload_disk DIRECTORY: payload.img out of payload/ in this directory.
+make_payload_disk() {
+  truncate --size $(($(du -sm "$1/payload" | cut -f 1) + 32))M "$1/payload.img"
+  mkfs.ext4 -q -d "$1/payload" "$1/payload.img"
 }
 
 in_image() {
