@@ -1,6 +1,7 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles delivery kills prove-kills lab lint fuzz bench-decode release packages clean
+.PHONY: all build demo test test-unit oracles delivery kills prove-kills lab cuts prove-power-cuts lint fuzz \
+	bench-decode release packages clean
 
 all: build
 
@@ -41,6 +42,17 @@ prove-kills: packages
 lab: packages
 	swift build
 	tools/test lab
+
+cuts: packages
+	swift build
+	tools/test cuts
+
+# The proof of docs/reliability.md: half an hour or more. SEED draws the same moments again.
+prove-power-cuts: CUTS ?= 100
+prove-power-cuts: GUESTS ?= 2
+prove-power-cuts: packages
+	swift build
+	CUTS=$(CUTS) GUESTS=$(GUESTS) SEED=$(SEED) Tests/PowerCuts/run
 
 lint:
 	tools/lint
