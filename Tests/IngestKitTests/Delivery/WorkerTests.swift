@@ -1,3 +1,4 @@
+import GRDB
 import Synchronization
 import Testing
 
@@ -215,6 +216,21 @@ import Testing
             try await running.eventually(1, .submitted)
             #expect(receiver.received.map(\.headers["authorization"]) == ["Bearer old", "Bearer new"])
             #expect(try await running.count(.authRejected) == 0)
+            try await running.stop()
+        }
+    }
+
+    @Test func aServersWordsAreKeptWithoutTheToken() async throws {
+        let answer: @Sendable (TestReceiver.Received) -> Answer = {
+            Answer(status: 422, body: "not by \($0.headers["authorization"] ?? "nobody"), said the clerk")
+        }
+        try await withHarness(answer) { harness, _ in
+            let running = try await harness.start(ids: ["a"], token: { "s3cret" })
+            try await running.eventually(1, .failed)
+            let replies = try await running.store.read {
+                try String.fetchAll($0, sql: "SELECT reply FROM dead_letter")
+            }
+            #expect(replies == ["not by Bearer [credential], said the clerk"])
             try await running.stop()
         }
     }

@@ -105,9 +105,17 @@ public final class Webhook: Destination {
             let answer = try await transport.post(sent, to: settings.url, headers: headers, clock: clock)
             let retryAfter = RetryAfter.parse(
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
-            return DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: answer.body)
+            return DeliveryAnswer(
+                httpStatus: answer.status, retryAfter: retryAfter,
+                reply: Self.withoutToken(answer.body, token))
         } catch {
             return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
         }
+    }
+
+    /// A server may say back what it was sent, and its words are kept for operators to see.
+    private static func withoutToken(_ reply: String?, _ token: String?) -> String? {
+        guard let token, !token.isEmpty else { return reply }
+        return reply?.replacing(token, with: "[credential]")
     }
 }
