@@ -18,7 +18,7 @@ struct WorkerHarness {
         func increase() { count.withLock { $0 += 1 } }
     }
 
-    /// A running worker; the jitter is always the whole bound.
+    /// A running worker.
     struct Running {
         let store: SQLiteRecordStore
         let worker: DeliveryWorker<Webhook>
@@ -53,11 +53,13 @@ struct WorkerHarness {
         }
     }
 
+    /// - Parameter random: of the jitter; 1 makes each wait its whole bound.
     func start(
         settings: WebhookSettings? = nil,
         batching: BatchSettings = BatchSettings(maxRecords: 4, maxWait: .zero),
         order: DeliveryOrder = .strict, ids: [String] = [],
-        token: (@Sendable () async throws -> String)? = nil
+        token: (@Sendable () async throws -> String)? = nil,
+        random: @escaping @Sendable () -> Double = { 1 }
     ) async throws -> Running {
         let store = try await SQLiteRecordStore.open(
             in: directory, clock: clock, destinations: [DestinationRouting(name: "clinic", order: order)])
@@ -67,7 +69,7 @@ struct WorkerHarness {
             destination: Webhook(
                 settings: settings ?? WebhookSettings(url: url), transport: transport, clock: clock,
                 token: token),
-            batching: batching, clock: clock, random: { 1 }, events: EventLog(sink: sink),
+            batching: batching, clock: clock, random: random, events: EventLog(sink: sink),
             heartbeat: heartbeats.increase)
         return Running(store: store, worker: worker, task: Task { try await worker.run() }, clock: clock)
     }

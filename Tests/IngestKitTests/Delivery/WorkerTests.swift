@@ -107,29 +107,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (["Retry-After": "90"], 90),
-        (["Retry-After": "Sun, 06 Nov 1994 08:51:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"], 120),
-        (["Retry-After": "86400"], 3600),
-        ([:], 1),
-    ])
-    func aDestinationThatIsBusySaysHowLongToWait(_ headers: [String: String], _ seconds: Int) async throws {
-        try await withHarness(Answer(status: 429, headers: headers)) { harness, receiver in
-            let running = try await harness.start(ids: ["a"])
-            try await running.eventually(1, .retrying)
-            try await running.untilWaiting()
-            harness.clock.advance(by: .seconds(seconds) - .milliseconds(1))
-            try await running.untilWaiting()
-            #expect(receiver.received.count == 1)
-            receiver.change { _ in Answer(status: 200) }
-            harness.clock.advance(by: .milliseconds(1))
-            try await running.eventually(1, .submitted)
-            // It was there all the time.
-            #expect(try await running.count(.destinationDown) == 0)
-            try await running.stop()
-        }
-    }
-
     @Test func aRequestStillBeingWorkedOnIsSentAgainUnderItsKey() async throws {
         try await withHarness(Answer(status: 409)) { harness, receiver in
             let running = try await harness.start(ids: ["a"])
