@@ -5,7 +5,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from . import checks, names, silence
+from . import backlog, checks, names, proof, silence, stopping
 from .cases import cases
 from .gateway import Failure, Gateway
 from .servers import NEW_TOKEN, TOKEN
@@ -13,16 +13,56 @@ from .world import World
 
 
 def secrets(world):
-    """Lines of keys, and tokens: nothing of them may appear anywhere."""
+    """Lines of keys, and tokens: nothing of them may be anywhere."""
     lines = [line for path in world.directory.glob("*.key") for line in path.read_text().splitlines()
              if len(line) > 20 and "-----" not in line]
     return [TOKEN, NEW_TOKEN, "s3cret-phrase", *lines]
 
 
-def leaks(world):
+def keeps_secrets(world):
+    """No secret is in what the gateways wrote or in their queues, and no measured value in what they wrote."""
     outputs = [*world.directory.glob("*.output"), *world.directory.glob("*.errors")]
-    text = "".join(path.read_text(errors="replace") for path in outputs)
-    return [secret[:8] + "…" for secret in secrets(world) if secret in text], len(text)
+    written = b"".join(path.read_bytes() for path in outputs)
+    queues = b"".join(path.read_bytes() for path in world.directory.glob("*.state/queue.db*"))
+    if len(written) < 1000 or not queues:
+        raise Failure(f"only {len(written)} characters of output")
+    for secret in secrets(world):
+        if secret.encode() in written + queues:
+            raise Failure(f"{secret[:8]}… was written")
+    for part in (b'"measurements"', b"36.6"):
+        if part in written:
+            raise Failure(f"{part} was told")
+
+
+def together(world, note, wanted):
+    """The destinations of one gateway, and what has a gateway of its own, at the same time."""
+    chosen = [case for case in cases(world) if wanted(case.name)]
+    gateway = None
+    if chosen:
+        gateway = Gateway(world.directory, "gateway", {case.name: case.keys for case in chosen})
+
+    def expect(case):
+        case.expect(gateway, world, case.name)
+        for name in case.never:
+            if gateway.of(case.name, name):
+                raise Failure(f"{name} was told")
+
+    def ends():
+        status = gateway.stop()
+        if status != 0:
+            raise Failure(f"the gateway ended with {status}: {(world.directory / 'gateway.errors').read_text()}")
+
+    threads = [threading.Thread(target=note, args=(case.name, expect, case)) for case in chosen]
+    for name, body in [("name-gone", names.run), ("forgotten-connection", silence.run),
+                       ("stopped", stopping.stops), ("killed", stopping.is_killed)]:
+        if wanted(name):
+            threads.append(threading.Thread(target=note, args=(name, body, world)))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if gateway:
+        note("stops", ends)
 
 
 def main():
@@ -51,37 +91,13 @@ def main():
             for name, (keys, status, expected) in checks.findings(world).items():
                 if wanted(f"check-{name}"):
                     note(f"check-{name}", checks.run, world, name, keys, status, expected)
-            chosen = [case for case in cases(world) if wanted(case.name)]
-            gateway = Gateway(directory, "gateway", {case.name: case.keys for case in chosen})
-
-            def expect(case):
-                case.expect(gateway, world, case.name)
-                for name in case.never:
-                    if gateway.of(case.name, name):
-                        raise Failure(f"{name} was told")
-
-            threads = [threading.Thread(target=note, args=(case.name, expect, case)) for case in chosen]
-            for name, body in [("name-gone", names.run), ("forgotten-connection", silence.run)]:
-                if wanted(name):
-                    threads.append(threading.Thread(target=note, args=(name, body, world)))
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-
-            def ends():
-                status = gateway.stop()
-                if status != 0:
-                    errors = (directory / "gateway.errors").read_text()
-                    raise Failure(f"the gateway ended with {status}: {errors}")
-
-            def keeps_secrets():
-                found, size = leaks(world)
-                if found or size < 1000:
-                    raise Failure(f"{found} in {size} characters of output")
-
-            note("stops", ends)
-            note("no-secret-in-output", keeps_secrets)
+            together(world, note, wanted)
+            # One after the other: these look at the time that a reading takes.
+            if wanted("proof"):
+                proof.Proof(world).run(note)
+            if wanted("backlog"):
+                note("backlog", backlog.run, world)
+            note("no-secret-anywhere", keeps_secrets, world)
         finally:
             world.programs.stop()
     failed = sum(result is not None for result in results.values())

@@ -15,26 +15,33 @@ class Failure(AssertionError):
     """A case's expectation that did not hold."""
 
 
-def configuration(destinations):
-    """A file with one thermometer, which gives three readings, and these destinations. JSON is YAML."""
+THERMOMETER = {"id": 1002, "address": "C0:00:00:00:00:01"}
+# A device that is not there.
+NOBODY = {"id": 1002, "address": "C0:00:00:00:00:99"}
+
+
+def configuration(destinations, peripherals=(THERMOMETER,)):
+    """A file with a thermometer, which gives three readings, and these destinations. JSON is YAML."""
     entries = [{"name": name, "type": "webhook", "batch": {"max_wait": "0s"}, **keys}
                for name, keys in destinations.items()]
     return json.dumps({
         "gateway": {"id": "delivery-box", "trust_clock": True},
         "passive": {"quiet_period": "1s", "cooldown": "500ms"},
-        "peripherals": [{"id": 1002, "address": "C0:00:00:00:00:01"}],
+        "peripherals": list(peripherals),
         "destinations": entries,
     }, indent=1)
 
 
 class Gateway:
-    def __init__(self, directory: Path, name, destinations, prefix=()):
+    def __init__(self, directory: Path, name, destinations, prefix=(), peripherals=(THERMOMETER,)):
         self.output = directory / f"{name}.output"
         self.file = directory / f"{name}.yaml"
-        self.file.write_text(configuration(destinations))
+        self.destinations = destinations
+        self.file.write_text(configuration(destinations, peripherals))
         self.events = []
-        self.errors = (directory / f"{name}.errors").open("wb")
-        environment = {**os.environ, "STATE_DIRECTORY": str(directory / f"{name}.state")}
+        self.errors = (directory / f"{name}.errors").open("ab")
+        self.state = directory / f"{name}.state"
+        environment = {**os.environ, "STATE_DIRECTORY": str(self.state)}
         self.process = subprocess.Popen(
             [*prefix, INGESTD, "run", "--config", str(self.file), "--radio", "simulated", "--events", "stdout"],
             stdout=subprocess.PIPE, stderr=self.errors, stdin=subprocess.DEVNULL, text=True, env=environment)
@@ -42,13 +49,14 @@ class Gateway:
         self.reader.start()
 
     def read(self):
-        with self.output.open("w") as copy:
+        with self.output.open("a") as copy:
             for line in self.process.stdout:
                 copy.write(line)
                 copy.flush()
-                self.events.append(json.loads(line))
+                self.events.append({**json.loads(line), "at": time.monotonic()})
 
     def of(self, destination, name):
+        """The events of this name so far, of this destination or of none."""
         return [event for event in list(self.events)
                 if event.get("INGEST_DESTINATION") == destination and event["INGEST_EVENT"] == name]
 
@@ -62,11 +70,33 @@ class Gateway:
             if time.monotonic() > deadline or self.process.poll() is not None:
                 told = [(event["INGEST_EVENT"], event.get("INGEST_ERROR")) for event in list(self.events)
                         if event.get("INGEST_DESTINATION") == destination]
-                raise Failure(f"expected {count} {name} {error!r} within {seconds} s, found {told}")
+                raise Failure(f"expected {count} {name} {error!r} within {seconds} s, found {told[-10:]}")
             time.sleep(0.05)
+
+    def until(self, condition, what, seconds=30):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise Failure(f"not within {seconds} s: {what}")
+            time.sleep(0.05)
+
+    def also_reads(self, peripheral):
+        """Allows one more, under way."""
+        self.file.write_text(configuration(self.destinations, (THERMOMETER, peripheral)))
+        self.reload()
+
+    def peak_memory(self):
+        """The most that it has held so far, in KiB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0])
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)
+
+    def kill(self):
+        """Ends it as a power cut would."""
+        self.process.kill()
+        return self.stop()
 
     def stop(self):
         self.process.terminate()

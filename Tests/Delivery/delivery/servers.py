@@ -5,6 +5,7 @@ import socket
 import subprocess
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 TOKEN = "s3cret-token-of-the-clinic"
@@ -96,16 +97,38 @@ class Nginx:
         return [entry for entry in map(json.loads, lines) if entry["port"] == str(port)]
 
 
+@dataclass
+class Request:
+    """What a server was asked; `is_taken` when it has told that it took it, or has kept it all the same."""
+
+    fields: dict
+    body: bytes
+    at: float
+    is_taken: bool = False
+
+    @property
+    def key(self):
+        return self.fields.get("idempotency-key")
+
+    @property
+    def ids(self):
+        return [record["id"] for record in json.loads(self.body)["records"]]
+
+
 class WrongServer:
-    """A server that misbehaves in one way, on a port of its own; counts and keeps what it sees."""
+    """A server that misbehaves in one way, on a port of its own; keeps what it is asked."""
 
     def __init__(self, behave):
         self.behave = behave
         self.connections = 0
-        self.keys = []
+        self.requests = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
+
+    @property
+    def keys(self):
+        return [request.key for request in list(self.requests)]
 
     def accept(self):
         while True:
@@ -121,56 +144,27 @@ class WrongServer:
             pass
 
     def read_request(self, connection):
-        """Reads one whole request; False at the end of the connection."""
+        """Reads one whole request; None at the end of the connection."""
         data = b""
         while b"\r\n\r\n" not in data:
             part = connection.recv(65536)
             if not part:
-                return False
+                return None
             data += part
         header, _, body = data.partition(b"\r\n\r\n")
         fields = {name.lower(): value.strip() for name, _, value in
                   (line.partition(":") for line in header.decode("latin-1").split("\r\n")[1:])}
-        self.keys.append(fields.get("idempotency-key"))
         while len(body) < int(fields["content-length"]):
-            body += connection.recv(65536)
-        return True
+            part = connection.recv(65536)
+            if not part:
+                return None
+            body += part
+        request = Request(fields, body, time.monotonic())
+        self.requests.append(request)
+        return request
 
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-
-
-def endless_header(server, connection):
-    server.read_request(connection)
-    connection.sendall(b"HTTP/1.1 200 OK\r\n")
-    while True:
-        connection.sendall(b"X-More: " + b"x" * 1000 + b"\r\n")
-
-
-def endless_interim(server, connection):
-    server.read_request(connection)
-    while True:
-        connection.sendall(b"HTTP/1.1 102 Processing\r\n\r\n" * 100)
-
-
-def huge_body(server, connection):
-    server.read_request(connection)
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
-    while True:
-        connection.sendall(b"y" * 65536)
-
-
-def dripping_body(server, connection):
-    server.read_request(connection)
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-    while True:
-        connection.sendall(b"z")
-        time.sleep(0.5)
-
-
-def hangs(server, connection):
-    server.read_request(connection)
-    connection.recv(1)
 
 
 def closes(server, connection):
@@ -187,13 +181,3 @@ def one_request_each(server, connection):
     if server.read_request(connection):
         connection.sendall(OK)
         server.read_request(connection)
-
-
-def broken_off_body(server, connection):
-    server.read_request(connection)
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
-
-
-def redirects(server, connection):
-    while server.read_request(connection):
-        connection.sendall(b"HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")

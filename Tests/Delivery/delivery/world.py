@@ -32,8 +32,7 @@ class World:
         ]:
             self.nginx.server(self.ports[name], certificate, *lines)
         self.wrong = {name: WrongServer(getattr(servers, name)) for name in [
-            "endless_header", "endless_interim", "huge_body", "dripping_body", "hangs", "closes", "garbage",
-            "one_request_each", "broken_off_body", "redirects"]}
+            "closes", "garbage", "one_request_each"]}
 
     def start(self):
         self.nginx.start(self.programs, self.ports["good"])

@@ -1,0 +1,77 @@
+"""New readings while a backlog of some thousand records goes to a slow backend, by each order of delivery."""
+
+import hashlib
+import sqlite3
+import time
+import uuid
+
+from . import behaviours as do
+from .cases import READINGS, expect_equal
+from .gateway import NOBODY, Failure, Gateway
+from .proof import nothing_lost, read_ids
+
+RECORDS = 3000
+# With this pause before each answer the backlog takes 23 s, and longer than the readings do.
+MAX_RECORDS, PAUSE_S = 40, 0.3
+PROMPT_S = 5
+
+
+def slowly(server, connection):
+    while request := server.read_request(connection):
+        time.sleep(PAUSE_S)
+        request.is_taken = True
+        connection.sendall(do.OK)
+
+
+def fill(path):
+    """Writes records into the queue as a gateway that was offline for long would have left them; their ids."""
+    ids = [str(uuid.uuid5(uuid.NAMESPACE_URL, f"backlog-{number}")) for number in range(RECORDS)]
+    payload = bytes.fromhex("006c0100ff")
+    database = sqlite3.connect(path)
+    with database:
+        first = database.execute("SELECT value FROM counter WHERE name = 'position'").fetchone()[0] + 1
+        for position, name in enumerate(ids, first):
+            body = f'{{"version":1,"id":"{name}","kind":"body-temperature","measurements":[{{"value":36.40}}]}}'
+            text = [name.encode(), b"body-temperature", payload, body.encode()]
+            checksum = hashlib.sha256(b"\0".join(text)).digest()
+            database.execute(
+                "INSERT INTO record (id, kind, peripheral_id, address, characteristic, payload, body, frozen, "
+                "position, available_ns, committed_ns, checksum) VALUES (?, ?, 1002, ?, '2A1C', ?, ?, 1, ?, 0, 0, ?)",
+                (name, "body-temperature", "C0:00:00:00:00:01", payload, body, position, checksum[:16]))
+        database.execute("UPDATE counter SET value = ? WHERE name = 'position'", (first + RECORDS - 1,))
+    database.close()
+    return ids
+
+
+def run(world):
+    servers = {order: do.Backend(slowly) for order in ("fresh", "strict")}
+    batch = {"max_records": MAX_RECORDS, "max_wait": "0s"}
+    destinations = {order: {"url": f"http://127.0.0.1:{server.port}/", "order": order, "batch": batch}
+                    for order, server in servers.items()}
+    first = Gateway(world.directory, "backlog", destinations, peripherals=[NOBODY])
+    first.wait(None, "started")
+    first.stop()
+    backlog = fill(first.state / "queue.db")
+    gateway = Gateway(world.directory, "backlog", destinations)
+    try:
+        for order in servers:
+            gateway.wait(order, "submitted", 100, count=RECORDS + READINGS)
+    finally:
+        status = gateway.stop()
+    expect_equal(status, 0, "the exit status")
+    new = read_ids(gateway)
+    expect_equal(len(new), READINGS, "new readings")
+    orders = {}
+    for order, server in servers.items():
+        nothing_lost(server, [event["INGEST_RECORD_ID"] for event in gateway.of(order, "submitted")], backlog + new)
+        orders[order] = [name for request in server.taken() for name in request.ids]
+    expect_equal(orders["strict"] == backlog + new, True, "strict is first in, first out")
+    expect_equal([name for name in orders["fresh"] if name not in new] == backlog, True, "the backlog keeps its order")
+    if orders["fresh"][-1] != backlog[-1]:
+        raise Failure("the backlog was through before the last new reading came")
+    reads = {event["INGEST_RECORD_ID"]: event["at"] for event in gateway.events if event["INGEST_EVENT"] == "read"}
+    for request in servers["fresh"].taken():
+        for name in reads.keys() & request.ids:
+            delay = request.at + PAUSE_S - reads[name]
+            if delay > PROMPT_S:
+                raise Failure(f"a new reading took {delay:.1f} s")
