@@ -29,7 +29,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let before = try await SQLiteRecordStore.open(
                 in: directory, clock: clock, destinations: Self.fresh)
-            try await before.fill(ids)
+            try await before.fillAtOnce(ids)
             try await before.close()
             let store = try await SQLiteRecordStore.open(
                 in: directory, clock: clock, destinations: Self.fresh)

@@ -113,13 +113,13 @@ import Testing
 
     @Test func deliveredRecordsMakeRoomAndUndeliveredOnesStopReading() async throws {
         try await withBench { bench in
-            try await bench.store.fill((0..<500).map { "old-\($0)" })
+            try await bench.store.fillAtOnce((0..<500).map { "old-\($0)" })
             let size = try await bench.store.usedBytes()
             let keeper = bench.keeper(maximumSize: size + size / 20)
             try await keeper.look()
             #expect(keeper.level == .high)
             #expect(try await bench.store.counts().records == 500)
-            try await bench.store.fill((0..<100).map { "more-\($0)" })
+            try await bench.store.fillAtOnce((0..<100).map { "more-\($0)" })
             try await keeper.look()
             #expect(keeper.level == .full)
             #expect(bench.sink.names == ["queue-high", "queue-full"])
@@ -132,8 +132,23 @@ import Testing
             #expect(keeper.level == .normal)
             #expect(bench.sink.names == ["queue-high", "queue-full", "queue-normal"])
             #expect(bench.takesRecords.all == [false, true])
-            #expect(try await bench.store.counts().records < 600)
             try await bench.store.fill(["a"])
+        }
+    }
+
+    @Test func deliveredRecordsGoBeforeTheirTimeWhenRoomGetsShort() async throws {
+        try await withBench { bench in
+            try await bench.store.fillAtOnce((0..<500).map { "old-\($0)" })
+            try await bench.deliverAll()
+            try await bench.store.fillAtOnce((0..<10).map { "new-\($0)" })
+            let size = try await bench.store.usedBytes()
+            let keeper = bench.keeper(maximumSize: size + size / 20)
+            try await keeper.look()
+            #expect(keeper.level == .normal)
+            #expect(bench.sink.names.isEmpty)
+            let counts = try await bench.store.counts()
+            #expect(counts.records < 510)
+            #expect(counts.destinations[0].pending == 10)
         }
     }
 

@@ -153,7 +153,7 @@ import Testing
     @Test func theFileShrinks() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            try await store.fill((0..<500).map { "record-\($0)" })
+            try await store.fillAtOnce((0..<500).map { "record-\($0)" })
             try await deliver(store)
             try await store.markOutbox(through: Int64.max)
             let before = try await store.usedBytes()

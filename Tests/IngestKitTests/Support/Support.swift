@@ -97,6 +97,18 @@ extension SQLiteRecordStore {
         }
     }
 
+    /// As `fill`, in two commits.
+    func fillAtOnce(_ ids: some Sequence<String>) async throws {
+        let records = try ids.map { try IngestKitTests.record($0) }
+        let now = clock.now
+        _ = try await commit(
+            QueueTransaction(
+                submissions: records.map {
+                    RecordSubmission(record: $0, repetition: .identified, received: now, decodeError: nil)
+                }))
+        try await freeze(records)
+    }
+
     var events: [JournalEntry] {
         get async throws { try await outboxEntries(limit: 100_000).map(\.entry) }
     }
