@@ -105,7 +105,8 @@ public final class PacketChannel: @unchecked Sendable {
     }
 
     /// Sends one packet.
-    /// - Throws: the errno of send(2); EAGAIN when the peer reads nothing any more.
+    /// - Throws: the errno of send(2); EAGAIN when the peer reads nothing any more. Neither that nor ENOMEM, for want
+    ///   of room in our own receive buffer, is an end of the socket.
     public func send(_ packet: [UInt8]) throws(SystemError) {
         loop.checkIsolated()
         guard let descriptor else { throw SystemError(call: "send", errno: ENOTCONN) }
@@ -116,7 +117,7 @@ public final class PacketChannel: @unchecked Sendable {
             }
         } catch {
             // A socket tells its error once, to whoever asks first.
-            if error.errno != EAGAIN, failure == 0 { failure = error.errno }
+            if error.errno != EAGAIN, error.errno != ENOMEM, failure == 0 { failure = error.errno }
             throw error
         }
     }

@@ -34,6 +34,9 @@ int CBlueZ_open_management(void)
         .hci_family = AF_BLUETOOTH, .hci_dev = HCI_DEV_NONE, .hci_channel = HCI_CHANNEL_CONTROL};
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0)
         return close_failed(descriptor);
+    /* Adverts of a busy place, while the process is held up. What the kernel grants is enough else. */
+    int buffer = 1 << 20;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer);
     return descriptor;
 }
 

@@ -128,7 +128,7 @@ final class ManagementSocket {
     ) async throws(ManagementError) -> [UInt8] {
         if hasEnded { throw .ended }
         do {
-            try channel.send(ManagementProtocol.packet(opcode, index: index, parameters))
+            try send(packet: ManagementProtocol.packet(opcode, index: index, parameters))
         } catch {
             throw .system(error)
         }
@@ -143,6 +143,17 @@ final class ManagementSocket {
                 Waiting(number: number, continuation: continuation, timer: timer))
         }
         return try result.get()
+    }
+
+    /// The kernel puts the answer into our receive buffer before send(2) returns. Where adverts fill that, there is none,
+    /// and ENOMEM (kernel net/bluetooth/mgmt_util.c, mgmt_cmd_complete): then what has come is taken first.
+    private func send(packet: [UInt8]) throws(SystemError) {
+        do {
+            try channel.send(packet)
+        } catch  where error.errno == ENOMEM {
+            channel.drain()
+            try channel.send(packet)
+        }
     }
 
     private func answered(index: UInt16, _ parameters: Span<UInt8>) {
