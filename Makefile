@@ -1,6 +1,6 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles delivery kills prove-kills lab cuts prove-power-cuts lint fuzz \
+.PHONY: all build demo test test-unit oracles delivery kills prove-kills prove-queue lab cuts prove-power-cuts lint fuzz \
 	bench-decode release packages clean
 
 all: build
@@ -38,6 +38,10 @@ kills: packages
 prove-kills: packages
 	swift build
 	KILLS=$${KILLS:-1000} Tests/Reliability/run
+
+# The queue against a model of it; `make test` takes 1,500 steps. QUEUE_SEED repeats a run.
+prove-queue:
+	QUEUE_STEPS=$${QUEUE_STEPS:-100000} swift test --disable-xctest --filter QueueModelTests
 
 lab: packages
 	swift build

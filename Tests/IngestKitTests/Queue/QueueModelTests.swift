@@ -1,0 +1,292 @@
+import FoundationEssentials
+import GRDB
+import Testing
+
+@testable import IngestKit
+
+/// Random steps on the queue and on a model of it, which must agree (docs/reliability.md, "Proof").
+///
+/// `QUEUE_STEPS` is how many (`make prove-queue` takes 100,000), `QUEUE_SEED` repeats a run.
+@Suite struct QueueModelTests {
+    private static let steps = number("QUEUE_STEPS") ?? 1500
+    private static let seed = UInt64(number("QUEUE_SEED") ?? Int.random(in: 1...1_000_000_000))
+
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    @Test func theQueueDoesWhatItsModelDoes() async throws {
+        print("queue model: \(Self.steps) steps, seed \(Self.seed)")
+        // In memory where there is such a file system: a process that ends loses nothing either way.
+        let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
+        let directory = "\(parent)/ingestd-model-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var run = try await Run(directory: directory, seed: Self.seed)
+        for step in 1...Self.steps {
+            do {
+                try await run.step()
+                if step.isMultiple(of: 25) { try await run.compare() }
+            } catch {
+                Issue.record("step \(step), seed \(Self.seed): \(error)")
+                break
+            }
+        }
+        try await run.deliverEverything()
+        try await run.store.close()
+        print("queue model: \(run.summary)")
+    }
+
+    struct Difference: Error, CustomStringConvertible {
+        let description: String
+    }
+}
+
+/// One run: the queue, its model, and the dice.
+private struct Run {
+    private static let routings = [
+        DestinationRouting(name: "strict"),
+        DestinationRouting(name: "fresh", order: .fresh),
+        DestinationRouting(name: "cuffs", kinds: [.bloodPressure], order: .fresh),
+    ]
+    private static let settings = BatchSettings(maxRecords: 3, maxWait: .zero)
+
+    private let directory: String
+    private let clock = DrivenClock()
+    private(set) var store: SQLiteRecordStore
+    private var model = QueueModel(routings, maxRecords: settings.maxRecords)
+    private var dice: SeededGenerator
+    /// Batches that were asked for and not answered, by destination and lane.
+    private var claimed: [String: StoredBatch] = [:]
+    private var lastID = 0
+    private var opened = 1
+    private var lastMarked: Int64 = 0
+    private var counts: [String: Int] = [:]
+
+    init(directory: String, seed: UInt64) async throws {
+        self.directory = directory
+        dice = SeededGenerator(seed: seed)
+        store = try await SQLiteRecordStore.open(
+            path: "\(directory)/1.sqlite", bootID: "boot", clock: clock, destinations: Self.routings)
+    }
+
+    var summary: String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+
+    private mutating func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &dice) }
+
+    // MARK: Steps
+
+    mutating func step() async throws {
+        switch roll(100) {
+        case 0..<24: try await note("append", append())
+        case 24..<40: try await note("release", release())
+        case 40..<46: clock.advance(by: .seconds(roll(45)))
+        case 46..<72: try await note("claim", claim())
+        case 72..<93: try await note("answer", answer())
+        case 93..<95: try await note("retire", retire())
+        case 95: try await note("crash", reopen(afterCrash: true))
+        case 96: try await note("reopen", reopen(afterCrash: false))
+        case 97: try await note("sign-in", signIn())
+        case 98 where roll(4) == 0: try await note("clear", clear())
+        default: try await store.markOutbox(through: try await lastSequence())
+        }
+    }
+
+    private mutating func note(_ name: String, _: Void) { counts[name, default: 0] += 1 }
+
+    private mutating func append() async throws {
+        for _ in 0...roll(3) {
+            // Now and then one that was read before.
+            let isKnown = lastID > 0 && roll(8) == 0
+            if !isKnown { lastID += 1 }
+            let id = isKnown ? "r\(1 + roll(lastID))" : "r\(lastID)"
+            let kind: RecordKind = [.bodyTemperature, .bloodPressure, .bloodPressure, .undecoded][roll(4)]
+            let known = model.readings[id]?.kind
+            let outcome = try await store.add(try record(id, kind: known ?? kind))
+            let isNew = model.append(id, kind: kind, at: clock.now)
+            try agree(
+                outcome, isNew ? .committed(RecordID(text: id)) : .duplicate(RecordID(text: id)),
+                "append \(id)")
+        }
+    }
+
+    private mutating func release() async throws {
+        guard !model.unreleased.isEmpty else { return }
+        let ids = Array(model.unreleased.shuffled(using: &dice).prefix(1 + roll(3)))
+        try await store.freeze(
+            ids.map { try record($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
+        for id in ids { model.release(id) }
+    }
+
+    private mutating func claim() async throws {
+        let (name, lane) = target()
+        let next = try await store.nextBatch(
+            for: name, lane: lane, settings: Self.settings, gateway: "box")
+        try take(next, name, lane)
+    }
+
+    private mutating func target() -> (String, DeliveryLane) {
+        let routing = Self.routings[roll(Self.routings.count)]
+        let lanes = routing.order.lanes
+        return (routing.name, lanes[roll(lanes.count)])
+    }
+
+    /// What the queue says is next must be what the model says.
+    private mutating func take(_ next: NextBatch, _ name: String, _ lane: DeliveryLane) throws {
+        try agree(next.ids, model.next(name, lane, at: clock.now), "next of \(name), \(lane)")
+        guard case .batch(let batch) = next else {
+            claimed["\(name) \(lane)"] = nil
+            return
+        }
+        claimed["\(name) \(lane)"] = batch
+        for item in batch.items {
+            let kind = model.readings[item.header.id.text]?.kind ?? .undecoded
+            let bodies = try ["M", nil].map { try record(item.header.id.text, kind: kind, model: $0).json }
+            if !bodies.contains(item.body) {
+                throw QueueModelTests.Difference(description: "another body of \(item.header.id.text)")
+            }
+        }
+    }
+
+    private mutating func answer() async throws {
+        guard let key = claimed.keys.sorted().randomElement(using: &dice), let batch = claimed[key] else {
+            return
+        }
+        let (name, lane) = (batch.destination, batch.lane)
+        let ids = batch.items.map(\.header.id.text)
+        let next: NextBatch
+        switch roll(10) {
+        case 0..<6:
+            model.acknowledge(ids, name)
+            next = try await store.acknowledge(
+                batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+        case 6, 7:
+            if batch.items.count == 1 {
+                model.setAside(ids, name)
+                next = try await store.setAside(
+                    batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil,
+                    settings: Self.settings, gateway: "box")
+            } else {
+                model.split(ids, name)
+                next = try await store.split(batch, settings: Self.settings, gateway: "box")
+            }
+        default:
+            let leaves = lane == .fresh && roll(2) == 0
+            let event = Event.retrying(destination: name, httpStatus: 500, attempt: 1, error: "HTTP 500")
+            try await store.note(
+                .down, of: name,
+                change: .destinationDown(destination: name, httpStatus: 500, error: "HTTP 500"),
+                event: event, batch: batch, attempts: 1, leavesLane: leaves)
+            if leaves {
+                model.leaveToBacklog(ids, name)
+                claimed[key] = nil
+            }
+            return
+        }
+        try take(next, name, lane)
+    }
+
+    private func ids() async throws -> Set<String> {
+        try await store.read { try Set(String.fetchAll($0, sql: "SELECT id FROM record")) }
+    }
+
+    private mutating func retire() async throws {
+        while try await store.retire(committedBefore: nil) > 0 {}
+        let lost = model.needed.subtracting(try await ids())
+        if !lost.isEmpty { throw QueueModelTests.Difference(description: "dropped: \(lost.sorted())") }
+    }
+
+    /// Another process opens what this one left, orderly or not.
+    private mutating func reopen(afterCrash: Bool) async throws {
+        let old = "\(directory)/\(opened).sqlite"
+        opened += 1
+        let new = "\(directory)/\(opened).sqlite"
+        if !afterCrash { try await store.close() }
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: old + suffix) {
+            try FileManager.default.copyItem(atPath: old + suffix, toPath: new + suffix)
+        }
+        if afterCrash { try await store.close() }
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: old + suffix) }
+        store = try await SQLiteRecordStore.open(
+            path: new, bootID: "boot", clock: clock, destinations: Self.routings)
+        model.reopen()
+        claimed = [:]
+        try await compare()
+    }
+
+    private mutating func signIn() async throws {
+        let name = Self.routings[roll(Self.routings.count)].name
+        let account = "person-\(roll(3))"
+        let others = model.signIn(account, name)
+        try agree(try await store.signIn(account, at: name), others, "signed in at \(name)")
+        if others > 0 { claimed = claimed.filter { $0.value.destination != name } }
+    }
+
+    private mutating func clear() async throws {
+        let name = Self.routings[roll(Self.routings.count)].name
+        let count = model.clear(name)
+        try agree(try await store.clearPending(of: name), count, "cleared of \(name)")
+        claimed = claimed.filter { $0.value.destination != name }
+    }
+
+    private func lastSequence() async throws -> Int64 {
+        try await store.read {
+            try Int64.fetchOne($0, sql: "SELECT value FROM counter WHERE name = 'event'") ?? 0
+        }
+    }
+
+    // MARK: Comparing
+
+    private func agree<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
+        guard found != expected else { return }
+        throw QueueModelTests.Difference(description: "\(what): \(found), the model says \(expected)")
+    }
+
+    mutating func compare() async throws {
+        let counts = try await store.counts()
+        for found in counts.destinations {
+            guard let expected = model.destinations[found.name] else { continue }
+            try agree(found.pending, model.pending(found.name), "pending of \(found.name)")
+            try agree(found.delivered, expected.delivered, "delivered to \(found.name)")
+            try agree(found.dead, expected.dead.count, "set aside of \(found.name)")
+        }
+        // Events are numbered without gaps, whatever happened.
+        let sequences = try await store.read {
+            try Int64.fetchAll($0, sql: "SELECT sequence FROM outbox ORDER BY sequence")
+        }
+        let last = try await lastSequence()
+        let first = sequences.first ?? last + 1
+        try agree(sequences, first > last ? [] : Array(first...last), "numbers of events")
+    }
+
+    /// In the end everything arrives, or is set aside.
+    mutating func deliverEverything() async throws {
+        for _ in 0..<2 {
+            for id in model.unreleased {
+                try await store.freeze([
+                    try record(id, kind: model.readings[id]?.kind ?? .undecoded, model: "M")
+                ])
+                model.release(id)
+            }
+            for routing in Self.routings {
+                for lane in routing.order.lanes {
+                    var next = try await store.nextBatch(
+                        for: routing.name, lane: lane, settings: Self.settings, gateway: "box")
+                    try take(next, routing.name, lane)
+                    while case .batch(let batch) = next {
+                        model.acknowledge(batch.items.map(\.header.id.text), routing.name)
+                        next = try await store.acknowledge(
+                            batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+                        try take(next, routing.name, lane)
+                    }
+                }
+                #expect(model.pending(routing.name) == 0)
+            }
+        }
+        try await compare()
+        let check = try await store.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+        #expect(check == "ok")
+    }
+}
