@@ -33,8 +33,8 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     static var heartbeatInterval: Duration { .seconds(10) }
     /// A request that has not ended by then is one that is stuck: no heartbeat any more.
     static var requestBound: Duration { .seconds(130) }
-    /// How long a full disk is left alone.
-    static var pauseAfterFullDisk: Duration { .seconds(30) }
+    /// How long a disk that is full or cannot be written is left alone.
+    static var pauseAfterRefusal: Duration { .seconds(30) }
 
     /// - Parameters:
     ///   - name: the destination's, as the store knows it.
@@ -80,7 +80,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         } catch is CancellationError {
             return
         } catch let error as StoreError {
-            events.emit(.storeError(error: error.description))
+            events.emit(storeError: error)
             throw error
         }
     }
@@ -250,22 +250,21 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     // MARK: - Waiting
 
     /// Asks the store. What is asked is not cancelled half-way: an answer that has come is
-    /// committed. A full disk is waited for.
+    /// committed. A disk that is full or cannot be written is waited for.
     private func ask<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        var wasTold = false
+        var hasWaited = false
         while true {
             do {
                 let value = try await Task { try await operation() }.value
                 // Records may have come in the meantime.
-                if wasTold { wakeUp.raise() }
+                if hasWaited { wakeUp.raise() }
                 return value
-            } catch let error as StoreError where error.kind == .full {
-                if !wasTold { events.emit(.storeError(error: error.description)) }
-                wasTold = true
+            } catch let error as StoreError where error.isPassing {
+                hasWaited = true
                 _ = wakeUp.consume()
-                try await pause(until: clock.now + Self.pauseAfterFullDisk)
+                try await pause(until: clock.now + Self.pauseAfterRefusal)
             }
         }
     }

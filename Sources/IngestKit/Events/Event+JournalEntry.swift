@@ -32,6 +32,7 @@ extension Event {
         case .queueHigh: .queueHigh
         case .queueFull: .queueFull
         case .queueNormal: .queueNormal
+        case .storeQuarantined: .storeQuarantined
         }
     }
 
@@ -43,7 +44,7 @@ extension Event {
         case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown, .queueHigh:
             .warning
         case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured: .error
-        case .storeError, .queueFull: .critical
+        case .storeError, .queueFull, .storeQuarantined: .critical
         }
     }
 
@@ -127,7 +128,7 @@ extension Event {
         case .destinationMisconfigured(let destination, _, let error):
             "\(destination) is not configured rightly, records are kept: \(error)"
         case .storeError(nil, let error):
-            "The queue cannot be written: \(error)"
+            "The queue is in trouble: \(error)"
         case .storeError(_?, let error):
             "Set a record aside in the queue: \(error)"
         case .queueHigh(let error):
@@ -136,8 +137,16 @@ extension Event {
             "Reading stops, there is no room for readings: \(error)"
         case .queueNormal:
             "There is room for readings again"
+        case .storeQuarantined(let file, let records, let lost, let isDeliveryKnown, let kept):
+            "Put the damaged queue aside as \(file): \(records) record\(records == 1 ? "" : "s") taken over, "
+                + (lost.map { "\($0) lost" } ?? "an unknown number lost")
+                + (isDeliveryKnown ? "" : ", all are delivered again")
+                + (kept > Self.damagedFilesInMind ? "; \(kept) damaged queues are kept, remove them" : "")
         }
     }
+
+    /// More damaged queues than this are a matter of room on the disk.
+    private static let damagedFilesInMind = 3
 
     /// What of an event goes into fields of its own.
     private struct Details {
@@ -194,6 +203,8 @@ extension Event {
             Details(destination: destination)
         case .authRejected(let destination, let status):
             Details(destination: destination, httpStatus: status)
+        case .storeQuarantined(_, let records, _, _, _):
+            Details(count: records)
         }
     }
 }

@@ -57,6 +57,14 @@ public enum Event: Sendable, Equatable {
     /// There is no room for more records: nothing is read.
     case queueFull(error: String)
     case queueNormal
+    /// The queue was damaged and put aside; it goes on with what could be read.
+    /// - Parameters:
+    ///   - file: what it is called now, in the same directory.
+    ///   - records: how many were taken over.
+    ///   - lost: how many were not; nil if that cannot be told.
+    ///   - isDeliveryKnown: if not, all of them are delivered again.
+    ///   - kept: damaged files that are there, with this one.
+    case storeQuarantined(file: String, records: Int, lost: Int?, isDeliveryKnown: Bool, kept: Int)
 }
 
 /// A field of a journal entry beside MESSAGE, MESSAGE_ID and PRIORITY.

@@ -8,8 +8,8 @@ public struct EventOutbox: Sendable {
 
     /// At most this many entries are written between two marks.
     private static let batch = 100
-    /// How long a full disk is left alone.
-    private static let pauseAfterFullDisk = Duration.seconds(30)
+    /// How long a disk that is full or cannot be written is left alone.
+    private static let pauseAfterRefusal = Duration.seconds(30)
 
     public init(store: SQLiteRecordStore, sink: any EventSink) {
         self.store = store
@@ -26,9 +26,9 @@ public struct EventOutbox: Sendable {
                 try await drain()
             } catch is CancellationError {
                 return
-            } catch let error as StoreError where error.kind == .full {
+            } catch let error as StoreError where error.isPassing {
                 // What was written and not marked is repeated under its numbers.
-                guard (try? await store.clock.sleep(for: Self.pauseAfterFullDisk)) != nil else { return }
+                guard (try? await store.clock.sleep(for: Self.pauseAfterRefusal)) != nil else { return }
                 continue
             }
             await store.outboxWakeUp.wait()

@@ -102,7 +102,7 @@ public struct Timekeeper: Sendable {
         } catch let error as StoreError where error.isFatal {
             throw error
         } catch {
-            if !Task.isCancelled { events.emit(.storeError(error: "\(error)")) }
+            if !Task.isCancelled { events.emit(storeError: error) }
             return false
         }
     }

@@ -131,7 +131,7 @@ public actor PassiveGateway {
         do {
             try await ports.store.acquaint(allowList.entries)
         } catch {
-            ports.events.emit(.storeError(error: "\(error)"))
+            ports.events.emit(storeError: error)
         }
     }
 

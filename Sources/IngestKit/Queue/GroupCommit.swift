@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// A write that fails takes no other with it: then each of its group is carried out alone. After an error of the disk
 /// nothing is written any more, because a second sync that succeeds says nothing of what the first one lost
-/// (fsync(2), "EIO").
+/// (fsync(2), "EIO"); nor after the file was deleted or replaced, because what is written then is in no file that the
+/// next start opens.
 final class GroupCommit: Sendable {
     /// Writes that share a commit.
     private static let limit = 64
@@ -22,27 +23,46 @@ final class GroupCommit: Sendable {
         var waiting: [Write] = []
         var isScheduled = false
         var failure: StoreError?
+        /// What was in the way of the last commit, and may pass.
+        var trouble: StoreError?
+        var isTroubleTaken = false
     }
 
     private let database: DatabaseQueue
-    private let path: String
+    private let file: QueueFile
+    private let identity: QueueFile.Identity
     private let state = Mutex(State())
     /// Raised by the error after which nothing is written. One waiter.
     let failed = WakeUp()
+    /// Raised by that error, and by the first of a row of errors that may pass. One waiter.
+    let troubled = WakeUp()
 
-    init(_ database: DatabaseQueue, path: String) {
+    /// - Parameter file: those of the open database.
+    init(_ database: DatabaseQueue, file: QueueFile) {
         self.database = database
-        self.path = path
+        self.file = file
+        identity = file.identity
     }
 
     /// The error after which nothing is written.
     var failure: StoreError? { state.withLock { $0.failure } }
 
+    /// Whether the file's names still stand for what is open.
+    var isInPlace: Bool { file.identity == identity }
+
+    /// What is in the way of commits since it was asked last, if it was not told yet.
+    func takeTrouble() -> StoreError? {
+        state.withLock { state in
+            defer { state.isTroubleTaken = true }
+            return state.isTroubleTaken ? nil : state.trouble
+        }
+    }
+
     /// Writes that no transaction has taken up.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Returns when the disk has it; after a throw nothing of it happened. It may be carried out twice, the first time
-    /// without effect. A task that is cancelled already writes nothing; later it is too late.
+    /// Returns when the disk has it; after a throw nothing of it happened, unless the error is fatal: then the next start
+    /// may find it. It may be carried out twice, the first time without effect. A task that is cancelled already writes nothing; later it is too late.
     func callAsFunction<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -80,15 +100,19 @@ final class GroupCommit: Sendable {
         do {
             if let failure { throw failure }
             var committed: [@Sendable () -> Void] = []
+            let before = db.totalChangesCount
             try db.inTransaction(.immediate) {
                 committed = try group.map { try $0.carryOut(db) }
                 return .commit
             }
+            guard isInPlace else { throw StoreError(.replaced, path: file.path) }
+            // What changed nothing says nothing of the disk.
+            if db.totalChangesCount != before { noteSuccess() }
             for tell in committed { tell() }
         } catch {
-            let error = StoreError.of(error, path: path)
-            if let store = error as? StoreError, store.isFatal {
-                giveUp(store)
+            let error = StoreError.of(error, path: file.path)
+            if let store = error as? StoreError, store.isWatched {
+                note(store)
             } else if group.count > 1 {
                 for write in group { commit([write], db) }
                 return
@@ -97,9 +121,27 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Nothing is written after this.
-    func giveUp(_ error: StoreError) {
-        state.withLock { $0.failure = $0.failure ?? error }
-        failed.raise()
+    /// Notes an error that concerns all writes. After one that is fatal nothing is written.
+    func note(_ error: StoreError) {
+        guard failure == nil else { return }
+        // A disk that failed may have left anything.
+        if error.kind == .corrupt || error.kind == .ioError { file.setMark() }
+        let isNew = state.withLock { state in
+            if error.isFatal {
+                defer { state.failure = state.failure ?? error }
+                return state.failure == nil
+            }
+            guard state.trouble == nil else { return false }
+            state.trouble = error
+            state.isTroubleTaken = false
+            return true
+        }
+        guard isNew else { return }
+        if error.isFatal { failed.raise() }
+        troubled.raise()
+    }
+
+    private func noteSuccess() {
+        state.withLock { $0.trouble = nil }
     }
 }

@@ -182,34 +182,51 @@ extension SQLiteRecordStore {
             arguments: [request.destination, request.lane.rawValue, isOnlyLane])
         guard let row else { return nil }
         let positions = (row["positions"] as String).split(separator: " ").compactMap { Int64($0) }
-        let items = try positions.map { position in
+        var items: [StoredBatch.Item] = []
+        for position in positions {
             let record = try Row.fetchOne(
                 db, sql: "SELECT * FROM record WHERE position = ?", arguments: [position])
-            guard let record, let item = Self.item(record) else { throw StoreError(.corrupt, path: path) }
-            return item
+            if let record, let item = Self.item(record, at: position) {
+                items.append(item)
+            } else {
+                try Self.setAsideDamaged(sequence: record?["seq"], for: request.destination, db)
+            }
         }
-        return StoredBatch(
+        var batch = StoredBatch(
             destination: request.destination, lane: request.lane, gateway: row["gateway"], items: items,
             attempts: row["attempts"])
+        guard items.count < positions.count else { return batch }
+        outboxWakeUp.raise()
+        // What is left is another request.
+        batch.attempts = 0
+        try db.execute(
+            sql: "DELETE FROM batch WHERE destination = ? AND first_position = ?",
+            arguments: [request.destination, row["first_position"] as Int64])
+        let lane = DeliveryLane(rawValue: row["lane"]) ?? request.lane
+        try Self.insert(
+            positions: items.map(\.position), destination: request.destination, lane: lane,
+            gateway: batch.gateway, db)
+        return items.isEmpty ? try stored(for: request, db) : batch
     }
 
     /// A record of a batch; nil when the row is not what was written.
-    private static func item(_ row: Row) -> StoredBatch.Item? {
-        let body: String = row["body"]
-        let expected = checksum(id: row["id"], kind: row["kind"], payload: row["payload"], body: body)
-        guard row["checksum"] == expected, let header = header(row) else { return nil }
-        return StoredBatch.Item(header: header, position: row["position"], body: body)
+    private static func item(_ row: Row, at position: Int64) -> StoredBatch.Item? {
+        guard isIntact(row), let header = header(row), let body: String = row.intact("body") else {
+            return nil
+        }
+        return StoredBatch.Item(header: header, position: position, body: body)
     }
 
+    /// Nil when the row is not what was written.
     static func header(_ row: Row) -> RecordHeader? {
-        guard let kind = RecordKind(rawValue: row["kind"]),
-            let address = BluetoothAddress(row["address"] as String)
+        guard let id: String = row.intact("id"), let kind: String = row.intact("kind"),
+            let kind = RecordKind(rawValue: kind), let peripheralID: Int = row.intact("peripheral_id"),
+            let text: String = row.intact("address"), let address = BluetoothAddress(text)
         else { return nil }
+        let destinations: String? = row.intact("destinations")
         return RecordHeader(
-            id: RecordID(text: row["id"]), kind: kind, peripheralID: row["peripheral_id"],
-            address: address, alias: row["alias"],
-            destinations: (row["destinations"] as String?).map { names in
-                Set(names.split(separator: "\n").map(String.init))
-            })
+            id: RecordID(text: id), kind: kind, peripheralID: peripheralID, address: address,
+            alias: row.intact("alias"),
+            destinations: destinations.map { Set($0.split(separator: "\n").map(String.init)) })
     }
 }

@@ -126,9 +126,9 @@ extension SQLiteRecordStore {
         while selection.chosen.count < request.settings.maxRecords, let row = try rows.next() {
             selection.count += 1
             selection.end = row["position"]
-            guard let header = Self.header(row) else { throw StoreError(.corrupt, path: path) }
             let sequence: Int64 = row["seq"]
-            guard routing.accepts(header), sequence > cursors.clearedSequence else {
+            // Whom a damaged record is for is not known: it is set aside where it would have been next.
+            guard Self.header(row).map(routing.accepts) ?? true, sequence > cursors.clearedSequence else {
                 selection.take(selection.end)
                 continue
             }

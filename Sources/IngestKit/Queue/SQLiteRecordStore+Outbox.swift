@@ -17,15 +17,16 @@ extension SQLiteRecordStore {
 
     /// The first entries of the outbox, in the order of their numbers.
     func outboxEntries(limit: Int) async throws -> [OutboxItem] {
-        let path = path
-        return try await read { db in
+        try await read { db in
             let rows = try Row.fetchAll(
                 db, sql: "SELECT sequence, entry FROM outbox ORDER BY sequence LIMIT ?", arguments: [limit])
-            return try rows.map { row in
-                guard let entry = JournalEntry(stored: row["entry"]) else {
-                    throw StoreError(.corrupt, path: path)
-                }
-                return OutboxItem(sequence: row["sequence"], entry: entry)
+            return rows.map { row in
+                let sequence: Int64 = row["sequence"]
+                // Its number must not be missing in the journal.
+                let entry =
+                    row.intact("entry").flatMap(JournalEntry.init(stored:))
+                    ?? Event.storeError(error: "an event is damaged in the queue").entry(sequence: sequence)
+                return OutboxItem(sequence: sequence, entry: entry)
             }
         }
     }

@@ -45,13 +45,14 @@ extension SQLiteRecordStore: RecordStore {
             for record in records {
                 // A record that is frozen already may be on its way: it stays as it is.
                 let row = try Row.fetchOne(
-                    db, sql: "SELECT seq, payload FROM record WHERE id = ? AND frozen = 0 AND NOT released",
+                    db, sql: "SELECT seq FROM record WHERE id = ? AND frozen = 0 AND NOT released",
                     arguments: [record.id.text])
                 guard let row else { continue }
                 let body = record.json
                 let undated = try Undated(record)?.stored
                 let checksum = Self.checksum(
-                    id: record.id.text, kind: record.kind.rawValue, payload: row["payload"], body: body,
+                    id: record.id.text, kind: record.kind.rawValue, payload: Data(record.raw.bytes),
+                    body: body,
                     undated: undated)
                 try db.execute(
                     sql: "UPDATE record SET body = ?, checksum = ?, undated = ?, released = ? WHERE seq = ?",

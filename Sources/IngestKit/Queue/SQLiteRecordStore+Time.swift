@@ -44,7 +44,8 @@ extension SQLiteRecordStore {
     /// How many records wait for the clock, released or not.
     public func undatedCount() async throws -> Int {
         try await read { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM record WHERE undated IS NOT NULL") ?? 0
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM record WHERE undated IS NOT NULL AND frozen = 0")
+                ?? 0
         }
     }
 
@@ -56,7 +57,6 @@ extension SQLiteRecordStore {
         try await write { db in try Self.settleAcquaintances(by: time, db) }
         while true {
             let now = clock.now
-            let path = path
             let count = try await write { db in
                 let rows = try Row.fetchAll(
                     db,
@@ -65,7 +65,7 @@ extension SQLiteRecordStore {
                         WHERE undated IS NOT NULL AND released = ? ORDER BY seq LIMIT ?
                         """,
                     arguments: [Release.waiting.rawValue, Self.datedAtOnce])
-                for row in rows { try Self.date(row, by: time, in: zone, at: now, path: path, db) }
+                for row in rows { try Self.date(row, by: time, in: zone, at: now, db) }
                 return rows.count
             }
             if count > 0 {
@@ -106,13 +106,12 @@ extension SQLiteRecordStore {
     // MARK: - Within a transaction
 
     private static func date(
-        _ row: Row, by time: BootTime, in zone: TimeZoneRules, at now: MonotonicInstant, path: String,
+        _ row: Row, by time: BootTime, in zone: TimeZoneRules, at now: MonotonicInstant,
         _ db: Database
     ) throws {
-        let stored: String = row["undated"]
-        let expected = checksum(
-            id: row["id"], kind: row["kind"], payload: row["payload"], body: row["body"], undated: stored)
-        guard row["checksum"] == expected else { throw StoreError(.corrupt, path: path) }
+        guard isIntact(row), let stored: String = row.intact("undated") else {
+            return try leaveDamaged(row, db)
+        }
         // It is as it was written, so another version did: it is for that one, and stops no other record.
         guard let undated = try? Undated(stored: stored) else { return try setAside(row, db) }
         let decision = undated.dating.decide(by: time, in: zone)
@@ -140,6 +139,19 @@ extension SQLiteRecordStore {
                 recordID: id,
                 error: "what decides the time of record \(id) cannot be read; it is kept and delivered "
                     + "to nobody, and tried again at the next start"), db)
+    }
+
+    /// A record whose time cannot be decided is kept, set aside for all destinations.
+    private static func leaveDamaged(_ row: Row, _ db: Database) throws {
+        let sequence: Int64 = row["seq"]
+        try db.execute(
+            sql: "UPDATE record SET frozen = 1, released = 0 WHERE seq = ?", arguments: [sequence])
+        let header = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [sequence])
+            .flatMap(header)
+        for name in try String.fetchAll(db, sql: "SELECT name FROM destination ORDER BY name")
+        where header?.destinations?.contains(name) ?? true {
+            try setAsideDamaged(sequence: sequence, for: name, db)
+        }
     }
 
     private static func settleAcquaintances(by time: BootTime, _ db: Database) throws {

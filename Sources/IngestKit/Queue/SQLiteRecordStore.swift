@@ -28,6 +28,7 @@ public final class SQLiteRecordStore: Sendable {
     let routings: [String: DestinationRouting]
     /// The last position given before this run: what is up to it waits for no company.
     let positionAtOpening: Int64
+    private let isClosed = Atomic(false)
     private let wakeUps: [String: WakeUp]
     /// The users of the allow-list that is in force, by their keys; nil before the first. Looked at and
     /// replaced within transactions, which come one after the other.
@@ -35,9 +36,6 @@ public final class SQLiteRecordStore: Sendable {
 
     /// Why no records are taken; nil while they are.
     private let refusal = Mutex<StoreError?>(nil)
-
-    /// How far the WAL file may stay grown after a checkpoint, in bytes.
-    private static let journalSizeLimit = 16 << 20
 
     /// Opens the queue, or makes a new one, and takes it over from an earlier run: records whose
     /// device block that run did not complete are frozen as they are, once their time is decided.
@@ -51,15 +49,17 @@ public final class SQLiteRecordStore: Sendable {
     public static func open(
         path: String, bootID: String, clock: any GatewayClock, destinations: [DestinationRouting]
     ) async throws -> SQLiteRecordStore {
+        let file = QueueFile(path: path)
         do {
             // Opening blocks: it goes to a thread of its own, as every later access does.
-            let database = try await BlockingCall.run { try Self.connect(path: path) }
-            let position = try await database.write { db in
-                let found = try QueueSchema.inspect(db, path: path)
-                try QueueSchema.migrate(db, from: found)
-                try Self.freezeLeftovers(db)
-                try Self.register(destinations, db)
-                return try Int64.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
+            let (database, position) = try await BlockingCall.run {
+                try QueueOpening.open(file) { db in
+                    try Self.raiseCounters(db)
+                    try Self.freezeLeftovers(db)
+                    try Self.register(destinations, db)
+                    return try Int64.fetchOne(
+                        db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
+                }
             }
             return SQLiteRecordStore(
                 database: database, path: path, bootID: bootID, clock: clock,
@@ -74,7 +74,7 @@ public final class SQLiteRecordStore: Sendable {
         destinations: [DestinationRouting], positionAtOpening: Int64
     ) {
         self.database = database
-        self.commits = GroupCommit(database, path: path)
+        self.commits = GroupCommit(database, file: QueueFile(path: path))
         self.path = path
         self.bootID = bootID
         self.clock = clock
@@ -104,34 +104,14 @@ public final class SQLiteRecordStore: Sendable {
 
     /// Closes the file, with a checkpoint; nothing may be asked of the store after it.
     public func close() async throws {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        // Closing would remove the log of the file that has come in its place.
+        guard commits.isInPlace else { return try await rescue() }
         let database = database
         try await BlockingCall.run { try database.close() }
     }
 
     // MARK: - Opening
-
-    private static func connect(path: String) throws -> DatabaseQueue {
-        var configuration = GRDB.Configuration()
-        configuration.label = "ingestd.queue"
-        // GRDB's own choice would raise the priority of threads, which an unprivileged service may
-        // not.
-        configuration.qos = .default
-        // A reading command may hold a lock for a moment while it opens the file.
-        configuration.busyMode = .timeout(5)
-        let database = try DatabaseQueue(path: path, configuration: configuration)
-        try database.writeWithoutTransaction { db in
-            // A file that is not ours is refused before anything is changed in it.
-            let found = try QueueSchema.inspect(db, path: path)
-            // Only before the first table is made.
-            if found == 0 { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
-            // Set here and not through GRDB's configuration, which goes back to NORMAL with WAL.
-            try db.execute(sql: "PRAGMA journal_mode = WAL")
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            try db.execute(sql: "PRAGMA mmap_size = 0")
-            try db.execute(sql: "PRAGMA journal_size_limit = \(journalSizeLimit)")
-        }
-        return database
-    }
 
     private static func register(_ destinations: [DestinationRouting], _ db: Database) throws {
         let known = try Set(String.fetchAll(db, sql: "SELECT name FROM destination"))
@@ -181,7 +161,9 @@ public final class SQLiteRecordStore: Sendable {
         do {
             return try await database.read(body)
         } catch {
-            throw StoreError.of(error, path: path)
+            let error = StoreError.of(error, path: path)
+            if let store = error as? StoreError, store.isFatal { commits.note(store) }
+            throw error
         }
     }
 

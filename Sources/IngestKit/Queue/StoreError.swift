@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 
 /// Why the queue could not be opened, read or written. Whatever was under way did not happen.
@@ -19,6 +20,8 @@ public struct StoreError: Error, Sendable, Equatable {
         case cannotOpen
         /// Another process holds the file (SQLITE_BUSY, SQLITE_LOCKED).
         case busy
+        /// The file, or one of the two beside it, was deleted or replaced while it was open.
+        case replaced
         /// A SQLite database, but another program's.
         case foreign
         /// Written by a later version of ingestd.
@@ -28,7 +31,13 @@ public struct StoreError: Error, Sendable, Equatable {
     }
 
     /// Whether the file is not to be trusted before the process has started anew.
-    public var isFatal: Bool { kind == .ioError || kind == .corrupt }
+    public var isFatal: Bool { kind == .ioError || kind == .corrupt || kind == .replaced }
+
+    /// Whether what is in the way may go away by itself, and the same is to be tried again later.
+    public var isPassing: Bool { kind == .full || kind == .readOnly || kind == .busy }
+
+    /// Whether `StoreWatch` tells of it, once for all who meet it.
+    var isWatched: Bool { isFatal || isPassing }
 
     public let kind: Kind
     /// The database file.
@@ -45,6 +54,11 @@ public struct StoreError: Error, Sendable, Equatable {
             case .SQLITE_FULL: .full
             case .SQLITE_READONLY, .SQLITE_PERM: .readOnly
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
+            // Some file systems turn read-only by themselves. What was synced before is there all the same.
+            case .SQLITE_IOERR
+            where error.extendedResultCode == .SQLITE_IOERR_WRITE
+                && !FileManager.default.isWritableFile(atPath: path):
+                .readOnly
             case .SQLITE_IOERR: .ioError
             case .SQLITE_CANTOPEN: .cannotOpen
             case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
@@ -60,9 +74,11 @@ public struct StoreError: Error, Sendable, Equatable {
 }
 
 extension EventLog {
-    /// Tells of an error of the queue, unless another event tells of it: `queue-full` says that there is no room.
+    /// Tells of an error of the queue, unless that is told elsewhere: by `StoreWatch`, or by `queue-full`, which says
+    /// that there is no room.
     func emit(storeError error: any Error) {
         if case .noRoom? = (error as? StoreError)?.kind { return }
+        if (error as? StoreError)?.isWatched == true || error is CancellationError { return }
         emit(.storeError(error: "\(error)"))
     }
 }
@@ -76,15 +92,17 @@ extension StoreError: CustomStringConvertible {
         case .noRoom:
             "\(path): there is no room for more readings"
         case .readOnly:
-            "\(path): cannot be written; the file and its directory must belong to the user of the service"
+            "\(path): cannot be written; it and its directory must belong to the user of the service, on a file system that is not read-only"
         case .corrupt:
-            "\(path): damaged or not a queue; move it away with its -wal and -shm files to start with an empty one"
+            "\(path): damaged; the service starts again and goes on with what can be read of it"
         case .ioError:
-            "\(path): the disk reports an error; check the disk, then start the service again"
+            "\(path): the disk reports an error; the service starts again, check the disk"
         case .cannotOpen:
             "\(path): cannot be opened; its directory must exist and belong to the user of the service"
         case .busy:
             "\(path): in use by another process; stop that one first"
+        case .replaced:
+            "\(path): deleted or replaced while in use; it is written anew from what is open, and the service starts again"
         case .foreign:
             "\(path): belongs to another program; set another gateway.state_directory"
         case .newerVersion(let found, let supported):

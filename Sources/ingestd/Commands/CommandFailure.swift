@@ -44,11 +44,11 @@ struct CommandFailure: Error {
         }
     }
 
-    /// A disk that reported an error is not trusted before the process has started anew; what is
-    /// in the way otherwise needs somebody.
+    /// A file that is not to be trusted is looked at by the process that starts next; what is in the
+    /// way otherwise needs somebody.
     init(_ error: StoreError) {
         switch error.kind {
-        case .ioError, .busy, .full: self.init(.tryAgain, error.description)
+        case .ioError, .corrupt, .replaced, .busy, .full: self.init(.tryAgain, error.description)
         default: self.init(.cannotCreate, error.description)
         }
     }

@@ -1,5 +1,6 @@
 import BlueZBridge
 import FoundationEssentials
+import Glibc
 import IngestKit
 import Logging
 import PeripheralSimulator
@@ -66,7 +67,10 @@ struct Gateway: Sendable {
         let deliveries = makeDeliveries(store: store, transports: transports, events: events, pulse: pulse)
 
         let outbox = EventOutbox(store: store, sink: sink)
-        var services: [any Service] = [Part("events") { try await outbox.run() }]
+        var services: [any Service] = [
+            Part("queue") { try await StoreWatch(store: store, events: events).run() },
+            Part("events") { try await outbox.run() },
+        ]
         services += deliveries.map(\.service)
         services.append(Part("room") { try await keeper.run() })
         services.append(Part("time") { try await timekeeper.run() })
@@ -77,6 +81,7 @@ struct Gateway: Sendable {
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive,
                 keeper: keeper))
+        services.append(Part("check") { try await StoreCheck(store: store).run() })
         services.append(
             Reloader(
                 events: events, passive: passive, deliveries: deliveries, current: configuration, read: reload
@@ -199,6 +204,11 @@ struct Gateway: Sendable {
             case .heldByAnother:
                 throw CommandFailure(
                     .tryAgain, "\(directory): another ingestd uses this state directory; stop that one first")
+            case .system(EROFS):
+                throw CommandFailure(
+                    .cannotCreate,
+                    "\(directory): the state directory is on a read-only file system; mount it writable, or "
+                        + "set gateway.state_directory")
             case .system(let errno):
                 throw CommandFailure(
                     .cannotCreate,

@@ -90,7 +90,6 @@ struct FailedReadTests {
         await #expect(throws: failure) {
             try await GatewayBench.run(failingCommits: 1, failure: failure) { bench in
                 await bench.readUntilDropped()
-                await bench.told("store-error")
                 #expect(await bench.radio.report().confirmed == 0)
                 #expect(bench.count(of: "read-failed") == 0)
             }

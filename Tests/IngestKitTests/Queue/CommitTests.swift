@@ -125,20 +125,4 @@ import Testing
             try await second.close()
         }
     }
-
-    @Test func aRowThatChangedUnseenIsNotDelivered() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            try await store.fill(["a"])
-            try await store.write {
-                try $0.execute(sql: "UPDATE record SET body = replace(body, '36.60', '39.60')")
-            }
-            let error = await #expect(throws: StoreError.self) {
-                try await store.nextBatch(
-                    for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
-            }
-            #expect(error?.kind == .corrupt)
-            try await store.close()
-        }
-    }
 }

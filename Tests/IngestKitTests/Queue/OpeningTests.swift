@@ -117,16 +117,6 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsNoDatabaseIsRefused() async throws {
-        try await withTemporaryDirectory { directory in
-            try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: directory + "/queue.sqlite"))
-            let error = await #expect(throws: StoreError.self) {
-                try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            }
-            #expect(error?.kind == .corrupt)
-        }
-    }
-
     @Test func aDirectoryThatIsNotThereIsNamed() async throws {
         let error = await #expect(throws: StoreError.self) {
             try await SQLiteRecordStore.open(in: "/nonexistent/state", clock: DrivenClock())

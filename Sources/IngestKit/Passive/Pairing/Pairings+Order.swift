@@ -207,7 +207,7 @@ extension Pairings {
             memory.lastDailyCheck = nil
             try await ports.store.remember(memory, of: device)
         } catch {
-            ports.events.emit(.storeError(error: "\(error)"))
+            ports.events.emit(storeError: error)
         }
     }
 

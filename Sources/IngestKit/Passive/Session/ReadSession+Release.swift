@@ -47,7 +47,7 @@ extension ReadSession {
             // They are safe in the queue, and released with the next that is, or at the next start;
             // when the gateway is stopping that is all there is to say.
             guard !Task.isCancelled else { return }
-            environment.events.emit(.storeError(error: "\(error)"))
+            environment.events.emit(storeError: error)
         }
     }
 }

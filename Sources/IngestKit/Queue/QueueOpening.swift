@@ -1,0 +1,124 @@
+import Dispatch
+import GRDB
+
+/// Opens the queue's file; one that is damaged is put aside first, and what can be read of it goes into a new one.
+///
+/// Nothing here refuses a file for damage: a box that nobody looks after has to go on.
+enum QueueOpening {
+    /// How far the log may stay grown after a checkpoint, in bytes.
+    private static let journalSizeLimit = 16 << 20
+
+    /// Blocks.
+    /// - Parameter prepare: carried out in one transaction, before anybody else uses the file; again if that finds it
+    ///   damaged.
+    /// - Throws: `StoreError`, `DatabaseError`, and what `FileManager` throws.
+    static func open<Value>(
+        _ file: QueueFile, prepare: (Database) throws -> Value
+    ) throws -> (DatabaseQueue, Value) {
+        file.removeDraft()
+        // What an earlier run has written anew and not put in place.
+        try file.takeReplacement()
+        do {
+            guard !file.hasStrayLog else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+            if file.isMarked { try examine(file) }
+            return try connect(file, prepare: prepare)
+        } catch let error as DatabaseError where isDamage(error, isMarked: file.isMarked) {
+            try mend(file)
+            return try connect(file, prepare: prepare)
+        }
+    }
+
+    private static func connect<Value>(
+        _ file: QueueFile, prepare: (Database) throws -> Value
+    ) throws -> (DatabaseQueue, Value) {
+        let database = try DatabaseQueue(path: file.path, configuration: configuration)
+        let value = try database.writeWithoutTransaction { db in
+            // A file that is not ours is refused before anything is changed in it.
+            let found = try QueueSchema.inspect(db, path: file.path)
+            // Only before the first table is made.
+            if found == 0 { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
+            // Set here and not through GRDB's configuration, which goes back to NORMAL with WAL.
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.execute(sql: "PRAGMA mmap_size = 0")
+            try db.execute(sql: "PRAGMA journal_size_limit = \(journalSizeLimit)")
+            var value: Value?
+            try db.inTransaction(.immediate) {
+                let found = try QueueSchema.inspect(db, path: file.path)
+                try QueueSchema.migrate(db, from: found)
+                value = try prepare(db)
+                return .commit
+            }
+            return value
+        }
+        guard let value else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+        return (database, value)
+    }
+
+    private static var configuration: GRDB.Configuration {
+        var configuration = GRDB.Configuration()
+        configuration.label = "ingestd.queue"
+        // GRDB's own choice would raise the priority of threads, which an unprivileged service may
+        // not.
+        configuration.qos = .default
+        // A reading command may hold a lock for a moment while it opens the file.
+        configuration.busyMode = .timeout(5)
+        return configuration
+    }
+
+    /// Has the disk take a draft that SQLite wrote without syncing it.
+    static func sync(_ file: QueueFile) throws {
+        guard !file.hasReplacement else { return }
+        let draft = try DatabaseQueue(path: file.draft, configuration: configuration)
+        try draft.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            // A commit syncs all of the file.
+            try db.execute(sql: "PRAGMA user_version = \(QueueSchema.version)")
+        }
+        try draft.close()
+        try file.finishDraft()
+    }
+
+    // MARK: - Damage
+
+    /// A disk that cannot read the file twice in a row will not do so the third time.
+    private static func isDamage(_ error: DatabaseError, isMarked: Bool) -> Bool {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
+        case .SQLITE_IOERR: isMarked && error.extendedResultCode == .SQLITE_IOERR_READ
+        default: false
+        }
+    }
+
+    /// Looks through a file that an earlier run did not trust, and removes the mark when there is nothing.
+    private static func examine(_ file: QueueFile) throws {
+        let database = try DatabaseQueue(path: file.path, configuration: configuration)
+        let verdict = try database.writeWithoutTransaction { db in
+            _ = try QueueSchema.inspect(db, path: file.path)
+            return try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
+        }
+        try database.close()
+        guard verdict == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        file.removeMark()
+    }
+
+    /// Makes a new file of what can be read, and puts the damaged one aside. The new one is whole, and tells of it,
+    /// before the damaged one is moved.
+    private static func mend(_ file: QueueFile) throws {
+        let draft = try DatabaseQueue(path: file.draft, configuration: configuration)
+        let name = file.nextAside.lastPathPart
+        try draft.writeWithoutTransaction { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
+        try draft.write { db in
+            try QueueSchema.migrate(db, from: 0)
+            let found = try QueueSalvage.copy(from: file, to: db)
+            try SQLiteRecordStore.append(
+                .storeQuarantined(
+                    file: name, records: found.records, lost: found.lost,
+                    isDeliveryKnown: found.isDeliveryKnown, kept: file.asideCount + 1),
+                db)
+        }
+        try draft.close()
+        try file.finishDraft()
+        try file.takeReplacement()
+    }
+}

@@ -1,0 +1,220 @@
+import Dispatch
+import FoundationEssentials
+import GRDB
+
+/// Copies what can be read of a damaged queue into a new one.
+///
+/// Of records that is what passes its checksum. Everything else has none: what SQLite can read is taken.
+struct QueueSalvage {
+    /// What was found.
+    struct Found: Sendable, Equatable {
+        var records: Int
+        /// Records that were in it and could not be taken; nil if that cannot be told.
+        var lost: Int?
+        /// Whether it is known which records were delivered. If not, all are delivered again.
+        var isDeliveryKnown: Bool
+    }
+
+    /// Numbers that are left out where the number of the last event is not known.
+    private static let numbersLeftOut: Int64 = 1000
+
+    /// Nil where SQLite cannot open it.
+    private let source: Database?
+    private let target: Database
+    private var records = 0
+    private var damagedCount = 0
+    private var isWhole = false
+
+    /// - Parameters:
+    ///   - file: the damaged one. Only read.
+    ///   - target: the new one, with its tables, in a transaction.
+    /// - Throws: `DatabaseError` of the new file.
+    static func copy(from file: QueueFile, to target: Database) throws -> Found {
+        var configuration = GRDB.Configuration()
+        configuration.readonly = true
+        configuration.qos = .default
+        // SQLite would empty a log that has no file.
+        guard !file.hasStrayLog,
+            let damaged = try? DatabaseQueue(path: file.path, configuration: configuration)
+        else {
+            var salvage = QueueSalvage(nil, target)
+            return try salvage.run(file)
+        }
+        defer { try? damaged.close() }
+        return try damaged.unsafeRead { source in
+            var salvage = QueueSalvage(source, target)
+            return try salvage.run(file)
+        }
+    }
+
+    private init(_ source: Database?, _ target: Database) {
+        self.source = source
+        self.target = target
+    }
+
+    private mutating func run(_ file: QueueFile) throws -> Found {
+        let destinations = try copy("destination", by: "name")
+        try copyRecords(file)
+        let batches = try copy("batch", by: "destination, first_position")
+        try copy("dead_letter", by: "number")
+        try copy("ahead", by: "destination, first")
+        for (table, key) in [
+            ("device", "address, address_type"), ("unconfirmed", "address"), ("outbox", "sequence"),
+            ("pending_packet", "address, characteristic, ordinal"), ("acquaintance", "key"),
+            ("found_clock", "boot_id"), ("retired", "id"),
+        ] { try copy(table, by: key) }
+        let isDeliveryKnown = destinations && batches
+        let delivered = try Int64.fetchOne(target, sql: "SELECT sum(delivered) FROM destination") ?? 0
+        if !isDeliveryKnown {
+            for table in ["batch", "ahead", "dead_letter", "destination"] {
+                try target.execute(sql: "DELETE FROM \(table)")
+            }
+        }
+        try restoreCounters(delivered: delivered)
+        return Found(records: records, lost: try lostCount(), isDeliveryKnown: isDeliveryKnown)
+    }
+
+    // MARK: - Records
+
+    /// From the front as far as it can be read, then from the back, then page by page.
+    private mutating func copyRecords(_ file: QueueFile) throws {
+        if let source, let columns = sharedColumns("record", source) {
+            isWhole = try copyRecords("SELECT * FROM record ORDER BY seq", columns)
+            if !isWhole { _ = try copyRecords("SELECT * FROM record ORDER BY seq DESC", columns) }
+        }
+        if !isWhole { try copyRecordsByPage(file) }
+    }
+
+    /// - Returns: whether all could be read.
+    private mutating func copyRecords(_ query: String, _ columns: [String]) throws -> Bool {
+        do {
+            guard let rows = try source.map({ try Row.fetchCursor($0, sql: query) }) else { return false }
+            while let row = try rows.next() { try takeRecord(row, columns) }
+            return true
+        } catch let error as Refusal {
+            throw error.reason
+        } catch is DatabaseError {
+            return false
+        }
+    }
+
+    /// A row is one of a record if it passes the checksum of one. What SQLite has read is newer or the same.
+    private mutating func copyRecordsByPage(_ file: QueueFile) throws {
+        let columns = try target.columns(in: "record").map(\.name)
+        guard file.mayBeMapped else { return }
+        file.setMark(.mapping)
+        try DatabasePages(path: file.path, log: file.log).forEachRow { number, values in
+            // A row that an earlier version has written is shorter.
+            guard values.count > 2, values.count <= columns.count else { return }
+            let names = columns.prefix(values.count)
+            var content: [String: (any DatabaseValueConvertible)?] = ["seq": number]
+            for (name, value) in zip(names, values).dropFirst() { content[name] = value }
+            let row = Row(content)
+            guard SQLiteRecordStore.isIntact(row) else { return }
+            do {
+                if try insert(row, into: "record", Array(names)) { records += 1 }
+            } catch let error as Refusal {
+                throw error.reason
+            }
+        }
+        file.setMark(.damaged)
+    }
+
+    private mutating func takeRecord(_ row: Row, _ columns: [String]) throws {
+        guard SQLiteRecordStore.isIntact(row) else {
+            damagedCount += 1
+            return
+        }
+        if try insert(row, into: "record", columns) { records += 1 }
+    }
+
+    private func lostCount() throws -> Int? {
+        if isWhole { return damagedCount }
+        // SQLite counts in an index, which may be whole.
+        let count = read { try Int.fetchOne($0, sql: "SELECT count(*) FROM record") }
+        return count.map { max($0 - records, 0) }
+    }
+
+    // MARK: - Other tables
+
+    /// - Returns: whether all of it could be read.
+    @discardableResult
+    private func copy(_ table: String, by key: String) throws -> Bool {
+        guard let source, let columns = sharedColumns(table, source) else { return false }
+        if try copy("SELECT * FROM \(table) ORDER BY \(key)", into: table, columns) { return true }
+        let backwards = key.split(separator: ",").map { "\($0) DESC" }.joined(separator: ",")
+        _ = try copy("SELECT * FROM \(table) ORDER BY \(backwards)", into: table, columns)
+        return false
+    }
+
+    private func copy(_ query: String, into table: String, _ columns: [String]) throws -> Bool {
+        do {
+            guard let rows = try source.map({ try Row.fetchCursor($0, sql: query) }) else { return false }
+            while let row = try rows.next() { _ = try insert(row, into: table, columns) }
+            return true
+        } catch let error as Refusal {
+            throw error.reason
+        } catch is DatabaseError {
+            return false
+        }
+    }
+
+    /// Numbers go on beyond everything that is seen of them.
+    private func restoreCounters(delivered: Int64) throws {
+        let rows = read { try Row.fetchAll($0, sql: "SELECT name, value FROM counter") } ?? []
+        var found: [String: Int64] = [:]
+        for row in rows {
+            if let name: String = row.intact("name") { found[name] = row.intact("value") }
+        }
+        try SQLiteRecordStore.raiseCounters(target, event: found["event"], position: found["position"])
+        guard found["event"] == nil else { return }
+        // A record has at least one event, and one more for each destination.
+        let newest = try Int64.fetchOne(target, sql: "SELECT max(seq) FROM record") ?? 0
+        try SQLiteRecordStore.raiseCounters(target, event: 2 * (newest + delivered) + Self.numbersLeftOut)
+    }
+
+    // MARK: - Rows
+
+    /// The new file does not take it: an end to the whole, and not to reading.
+    private struct Refusal: Error {
+        let reason: DatabaseError
+    }
+
+    /// - Returns: false for a row that is there already, or that the table cannot hold.
+    private func insert(_ row: Row, into table: String, _ columns: [String]) throws -> Bool {
+        let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
+        do {
+            let statement = try target.cachedStatement(
+                sql: "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))")
+            try statement.execute(
+                arguments: StatementArguments(columns.map { row[$0] as DatabaseValue }))
+            return target.changesCount > 0
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return false
+        } catch let error as DatabaseError {
+            throw Refusal(reason: error)
+        }
+    }
+
+    /// The columns that both files have; nil where the table cannot be looked at.
+    private func sharedColumns(_ table: String, _ source: Database) -> [String]? {
+        guard let there = try? source.columns(in: table).map(\.name),
+            let here = try? target.columns(in: table).map(\.name)
+        else { return nil }
+        return here.filter(there.contains)
+    }
+
+    /// What can be read of the damaged file.
+    private func read<Value>(_ body: (Database) throws -> Value?) -> Value? {
+        guard let source else { return nil }
+        return try? body(source)
+    }
+}
+
+extension Row {
+    /// A value of a row that may not be what was written; nil where it is of another type, or missing.
+    func intact<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
+        guard hasColumn(column) else { return nil }
+        return Value.fromDatabaseValue(self[column] as DatabaseValue)
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import GRDB
+
+/// What is done about rows that are not what was written.
+extension SQLiteRecordStore {
+    /// Our words for it, in events and dead letters.
+    private static let damage = "the record is damaged in the queue"
+
+    /// Whether a row of the table `record` passes its checksum.
+    static func isIntact(_ row: Row) -> Bool {
+        guard let id: String = row.intact("id"), let kind: String = row.intact("kind"),
+            let payload: Data = row.intact("payload"), let body: String = row.intact("body"),
+            let found: Data = row.intact("checksum")
+        else { return false }
+        return found
+            == checksum(id: id, kind: kind, payload: payload, body: body, undated: row.intact("undated"))
+    }
+
+    /// Sets a record aside for good where it was to go: it is kept, and neither delivered nor tried again.
+    /// - Parameter sequence: its number; nil if it is not there any more.
+    static func setAsideDamaged(sequence: Int64?, for destination: String, _ db: Database) throws {
+        let row = try sequence.flatMap {
+            try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [$0])
+        }
+        guard let sequence, let row else {
+            try append(.storeError(error: "a record for \(destination) is missing in the queue"), db)
+            return
+        }
+        try db.execute(
+            sql: """
+                INSERT INTO dead_letter (destination, record_seq, attempt, error, failed_ns)
+                VALUES (?, ?, 0, ?, 0)
+                """,
+            arguments: [destination, sequence, damage])
+        guard let header = header(row) else {
+            try append(.storeError(error: "\(damage), and set aside for \(destination)"), db)
+            return
+        }
+        try append(
+            .failed(
+                recordID: header.id, kind: header.kind, header.peripheral, destination: destination,
+                httpStatus: nil, attempt: 0, error: damage), db)
+    }
+
+    /// Makes sure that numbers which must not come again do not, whatever was lost.
+    static func raiseCounters(_ db: Database, event: Int64? = nil, position: Int64? = nil) throws {
+        let seenEvent = try Int64.fetchOne(db, sql: "SELECT max(sequence) FROM outbox")
+        let seenPosition = try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT max(value) FROM (
+                    SELECT max(position) AS value FROM record
+                    UNION ALL SELECT max(position) FROM destination
+                    UNION ALL SELECT max(fresh_position) FROM destination
+                    UNION ALL SELECT max(last) FROM ahead)
+                """)
+        for (name, values) in [("event", [event, seenEvent]), ("position", [position, seenPosition])] {
+            try db.execute(
+                sql: """
+                    INSERT INTO counter (name, value) VALUES (?, ?)
+                    ON CONFLICT DO UPDATE SET value = excluded.value WHERE excluded.value > value
+                    """,
+                arguments: [name, values.compactMap { $0 }.max() ?? 0])
+        }
+    }
+
+    // MARK: - A file that is gone
+
+    /// Writes what is open anew, where the file was deleted or replaced; the next start puts that in its place.
+    func rescue() async throws {
+        let file = QueueFile(path: path)
+        do {
+            try await database.writeWithoutTransaction { db in
+                guard !file.hasReplacement else { return }
+                file.removeDraft()
+                try db.execute(sql: "VACUUM INTO ?", arguments: [file.draft])
+            }
+            try await BlockingCall.run { try QueueOpening.sync(file) }
+        } catch {
+            throw StoreError.of(error, path: path)
+        }
+    }
+}
