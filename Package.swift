@@ -90,10 +90,13 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // For tests alone: a disk that fails.
+        .target(
+            name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
             name: "IngestKitTests",
             dependencies: [
-                "IngestKit",
+                "CFaultyDisk", "IngestKit",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "GRDB", package: "GRDB.swift"),

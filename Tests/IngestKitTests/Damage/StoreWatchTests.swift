@@ -120,8 +120,14 @@ import Testing
             try await whole.close()
             let path = directory + "/queue.sqlite"
             var data = try Data(contentsOf: URL(filePath: path))
-            // The last page is one of the records.
-            data.replaceSubrange((data.count - 4096)..<data.count, with: repeatElement(0xFF, count: 4096))
+            // A leaf of the table of records, which no start looks at.
+            let pages = stride(from: 0, to: data.count, by: 4096).map { $0..<$0 + 4096 }
+            let leaf = try #require(
+                pages.first { page in
+                    data[page.lowerBound] == 13 && data[page].firstRange(of: Data("record-50".utf8)) != nil
+                        && data[page].firstRange(of: Data("36.60".utf8)) != nil
+                })
+            data.replaceSubrange(leaf, with: repeatElement(0xFF, count: 4096))
             try data.write(to: URL(filePath: path))
 
             let bench = try await Bench(directory)
@@ -144,6 +150,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let bench = try await Bench(directory)
             try await bench.store.fill(["a"])
+            try await StoreCheck(store: bench.store).check()
             let check = Task { try await StoreCheck(store: bench.store).run() }
             for pause in [Duration.seconds(10), .seconds(7 * 24 * 3600)] {
                 try await eventually("it waits") { bench.clock.sleeperCount == 1 }

@@ -14,6 +14,18 @@ func withTemporaryDirectory<Value>(
     return try await body(path)
 }
 
+/// Runs `body` with a directory of its own in memory, where there is one: the disk's own time is of no interest.
+func withMemoryDirectory<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+    let memory = "/dev/shm"
+    guard FileManager.default.isWritableFile(atPath: memory) else {
+        return try await withTemporaryDirectory(body)
+    }
+    let path = memory + "/ingestd-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}
+
 /// Waits until `condition` holds; fails the test when it does not within 20 s of real time.
 func eventually(
     _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
