@@ -1,6 +1,7 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles delivery kills prove-kills prove-queue lab cuts prove-power-cuts lint fuzz \
+.PHONY: all build demo test test-unit oracles delivery disk kills lab cuts lint fuzz \
+	prove-kills prove-queue prove-disk prove-power-cuts \
 	bench-decode release packages clean
 
 all: build
@@ -42,6 +43,10 @@ prove-kills: packages
 # The queue against a model of it; `make test` takes 1,500 steps. QUEUE_SEED repeats a run.
 prove-queue:
 	QUEUE_STEPS=$${QUEUE_STEPS:-100000} swift test --disable-xctest --filter QueueModelTests
+
+# The queue on a disk that fails at each write, sync and truncation in turn, and with each page damaged in turn.
+prove-disk:
+	PROOF=whole swift test --disable-xctest --filter 'FaultyDiskTests|MendingTests'
 
 lab: packages
 	swift build

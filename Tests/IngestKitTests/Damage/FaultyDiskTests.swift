@@ -6,7 +6,8 @@ import Testing
 @testable import IngestKit
 
 /// What a queue does is done on a disk that fails at one write, sync or truncation after the other. Whatever returned
-/// must be there afterwards, on a healthy disk, also when the power is cut at that moment.
+/// must be there afterwards, on a healthy disk, also when the power is cut at that moment. `make prove-disk` takes each
+/// operation, the tests of every day some of them.
 @Suite(.serialized) struct FaultyDiskTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let operation: cfaultydisk_operation
@@ -70,7 +71,7 @@ import Testing
                 try FileManager.default.copyItem(atPath: new, toPath: place + "/disk")
                 hasFailed = try await Self.run(fault, at: number, in: place)
                 try FileManager.default.removeItem(atPath: place)
-                if hasFailed { number += fault.isForEver ? 5 : 1 }
+                if hasFailed { number += ProofSize.stride(fault.isForEver ? 20 : 4) }
             }
             #expect(number > fault.fewest)
         }

@@ -76,7 +76,7 @@ import Testing
             let whole = try Data(contentsOf: URL(filePath: path))
             let count = whole.count / Self.pageSize
             #expect(count > 30)
-            for page in 0..<count {
+            for page in stride(from: 0, to: count, by: ProofSize.stride(3)) {
                 for name in try Self.names(directory) {
                     try FileManager.default.removeItem(atPath: directory + "/" + name)
                 }

@@ -55,7 +55,16 @@ struct QueueModel {
         return true
     }
 
-    mutating func release(_ id: String) {
+    /// With them go those that were forgotten for ten minutes.
+    mutating func release(_ ids: [String], at now: MonotonicInstant) {
+        for id in ids { release(id) }
+        let forgotten = unreleased.filter { id in
+            readings[id].map { now.since($0.received) > .seconds(600) } ?? false
+        }
+        for id in forgotten { release(id) }
+    }
+
+    private mutating func release(_ id: String) {
         guard unreleased.contains(id), var reading = readings[id] else { return }
         unreleased.removeAll { $0 == id }
         reading.isReleased = true

@@ -117,7 +117,7 @@ private struct Run {
         let ids = Array(model.unreleased.shuffled(using: &dice).prefix(1 + roll(3)))
         try await store.freeze(
             ids.map { try record($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
-        for id in ids { model.release(id) }
+        model.release(ids, at: clock.now)
     }
 
     private mutating func claim() async throws {
@@ -264,12 +264,10 @@ private struct Run {
     /// In the end everything arrives, or is set aside.
     mutating func deliverEverything() async throws {
         for _ in 0..<2 {
-            for id in model.unreleased {
-                try await store.freeze([
-                    try record(id, kind: model.readings[id]?.kind ?? .undecoded, model: "M")
-                ])
-                model.release(id)
-            }
+            let ids = model.unreleased
+            try await store.freeze(
+                ids.map { try record($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
+            model.release(ids, at: clock.now)
             for routing in Self.routings {
                 for lane in routing.order.lanes {
                     var next = try await store.nextBatch(

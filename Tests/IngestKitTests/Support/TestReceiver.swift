@@ -49,7 +49,7 @@ final class TestReceiver: Sendable {
         await server.appendRoute("*") { (request: HTTPRequest) in try await self.handle(request) }
         let task = Task { try? await server.run() }
         defer { task.cancel() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 60)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw TimedOut() }
         try await body("http://127.0.0.1:\(port)/readings")
     }
