@@ -28,6 +28,8 @@ extension Event {
         case .destinationUp: .destinationUp
         case .authRejected: .authRejected
         case .destinationMisconfigured: .destinationMisconfigured
+        case .signedIn: .signedIn
+        case .sessionEnded: .sessionEnded
         case .storeError: .storeError
         case .queueHigh: .queueHigh
         case .queueFull: .queueFull
@@ -40,10 +42,15 @@ extension Event {
         switch self {
         case .discovered, .connected, .disconnected: .debug
         case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted: .info
-        case .adapterReady, .historySkipped, .paired, .retrying, .destinationUp, .queueNormal: .notice
-        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown, .queueHigh:
+        case .adapterReady, .historySkipped, .paired, .retrying, .destinationUp, .signedIn,
+            .queueNormal:
+            .notice
+        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown, .queueHigh,
+            .sessionEnded(_, nil, _):
             .warning
-        case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured: .error
+        case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured,
+            .sessionEnded:
+            .error
         case .storeError, .queueFull, .storeQuarantined: .critical
         }
     }
@@ -127,6 +134,12 @@ extension Event {
             "\(destination) rejects the credential (HTTP \(status)), records are kept"
         case .destinationMisconfigured(let destination, _, let error):
             "\(destination) is not configured rightly, records are kept: \(error)"
+        case .signedIn(let destination):
+            "Signed in at \(destination)"
+        case .sessionEnded(let destination, nil, let count):
+            "Signed out of \(destination), \(Self.records(count)) given up"
+        case .sessionEnded(let destination, let status?, let count):
+            "\(destination) has ended the session (HTTP \(status)), \(Self.records(count)) kept"
         case .storeError(nil, let error):
             "The queue is in trouble: \(error)"
         case .storeError(_?, let error):
@@ -147,6 +160,10 @@ extension Event {
 
     /// More damaged queues than this are a matter of room on the disk.
     private static let damagedFilesInMind = 3
+
+    private static func records(_ count: Int) -> String {
+        "\(count) record\(count == 1 ? " is" : "s are")"
+    }
 
     /// What of an event goes into fields of its own.
     private struct Details {
@@ -199,8 +216,10 @@ extension Event {
         case .destinationDown(let destination, let status, let error),
             .destinationMisconfigured(let destination, let status, let error):
             Details(destination: destination, httpStatus: status, error: error)
-        case .destinationUp(let destination):
+        case .destinationUp(let destination), .signedIn(let destination):
             Details(destination: destination)
+        case .sessionEnded(let destination, let status, let count):
+            Details(destination: destination, httpStatus: status, count: count)
         case .authRejected(let destination, let status):
             Details(destination: destination, httpStatus: status)
         case .storeQuarantined(_, let records, _, _, _):

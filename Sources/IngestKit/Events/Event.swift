@@ -49,6 +49,11 @@ public enum Event: Sendable, Equatable {
     case destinationUp(destination: String)
     case authRejected(destination: String, httpStatus: Int)
     case destinationMisconfigured(destination: String, httpStatus: Int?, error: String)
+    case signedIn(destination: String)
+    /// - Parameters:
+    ///   - httpStatus: what the server ended it with; nil where the operator signed out.
+    ///   - count: the records that wait: kept where the server ended it, else given up.
+    case sessionEnded(destination: String, httpStatus: Int?, count: Int)
     /// - Parameter recordID: of a record that was set aside in the queue; nil where the queue itself has
     ///   the fault.
     case storeError(recordID: RecordID? = nil, error: String)

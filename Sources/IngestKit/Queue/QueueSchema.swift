@@ -188,6 +188,9 @@ enum QueueSchema {
         ALTER TABLE destination ADD COLUMN account TEXT;
         ALTER TABLE destination ADD COLUMN account_seq INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE destination ADD COLUMN cleared_seq INTEGER NOT NULL DEFAULT 0;
+        -- Sessions begun so far, and whether the last one was ended by the operator.
+        ALTER TABLE destination ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE destination ADD COLUMN signed_out INTEGER NOT NULL DEFAULT 0;
         -- Which of the two composed it.
         ALTER TABLE batch ADD COLUMN lane TEXT NOT NULL DEFAULT 'backlog';
         CREATE TABLE ahead (

@@ -1,29 +1,61 @@
 import GRDB
 
+/// Where the session of a destination stands that files under one person.
+public enum SessionState: Sendable, Equatable {
+    /// Nobody was signed in yet.
+    case none
+    /// Signed in for this person; the number tells one session from the next.
+    case open(account: String, number: Int64)
+    /// Ended by the operator, who has to begin the next one; it was this person's.
+    case ended(account: String)
+
+    public var account: String? {
+        switch self {
+        case .none: nil
+        case .open(let account, _), .ended(let account): account
+        }
+    }
+}
+
 /// Whose records a destination gets, where it files under one person for whom the gateway signs in.
 ///
 /// What was read in one person's session is never delivered in another's: it is set aside when its turn comes.
 extension SQLiteRecordStore {
-    /// The person for whom the gateway was signed in last; nil if it never was.
-    public func account(of destination: String) async throws -> String? {
-        try await read { db in
-            try String.fetchOne(
-                db, sql: "SELECT account FROM destination WHERE name = ?", arguments: [destination])
+    public func session(of destination: String) async throws -> SessionState {
+        try await read { db in try Self.session(of: destination, db) }
+    }
+
+    /// Signs in at the start, which begins a session only where there was none yet.
+    /// - Returns: what holds from now on: another's session, and one that was ended, stay as they are.
+    public func adopt(_ account: String, at destination: String) async throws -> SessionState {
+        defer { outboxWakeUp.raise() }
+        return try await write { db in
+            if case .none = try Self.session(of: destination, db) {
+                try Self.begin(account, at: destination, db)
+            }
+            return try Self.session(of: destination, db)
         }
     }
 
     /// From now on records go to this person. What waits goes too where nobody was signed in before, or the same person;
-    /// where it was another, it is set aside.
+    /// where it was another, it is set aside. Where the server had ended the session, it begins anew.
     /// - Returns: how many records wait that will be set aside.
     public func signIn(_ account: String, at destination: String) async throws -> Int {
         let routing = routings[destination]
-        defer { outboxWakeUp.raise() }
+        defer {
+            outboxWakeUp.raise()
+            wakeUp(for: destination).raise()
+        }
         return try await write { db in
-            let known = try String.fetchOne(
-                db, sql: "SELECT account FROM destination WHERE name = ?", arguments: [destination])
-            if known == account { return 0 }
-            let others = known == nil ? 0 : try Self.pending(destination, routing, db)
-            if known != nil {
+            let before = try Self.session(of: destination, db)
+            if case .open(account, _) = before {
+                let state = try Self.state(of: destination, db)
+                if state == .authRejected { try Self.begin(account, at: destination, db) }
+                return 0
+            }
+            var others = 0
+            if let former = before.account, former != account {
+                others = try Self.pending(destination, routing, db)
                 for sequence in try Self.batched(destination, db) {
                     try self.setAside(otherAccounts: sequence, of: destination, db)
                 }
@@ -35,10 +67,74 @@ extension SQLiteRecordStore {
                         """,
                     arguments: [destination])
             }
-            try db.execute(
-                sql: "UPDATE destination SET account = ? WHERE name = ?", arguments: [account, destination])
+            try Self.begin(account, at: destination, db)
             return others
         }
+    }
+
+    /// Ends a session and gives up what waits for it; nothing is delivered until the next one. Whose it was stays
+    /// known, so that what is read meanwhile goes to nobody else.
+    /// - Returns: how many records were given up.
+    public func signOut(of destination: String) async throws -> Int {
+        let routing = routings[destination]
+        defer {
+            outboxWakeUp.raise()
+            wakeUp(for: destination).raise()
+        }
+        return try await write { db in
+            let count = try Self.clearPending(of: destination, routing, db)
+            let before = try Self.session(of: destination, db)
+            try db.execute(
+                sql: "UPDATE destination SET signed_out = 1 WHERE name = ? AND account IS NOT NULL",
+                arguments: [destination])
+            let isOpen = if case .open = before { true } else { false }
+            if isOpen || count > 0 {
+                try Self.append(
+                    .sessionEnded(destination: destination, httpStatus: nil, count: count), db)
+            }
+            return count
+        }
+    }
+
+    /// The server has ended the session: tells it once, with how many records are kept for the next.
+    func noteSessionEnd(of destination: String, httpStatus: Int) async throws {
+        let routing = routings[destination]
+        try await write { db in
+            guard try Self.state(of: destination, db) != .authRejected else { return }
+            try Self.set(.authRejected, of: destination, db)
+            let count = try Self.pending(destination, routing, db)
+            try Self.append(
+                .sessionEnded(destination: destination, httpStatus: httpStatus, count: count), db)
+        }
+        outboxWakeUp.raise()
+    }
+
+    private static func session(of destination: String, _ db: Database) throws -> SessionState {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT account, session, signed_out FROM destination WHERE name = ?",
+            arguments: [destination])
+        guard let row, let account: String = row.intact("account") else { return .none }
+        if (row.intact("signed_out") as Int?) == 1 { return .ended(account: account) }
+        return .open(account: account, number: row.intact("session") ?? 0)
+    }
+
+    private static func begin(_ account: String, at destination: String, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE destination SET account = ?, session = session + 1, signed_out = 0, state = ? WHERE name = ?
+                """,
+            arguments: [account, DestinationState.up.rawValue, destination])
+        try append(.signedIn(destination: destination), db)
+    }
+
+    private static func state(of destination: String, _ db: Database) throws -> DestinationState? {
+        try String.fetchOne(db, sql: "SELECT state FROM destination WHERE name = ?", arguments: [destination])
+            .flatMap(DestinationState.init(rawValue:))
+    }
+
+    private static func set(_ state: DestinationState, of destination: String, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE destination SET state = ? WHERE name = ?", arguments: [state.rawValue, destination])
     }
 
     /// How many records wait for a destination, those of a batch among them.
@@ -47,22 +143,18 @@ extension SQLiteRecordStore {
         return try await read { db in try Self.pending(destination, routing, db) }
     }
 
-    /// Gives up the records that wait for a destination, because their session has ended. They stay in the queue as long
-    /// as other destinations need them.
-    /// - Returns: how many.
-    public func clearPending(of destination: String) async throws -> Int {
-        let routing = routings[destination]
-        return try await write { db in
-            let count = try Self.pending(destination, routing, db)
-            try Self.removeBatches(of: destination, db)
-            try db.execute(
-                sql: """
-                    UPDATE destination SET cleared_seq = (SELECT coalesce(max(seq), 0) FROM record)
-                    WHERE name = ?
-                    """,
-                arguments: [destination])
-            return count
-        }
+    private static func clearPending(
+        of destination: String, _ routing: DestinationRouting?, _ db: Database
+    ) throws -> Int {
+        let count = try pending(destination, routing, db)
+        try removeBatches(of: destination, db)
+        try db.execute(
+            sql: """
+                UPDATE destination SET cleared_seq = (SELECT coalesce(max(seq), 0) FROM record)
+                WHERE name = ?
+                """,
+            arguments: [destination])
+        return count
     }
 
     static func pending(_ destination: String, _ routing: DestinationRouting?, _ db: Database) throws -> Int {

@@ -39,7 +39,9 @@ import Testing
         case .destinationDown: .destinationUp(destination: "clinic")
         case .destinationUp: .authRejected(destination: "clinic", httpStatus: 401)
         case .authRejected: .destinationMisconfigured(destination: "clinic", httpStatus: 404, error: "reason")
-        case .destinationMisconfigured: .storeError(error: "reason")
+        case .destinationMisconfigured: .signedIn(destination: "clinic")
+        case .signedIn: .sessionEnded(destination: "clinic", httpStatus: 401, count: 3)
+        case .sessionEnded: .storeError(error: "reason")
         case .storeError: .queueHigh(error: "reason")
         case .queueHigh: .queueFull(error: "reason")
         case .queueFull: .queueNormal

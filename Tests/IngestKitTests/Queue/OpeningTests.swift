@@ -44,6 +44,8 @@ import Testing
         ALTER TABLE destination DROP COLUMN account;
         ALTER TABLE destination DROP COLUMN account_seq;
         ALTER TABLE destination DROP COLUMN cleared_seq;
+        ALTER TABLE destination DROP COLUMN session;
+        ALTER TABLE destination DROP COLUMN signed_out;
         ALTER TABLE batch DROP COLUMN lane;
         DROP TABLE ahead;
         DROP TABLE retired;

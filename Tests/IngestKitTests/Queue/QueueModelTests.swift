@@ -227,7 +227,7 @@ private struct Run {
     private mutating func clear() async throws {
         let name = Self.routings[roll(Self.routings.count)].name
         let count = model.clear(name)
-        try agree(try await store.clearPending(of: name), count, "cleared of \(name)")
+        try agree(try await store.signOut(of: name), count, "cleared of \(name)")
         claimed = claimed.filter { $0.value.destination != name }
     }
 

@@ -22,10 +22,11 @@ import Testing
     @Test func whatWaitedForTheFirstSignInGoesToIt() async throws {
         try await withStore { store in
             try await store.fill(["a"])
-            #expect(try await store.account(of: "clinic") == nil)
+            #expect(try await store.session(of: "clinic") == .none)
             #expect(try await store.signIn("first", at: "clinic") == 0)
             #expect(try await store.signIn("first", at: "clinic") == 0)
-            #expect(try await store.account(of: "clinic") == "first")
+            #expect(try await store.session(of: "clinic") == .open(account: "first", number: 1))
+            #expect(try await store.events.filter { $0.name == "signed-in" }.count == 1)
             #expect(try await next(store).ids == ["a"])
         }
     }
@@ -61,12 +62,55 @@ import Testing
             let unreleased = try record("d")
             try await store.add(unreleased)
             #expect(try await store.pendingCount(of: "clinic") == 4)
-            #expect(try await store.clearPending(of: "clinic") == 4)
+            #expect(try await store.signOut(of: "clinic") == 4)
+            let ended = try await store.events.filter { $0.name == "session-ended" }
+            #expect(ended.map { $0[.count] } == ["4"] && ended[0][.httpStatus] == nil)
             #expect(try await store.pendingCount(of: "clinic") == 0)
             try await store.freeze([unreleased])
             #expect(try await next(store) == .nothing)
             try await store.fill(["new"])
             #expect(try await next(store).ids == ["new"])
+        }
+    }
+
+    @Test func aSessionThatWasEndedStaysSoOverRestarts() async throws {
+        try await withTemporaryDirectory { directory in
+            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await first.adopt("first", at: "clinic") == .open(account: "first", number: 1))
+            try await first.fill(["a"])
+            #expect(try await first.signOut(of: "clinic") == 1)
+            #expect(try await first.signOut(of: "clinic") == 0)
+            try await first.fill(["b"])
+            try await first.close()
+
+            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await second.adopt("first", at: "clinic") == .ended(account: "first"))
+            #expect(try await second.signIn("first", at: "clinic") == 0)
+            #expect(try await second.session(of: "clinic") == .open(account: "first", number: 2))
+            #expect(try await next(second).ids == ["b"])
+            let names = try await second.events.map(\.name).filter { $0 != "read" }
+            #expect(names == ["signed-in", "session-ended", "signed-in"])
+            try await second.close()
+        }
+    }
+
+    @Test func whatIsReadAfterASignOutGoesToNobodyElse() async throws {
+        try await withStore { store in
+            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.signOut(of: "clinic")
+            try await store.fill(["between"])
+            #expect(try await store.adopt("second", at: "clinic") == .ended(account: "first"))
+            #expect(try await store.signIn("second", at: "clinic") == 1)
+            try await store.fill(["new"])
+            #expect(try await next(store).ids == ["new"])
+            #expect(try await store.counts().destinations[0].dead == 1)
+        }
+    }
+
+    @Test func anotherPersonsSessionIsNotTakenOverAtTheStart() async throws {
+        try await withStore { store in
+            _ = try await store.signIn("first", at: "clinic")
+            #expect(try await store.adopt("second", at: "clinic") == .open(account: "first", number: 1))
         }
     }
 }
