@@ -31,7 +31,7 @@ public struct ConfigurationCheck: Sendable, Equatable {
 
     /// Destinations of types that this version knows and does not deliver to.
     private static func undelivered(_ configuration: Configuration, path: String) -> [Diagnostic] {
-        configuration.destinations.enumerated().filter { $0.element.type != .webhook }.map {
+        configuration.destinations.enumerated().filter { !$0.element.type.isDelivered }.map {
             index, destination in
             Diagnostic(
                 .warning, path: path, key: "destinations[\(index)].type",

@@ -52,9 +52,10 @@ extension ConfigurationKeys {
                 "Unique; 1 to 64 letters, digits, dots, dashes, underscores."),
             KeyDescription(
                 "type", "`webhook`, `fhir`, `junction`, `validic`, `spike` or `mqtt`", default: "required",
-                "What it is. This version delivers to `webhook` only."),
+                "What it is. This version delivers to `webhook` and `validic`."),
             KeyDescription(
-                "url", "URL", default: "required for webhook, fhir, mqtt",
+                "url", "URL",
+                default: "required for webhook, fhir, mqtt; `https://api.v2.validic.com` for validic",
                 "`https://`, or `mqtts://` for mqtt; `http://` and `mqtt://` for loopback hosts alone."),
             KeyDescription(
                 "credential", "credential", default: "none", "The token that requests carry."),
@@ -97,13 +98,17 @@ extension ConfigurationKeys {
                 "environment", "`production` or `sandbox`", default: "`production`",
                 "Environment of junction, validic and spike.", hasEffect: false),
             KeyDescription(
-                "user", "text", default: "none", "User name or account at the destination.", hasEffect: false),
+                "user", "text", default: "none; required for validic",
+                "The person for whom the gateway signs in at validic, by any name that stays. The other types do "
+                    + "not use it yet."),
             KeyDescription(
                 "auth", "text", default: "by type", "How requests authenticate.", hasEffect: false),
             KeyDescription(
                 "organization", "text", default: "none", "Organization of validic.", hasEffect: false),
             KeyDescription(
-                "application_id", "text", default: "none", "Application of spike.", hasEffect: false),
+                "application_id", "text", default: "`ingestd` for validic",
+                "What validic calls the gateway as a source of records. Application of spike, which does not use "
+                    + "it yet."),
             KeyDescription(
                 "main_callback_url", "URL", default: "none", "Callback of spike.", hasEffect: false),
             KeyDescription(
@@ -127,9 +132,11 @@ extension ConfigurationKeys {
         "region": [.junction],
         "environment": [.junction, .validic, .spike],
         "organization": [.validic],
-        "application_id": [.spike],
+        "application_id": [.validic, .spike],
         "main_callback_url": [.spike],
         "topic": [.mqtt],
         "headers": [.webhook, .fhir],
+        "batch": [.webhook, .fhir, .junction, .spike, .mqtt],
+        "gzip": [.webhook, .fhir, .junction, .spike, .mqtt],
     ]
 }

@@ -35,6 +35,10 @@ extension ConfigurationReader {
         destination.order = entries["order"]?.choice() ?? destination.order
         readRequest(entries, into: &destination)
         readAccount(entries, into: &destination)
+        if type?.hasSession == true {
+            _ = entries.required("user", "the person for whom to sign in")
+            _ = entries.required("credential", "the person's access token")
+        }
         checkPairs(entries)
         if let type { warnOfKeysWithoutEffect(entries, type) }
         return name == nil ? nil : destination

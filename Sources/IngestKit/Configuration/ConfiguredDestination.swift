@@ -3,6 +3,15 @@ extension Configuration {
     public struct Destination: Sendable, Equatable {
         public enum Kind: String, Sendable, Hashable, CaseIterable {
             case webhook, fhir, junction, validic, spike, mqtt
+
+            /// Whether this version delivers there.
+            public var isDelivered: Bool { [.webhook, .validic].contains(self) }
+
+            /// Whether it files under one person, for whom the gateway signs in.
+            public var hasSession: Bool { self == .validic }
+
+            /// The kinds of records that it has a form for; nil is every kind.
+            var deliveredKinds: Set<RecordKind>? { self == .validic ? Validic.kinds : nil }
         }
 
         public struct Batch: Sendable, Hashable {
@@ -76,6 +85,12 @@ extension Configuration {
         /// Whether the URL leads to this machine itself, and not by way of another.
         public var isLoopback: Bool {
             [url, proxy ?? url].allSatisfy { $0.flatMap { URLText($0) }?.isLoopback ?? false }
+        }
+
+        /// The kinds of records that go here; nil is every kind.
+        public var deliveredKinds: Set<RecordKind>? {
+            guard let own = type.deliveredKinds else { return kinds.map(Set.init) }
+            return kinds.map { own.intersection($0) } ?? own
         }
 
         /// Whether readings of an entry of the allow-list go here, by both sides' lists. The kinds

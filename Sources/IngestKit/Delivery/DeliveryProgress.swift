@@ -32,6 +32,10 @@ struct DeliveryProgress {
     var lanes: [DeliveryLane: Lane]
     /// In the order in which they are asked.
     var order: [DeliveryLane]
+    /// The number of the session that is open, where the destination needs one.
+    var session: Int64?
+    /// Whether that may have changed.
+    var asksForSession = true
     /// After failures that concern the destination.
     var backOff = BackOff()
 
@@ -47,6 +51,7 @@ struct DeliveryProgress {
 
     /// Records may have come: whatever had none is asked again.
     mutating func askAgain() {
+        asksForSession = true
         for lane in order {
             if case .batch = self[lane].next { continue }
             self[lane].next = nil

@@ -16,6 +16,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     private let gateway: String
     private let store: SQLiteRecordStore
     private let destination: Target
+    private let account: String?
     private let batching: BatchSettings
     private let policy: RetryPolicy
     private let clock: any GatewayClock
@@ -38,10 +39,12 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
 
     /// - Parameters:
     ///   - name: the destination's, as the store knows it.
+    ///   - account: the person under whom the destination files; it delivers in this person's session alone. Nil for
+    ///     one without sessions.
     ///   - random: 0 up to 1, for the jitter.
     ///   - heartbeat: called whenever the loop turns, every 10 s at least.
     public init(
-        name: String, gateway: String, store: SQLiteRecordStore, destination: Target,
+        name: String, gateway: String, store: SQLiteRecordStore, destination: Target, account: String? = nil,
         batching: BatchSettings, policy: RetryPolicy = .standard, clock: any GatewayClock,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, events: EventLog,
         heartbeat: @escaping @Sendable () -> Void = {}
@@ -50,6 +53,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         self.gateway = gateway
         self.store = store
         self.destination = destination
+        self.account = account
         self.batching = batching
         self.policy = policy
         self.clock = clock
@@ -92,6 +96,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         // Lowered before the store is asked: a record that comes later raises it again.
         if wakeUp.consume() { progress.askAgain() }
         if isRetryAsked.exchange(false, ordering: .relaxed) { progress.forgetWaits() }
+        guard try await isSignedIn(&progress) else { return try await pause(until: nil) }
         let now = clock.now
         var end: MonotonicInstant?
         func waits(until instant: MonotonicInstant?) -> Bool {
@@ -120,6 +125,20 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             }
         }
         try await pause(until: end)
+    }
+
+    /// Whether there is a session to deliver in, where the destination needs one. What was about to be sent in another
+    /// is forgotten.
+    private func isSignedIn(_ progress: inout DeliveryProgress) async throws -> Bool {
+        guard let account else { return true }
+        guard progress.asksForSession else { return progress.session != nil }
+        let state = try await ask { [store, name] in try await store.session(of: name) }
+        var session: Int64?
+        if case .open(account, let number) = state { session = number }
+        if session != progress.session { progress = DeliveryProgress(lanes) }
+        progress.session = session
+        progress.asksForSession = false
+        return session != nil
     }
 
     private func ask(for lane: DeliveryLane, _ progress: inout DeliveryProgress) async throws {
@@ -157,9 +176,20 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             try await setAside(batch, status, error, reply: reply, &progress)
         case .tooLarge, .refused:
             try await noteUp()
+            try await split(batch, &progress)
+        case .unfit(let error) where batch.items.count == 1:
             try await advance(batch, &progress) { [store, batching, gateway] in
-                try await store.split(batch, settings: batching, gateway: gateway)
+                try await store.setAside(
+                    batch, httpStatus: nil, attempt: 0, error: error, reply: nil, settings: batching,
+                    gateway: gateway)
             }
+        case .unfit:
+            try await split(batch, &progress)
+        case .unauthorized(401) where account != nil:
+            try Task.checkCancellation()
+            try await ask { [store, name] in try await store.noteSessionEnd(of: name, httpStatus: 401) }
+            // Until a sign-in or another token, which ask for a retry.
+            progress.backOff.until = MonotonicInstant(nanoseconds: UInt64(Int64.max))
         case .unauthorized(let status):
             try Task.checkCancellation()
             try await note(.authRejected, change: .authRejected(destination: name, httpStatus: status))
@@ -195,6 +225,12 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             try await store.setAside(
                 batch, httpStatus: status, attempt: attempt, error: error, reply: reply,
                 settings: batching, gateway: gateway)
+        }
+    }
+
+    private func split(_ batch: StoredBatch, _ progress: inout DeliveryProgress) async throws {
+        try await advance(batch, &progress) { [store, batching, gateway] in
+            try await store.split(batch, settings: batching, gateway: gateway)
         }
     }
 

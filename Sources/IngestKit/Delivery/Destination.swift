@@ -26,6 +26,8 @@ public enum DeliveryAnswer: Sendable, Equatable {
     case inProgress(httpStatus: Int, retryAfter: Duration?)
     /// Something in the content is not acceptable. `reply` is in the server's words.
     case refused(httpStatus: Int, error: String, reply: String?)
+    /// Nothing was sent: a record cannot go there.
+    case unfit(error: String)
     /// Too much at once.
     case tooLarge(httpStatus: Int)
     /// The credential is not accepted.

@@ -93,7 +93,7 @@ import Testing
                  proxy: "http://127.0.0.1:3128", user: u, auth: bearer, order: strict}
               - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3"}
               - {name: c, type: junction, region: eu, environment: sandbox}
-              - {name: d, type: validic, organization: o}
+              - {name: d, type: validic, organization: o, user: p, credential: t, kinds: [glucose, battery]}
               - {name: e, type: spike, application_id: "9999", main_callback_url: "https://x.example/cb"}
               - {name: f, type: mqtt, url: "mqtts://broker.example", topic: "wards/{subject}"}
             """
@@ -109,7 +109,7 @@ import Testing
         #expect(all[0].isLoopback && !all[1].isLoopback)
         #expect(all[1].patientSystem == "urn:oid:1.2.3")
         #expect(all[2].region == .eu && all[2].environment == .sandbox)
-        #expect(all[3].organization == "o")
+        #expect(all[3].organization == "o" && all[3].user == "p" && all[3].deliveredKinds == [.glucose])
         #expect(all[4].applicationID == "9999" && all[4].mainCallbackURL == "https://x.example/cb")
         #expect(all[5].topic == "wards/{subject}")
         let entry = try #require(checked.configuration.peripherals.first)
@@ -242,11 +242,20 @@ import Testing
     }
 
     @Test func aKeyOfAnotherTypeIsAWarning() throws {
-        let text = "peripherals: [{id: 1002}]\ndestinations: [{name: a, type: validic, topic: t}]"
+        let text = """
+            peripherals: [{id: 1002}]
+            destinations: [{name: a, type: validic, topic: t, user: u, credential: c}]
+            """
         #expect(
             try Samples.findings(text) == [
                 "c.yaml:2:48: destinations[0].topic: warning: has no effect for type validic"
             ])
+    }
+
+    @Test func aDestinationWithASessionNamesThePersonAndTheToken() throws {
+        let found = try Samples.findings("destinations: [{name: a, type: validic}]")
+        #expect(found.contains { $0.contains("destinations[0].user: expected the person") })
+        #expect(found.contains { $0.contains("destinations[0].credential: expected the person's") })
     }
 
     @Test func aSecretInTheWrongPlaceIsNotRepeated() throws {

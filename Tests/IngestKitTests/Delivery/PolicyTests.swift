@@ -55,7 +55,7 @@ import Testing
     }
 
     enum Outcome: Sendable {
-        case taken, inProgress, refused, tooLarge, unauthorized, misplaced, busy, unavailable
+        case taken, inProgress, refused, unfit, tooLarge, unauthorized, misplaced, busy, unavailable
 
         init(_ answer: DeliveryAnswer) {
             self =
@@ -63,6 +63,7 @@ import Testing
                 case .taken: .taken
                 case .inProgress: .inProgress
                 case .refused: .refused
+                case .unfit: .unfit
                 case .tooLarge: .tooLarge
                 case .unauthorized: .unauthorized
                 case .misplaced: .misplaced

@@ -10,6 +10,8 @@ import Testing
 /// A real HTTP server on loopback that keeps what it gets and answers as it is told.
 final class TestReceiver: Sendable {
     struct Received: Sendable {
+        /// Method and path.
+        let target: String
         let headers: [String: String]
         let body: [UInt8]
 
@@ -60,7 +62,8 @@ final class TestReceiver: Sendable {
         for name in ["Idempotency-Key", "Content-Type", "Content-Encoding", "Authorization"] {
             if let value = request.headers[HTTPHeader(name)] { headers[name.lowercased()] = value }
         }
-        let received = Received(headers: headers, body: Array(body))
+        let received = Received(
+            target: "\(request.method.rawValue) \(request.path)", headers: headers, body: Array(body))
         requests.withLock { $0.append(received) }
         let answer = self.answer.withLock { $0 }(received)
         if answer.hangs { try await Task.sleep(for: .seconds(600)) }

@@ -1,0 +1,233 @@
+import Synchronization
+
+/// What the operator set for Validic.
+public struct ValidicSettings: Sendable, Hashable {
+    /// Where its API is, up to `/connect`.
+    public let url: String
+    /// What Validic calls the gateway as a source of records.
+    public let sourceType: String
+
+    /// The host of the Inform API.
+    public static let defaultURL = "https://api.v2.validic.com"
+    public static let defaultSourceType = "ingestd"
+
+    public init(url: String? = nil, sourceType: String? = nil) {
+        self.url = url ?? Self.defaultURL
+        self.sourceType = sourceType ?? Self.defaultSourceType
+    }
+
+    var measurements: String {
+        (url.hasSuffix("/") ? String(url.dropLast()) : url) + "/connect/provider/data/measurements"
+    }
+}
+
+/// Posts records as measurements of Validic's Inform Connect API, one in a request, for the one person whose access
+/// token it has (docs/destinations/validic.md).
+public final class Validic: Destination {
+    /// The kinds that have a form there.
+    public static let kinds: Set<RecordKind> = [
+        .bloodPressure, .glucose, .bodyTemperature, .weight, .pulseOximetry, .heartRate, .miScale,
+    ]
+
+    private struct Tokens {
+        /// As last read.
+        var current: String?
+        /// The one that the server rejected last.
+        var rejected: String?
+    }
+
+    private let settings: ValidicSettings
+    private let transport: HTTPTransport
+    private let clock: any GatewayClock
+    private let readToken: @Sendable () async throws -> String
+    private let tokens = Mutex(Tokens())
+
+    public init(
+        settings: ValidicSettings, transport: HTTPTransport, clock: any GatewayClock,
+        token: @escaping @Sendable () async throws -> String
+    ) {
+        self.settings = settings
+        self.transport = transport
+        self.clock = clock
+        self.readToken = token
+    }
+
+    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+        guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
+            return .unfit(error: "is not one record that can be read")
+        }
+        guard record.subject != nil else { return .unfit(error: "unassigned") }
+        guard let body = Self.body(of: record, sourceType: settings.sourceType) else {
+            return .unfit(error: "has no value that this destination has a form for")
+        }
+        let before: String
+        do {
+            before = try await currentToken()
+        } catch {
+            return .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil)
+        }
+        let answer = await post(body, token: before)
+        guard case .unauthorized = answer else { return answer }
+        // What was replaced meanwhile is tried at once; the same would not help.
+        let hasNewFiles = await transport.refresh()
+        let fresh = (try? await readToken()) ?? before
+        tokens.withLock { $0 = Tokens(current: fresh, rejected: fresh) }
+        guard hasNewFiles || fresh != before else { return answer }
+        return await post(body, token: fresh)
+    }
+
+    /// Reads the token and the files of TLS anew before the next request.
+    /// - Returns: false where the token is the one that the server rejected: to try it again would not help.
+    public func renew() async -> Bool {
+        let hasNewFiles = await transport.refresh()
+        let fresh = try? await readToken()
+        return tokens.withLock { tokens in
+            tokens.current = nil
+            return hasNewFiles || fresh == nil || fresh != tokens.rejected
+        }
+    }
+
+    private func currentToken() async throws -> String {
+        if let known = tokens.withLock({ $0.current }) { return known }
+        let fresh = try await readToken()
+        tokens.withLock { $0.current = fresh }
+        return fresh
+    }
+
+    private func post(_ body: [UInt8], token: String) async -> DeliveryAnswer {
+        let headers = [
+            ("Content-Type", "application/json"), ("Authorization", "Bearer \(token)"),
+            ("User-Agent", "ingestd"),
+        ]
+        do {
+            let answer = try await transport.post(
+                body, to: settings.measurements, headers: headers, clock: clock)
+            let retryAfter = RetryAfter.parse(
+                answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
+            // It may say back what it was sent, and its words are kept for operators to see.
+            let reply = token.isEmpty ? answer.body : answer.body?.replacing(token, with: "[credential]")
+            switch DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: reply) {
+            case .taken(let status):
+                tokens.withLock { $0.rejected = nil }
+                return .taken(httpStatus: status)
+            // The log_id names the record, which is there already.
+            case .inProgress(let status, _): return .taken(httpStatus: status)
+            case let other: return other
+            }
+        } catch {
+            return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
+        }
+    }
+}
+
+// MARK: - The form of a record
+
+extension Validic {
+    /// A value in Validic's terms.
+    private struct Metric {
+        let type: String
+        let unit: String
+        /// As JSON.
+        let value: String
+    }
+
+    /// The body of the request for a record; nil where none of its values has a form. The same record gives the same
+    /// bytes.
+    static func body(of record: RecordContent, sourceType: String) -> [UInt8]? {
+        let metrics = record.values.compactMap(metric)
+        guard Self.kinds.contains(record.kind), !metrics.isEmpty,
+            let moment = DeviceTime(wallSeconds: record.time)
+        else { return nil }
+        var text = JSONText()
+        text.beginObject()
+        text.member("log_id", record.id)
+        // One moment, not a span.
+        text.member("start_time", "\(moment)Z")
+        text.member("end_time", "\(moment)Z")
+        text.member("utc_offset", record.utcOffsetSeconds)
+        text.member("offset_origin", "source")
+        text.key("metrics")
+        text.beginArray()
+        for metric in metrics {
+            text.beginObject()
+            text.member("type", metric.type)
+            text.member("origin", "device")
+            text.member("unit", metric.unit)
+            text.key("value")
+            text.value(json: Array(metric.value.utf8))
+            text.endObject()
+        }
+        text.endArray()
+        text.key("source")
+        text.beginObject()
+        text.member("type", sourceType)
+        text.key("device")
+        text.beginObject()
+        for (name, value) in [
+            ("id", record.serial), ("model", record.model), ("manufacturer", record.manufacturer),
+        ] {
+            text.key(name)
+            if let value { text.value(value) } else { text.null() }
+        }
+        text.endObject()
+        text.endObject()
+        if record.timeSource == .unknown {
+            text.note("The time is not known: it was measured then or earlier.")
+        }
+        text.member("type", "measurement")
+        text.member("version", "1.0")
+        text.endObject()
+        return text.bytes
+    }
+
+    /// Nil for what is absent, or has no form.
+    private static func metric(_ value: RecordContent.Value) -> Metric? {
+        guard let number = value.number else { return nil }
+        func converted(
+            _ type: String, _ unit: String, _ convert: (ExactDecimal) -> ExactDecimal?
+        ) -> Metric? {
+            ExactDecimal(json: number).flatMap(convert).map {
+                Metric(type: type, unit: unit, value: $0.description)
+            }
+        }
+        switch (value.type, value.unit) {
+        case ("systolic", "mm[Hg]"), ("diastolic", "mm[Hg]"):
+            return Metric(type: value.type, unit: "mmHg", value: number)
+        case ("systolic", "kPa"), ("diastolic", "kPa"):
+            // 1 mmHg is 133.322387415 Pa (BIPM, The International System of Units, 8th edition, table 8).
+            return converted(value.type, "mmHg") { $0.scaled(by: 1_000_000_000_000, over: 133_322_387_415) }
+        case ("pulse-rate", "/min"), ("heart-rate", "/min"):
+            return Metric(type: "pulse", unit: "bpm", value: number)
+        case ("glucose", "mg/dL"), ("glucose", "mmol/L"):
+            return Metric(type: "blood_glucose", unit: value.unit, value: number)
+        case ("body-temperature", "Cel"):
+            return Metric(type: "body_temperature", unit: "C", value: number)
+        case ("body-temperature", "[degF]"):
+            return converted("body_temperature", "C") {
+                $0.scaled(minus: 32, by: 5, over: 9, moreDecimals: 1)
+            }
+        case ("weight", "kg"):
+            return Metric(type: "body_weight", unit: "kg", value: number)
+        case ("weight", "[lb_av]"):
+            // 1 lb is 0.45359237 kg (the international pound of 1959).
+            return converted("body_weight", "kg") { $0.times(45_359_237, exponent: -8) }
+        case ("bmi", "kg/m2"):
+            return Metric(type: "bmi", unit: "kg/m2", value: number)
+        case ("spo2", "%"):
+            return Metric(type: "spo2", unit: "percent", value: number)
+        default: return nil
+        }
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func note(_ words: String) {
+        key("user_notes")
+        beginArray()
+        beginObject()
+        member("type", "message")
+        member("value", words)
+        endObject()
+        endArray()
+    }
+}

@@ -1,0 +1,102 @@
+import FoundationEssentials
+
+/// What a record says, taken out of its canonical JSON: numbers keep the text that they have there.
+struct RecordContent: Equatable {
+    /// A number of the record.
+    struct Value: Equatable {
+        let type: String
+        /// In UCUM.
+        let unit: String
+        /// As JSON; nil where the device marked it as absent.
+        let number: String?
+    }
+
+    var id = ""
+    var kind: RecordKind = .undecoded
+    /// When it was measured, in seconds since 1970, and how far the zone of the record is ahead of UTC.
+    var time: Int64 = 0
+    var utcOffsetSeconds = 0
+    var timeSource: RecordTime.Source = .unknown
+    var values: [Value] = []
+    /// Nil is nobody.
+    var subject: String?
+    var manufacturer: String?
+    var model: String?
+    var serial: String?
+
+    /// Nil for what is no record of version 1.
+    init?(json: String) {
+        guard (try? read(json)) != nil, !id.isEmpty else { return nil }
+    }
+
+    private typealias Malformed = ReceivedBatch.Malformed
+
+    private mutating func read(_ json: String) throws(Malformed) {
+        let members = try Self.members(of: json)
+        id = try Self.text(members["id"])
+        guard members["version"] == "1", let kind = RecordKind(rawValue: try Self.text(members["kind"]))
+        else { throw Malformed(offset: 0) }
+        self.kind = kind
+        subject = try members["subject"].map(Self.text)
+        try readTime(members["time"])
+        let device = try members["device"].map(Self.members) ?? [:]
+        manufacturer = try device["manufacturer"].map(Self.text)
+        model = try device["model"].map(Self.text)
+        serial = try device["serial"].map(Self.text)
+        guard let measurements = members["measurements"] else { return }
+        var scanner = JSONScanner(Array(measurements.utf8))
+        var found: [Value] = []
+        try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
+            let measurement = try Self.members(of: try scanner.value(depth: 1))
+            found.append(
+                Value(
+                    type: try Self.text(measurement["type"]), unit: try Self.text(measurement["unit"]),
+                    number: measurement["value"].flatMap { $0 == "null" ? nil : $0 }))
+        }
+        values = found
+    }
+
+    private mutating func readTime(_ json: String?) throws(Malformed) {
+        let members = try json.map(Self.members) ?? [:]
+        guard let source = RecordTime.Source(rawValue: try Self.text(members["source"])),
+            let (time, offset) = Self.moment(try Self.text(members["value"]))
+        else { throw Malformed(offset: 0) }
+        timeSource = source
+        self.time = time
+        utcOffsetSeconds = offset
+    }
+
+    /// Reads `2026-11-20T09:15:00+00:00`.
+    private static func moment(_ text: String) -> (time: Int64, offset: Int)? {
+        let bytes = Array(text.utf8)
+        func number(_ range: Range<Int>) -> Int? { Int(String(decoding: bytes[range], as: UTF8.self)) }
+        guard bytes.count == 25, let year = number(0..<4), let month = number(5..<7),
+            let day = number(8..<10), let hours = number(11..<13), let minutes = number(14..<16),
+            let seconds = number(17..<19), let offsetHours = number(20..<22),
+            let offsetMinutes = number(23..<25)
+        else { return nil }
+        let wall = DeviceTime(
+            year: year, month: month, day: day, hours: hours, minutes: minutes, seconds: seconds)
+        guard wall.isPossible else { return nil }
+        let sign = bytes[19] == UInt8(ascii: "-") ? -1 : 1
+        let offset = sign * (offsetHours * 3600 + offsetMinutes * 60)
+        return (wall.wallSeconds - Int64(offset), offset)
+    }
+
+    /// An object's members, each as JSON.
+    private static func members(of object: String) throws(Malformed) -> [String: String] {
+        var scanner = JSONScanner(Array(object.utf8))
+        var members: [String: String] = [:]
+        try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            members[String(name.dropFirst().dropLast())] = try scanner.value(depth: 1)
+        }
+        return members
+    }
+
+    private static func text(_ json: String?) throws(Malformed) -> String {
+        guard let json, let text = try? JSONDecoder().decode(String.self, from: Data(json.utf8)) else {
+            throw Malformed(offset: 0)
+        }
+        return text
+    }
+}

@@ -1,0 +1,156 @@
+import FoundationEssentials
+import Synchronization
+
+@testable import IngestKit
+
+/// Validic's side, as strict as its public specification: it keeps what has the documented form, and answers 400 to
+/// everything else.
+final class FakeValidic: Sendable {
+    /// A measurement as it is kept.
+    struct Kept: Equatable {
+        let id: String
+        let body: String
+    }
+
+    private struct State {
+        var token = "token-1"
+        var kept: [Kept] = []
+        /// Requests, those that were refused among them.
+        var requests = 0
+        /// Why requests were refused.
+        var faults: [String] = []
+        /// Another answer than the specification's.
+        var status: Int?
+    }
+
+    private let state = Mutex(State())
+
+    var kept: [Kept] { state.withLock { $0.kept } }
+    var requests: Int { state.withLock { $0.requests } }
+    var faults: [String] { state.withLock { $0.faults } }
+
+    func accept(token: String) { state.withLock { $0.token = token } }
+    func answer(_ status: Int?) { state.withLock { $0.status = status } }
+
+    func answer(_ request: TestReceiver.Received) -> TestReceiver.Answer {
+        state.withLock { state in
+            state.requests += 1
+            if let status = state.status { return TestReceiver.Answer(status: status) }
+            guard request.headers["authorization"] == "Bearer " + state.token else {
+                return TestReceiver.Answer(status: 401, body: #"{"errors":["\#(state.token) expected"]}"#)
+            }
+            do throws(Fault) {
+                guard request.target == "POST /connect/provider/data/measurements",
+                    request.headers["content-type"] == "application/json"
+                else { throw Fault("target, Content-Type") }
+                let id = try Self.check(request.body)
+                if !state.kept.contains(where: { $0.id == id }) {
+                    state.kept.append(Kept(id: id, body: request.text))
+                }
+                return TestReceiver.Answer(status: 201)
+            } catch {
+                state.faults.append(error.what)
+                return TestReceiver.Answer(status: 400, body: #"{"errors":["\#(error.what)"]}"#)
+            }
+        }
+    }
+
+    struct Fault: Error {
+        let what: String
+        init(_ what: String) { self.what = what }
+    }
+
+    /// The units that the specification shows with each type.
+    private static let units: [String: Set<String>] = [
+        "systolic": ["mmHg"], "diastolic": ["mmHg"], "pulse": ["bpm"], "resting_heart_rate": ["bpm"],
+        "body_weight": ["kg"], "bmi": ["kg/m2"], "blood_glucose": ["mg/dL", "mmol/L"],
+        "spo2": ["percent"], "body_temperature": ["C"],
+    ]
+
+    /// - Returns: the `log_id`.
+    static func check(_ body: [UInt8]) throws(Fault) -> String {
+        let record = try object(
+            body,
+            [
+                "log_id", "start_time", "end_time", "utc_offset", "offset_origin", "metrics", "source",
+                "type",
+                "version",
+            ],
+            optional: ["user_notes"])
+        let id = try text(record, "log_id")
+        guard id.utf8.count == 36 else { throw Fault("log_id") }
+        let start = try text(record, "start_time")
+        guard start.utf8.count == 20, start.hasSuffix("Z"), try text(record, "end_time") == start else {
+            throw Fault("start_time, end_time")
+        }
+        guard let offset = record["utc_offset"].flatMap({ Int($0) }), abs(offset) <= 14 * 3600 else {
+            throw Fault("utc_offset")
+        }
+        guard ["source", "profile", "user_defined"].contains(try text(record, "offset_origin")),
+            try text(record, "type") == "measurement", try text(record, "version") == "1.0"
+        else { throw Fault("offset_origin, type, version") }
+        let source = try object(Array((record["source"] ?? "").utf8), ["type", "device"])
+        _ = try text(source, "type")
+        let device = try object(Array((source["device"] ?? "").utf8), ["id", "model", "manufacturer"])
+        for name in device.keys where device[name] != "null" { _ = try text(device, name) }
+        let metrics = try elements(record["metrics"])
+        if metrics.isEmpty { throw Fault("metrics") }
+        for json in metrics {
+            let metric = try object(Array(json.utf8), ["type", "origin", "unit", "value"])
+            guard let units = units[try text(metric, "type")], units.contains(try text(metric, "unit")) else {
+                throw Fault("type, unit")
+            }
+            guard ["device", "manual", "unknown"].contains(try text(metric, "origin")),
+                let value = metric["value"], Double(value) != nil
+            else { throw Fault("origin, value") }
+        }
+        for json in try record["user_notes"].map(elements) ?? [] {
+            let note = try object(Array(json.utf8), ["type", "value"])
+            guard ["message", "relationship_to_meal"].contains(try text(note, "type")) else {
+                throw Fault("user_notes")
+            }
+        }
+        return id
+    }
+
+    /// An object with all of these members, and no other ones than the optional, each as JSON.
+    private static func object(
+        _ bytes: [UInt8], _ names: Set<String>, optional: Set<String> = []
+    ) throws(Fault) -> [String: String] {
+        var members: [String: String] = [:]
+        do {
+            var scanner = JSONScanner(bytes)
+            try scanner.object { (name: String, scanner: inout JSONScanner) throws(JSONScanner.Malformed) in
+                members[String(name.dropFirst().dropLast())] = try scanner.value(depth: 1)
+            }
+            try scanner.end()
+        } catch {
+            throw Fault("JSON")
+        }
+        let found = Set(members.keys)
+        guard found.isSuperset(of: names), found.isSubset(of: names.union(optional)) else {
+            throw Fault("unknown or missing members: \(found.symmetricDifference(names).sorted())")
+        }
+        return members
+    }
+
+    private static func elements(_ json: String?) throws(Fault) -> [String] {
+        var elements: [String] = []
+        do {
+            var scanner = JSONScanner(Array((json ?? "").utf8))
+            try scanner.array { (scanner: inout JSONScanner) throws(JSONScanner.Malformed) in
+                elements.append(try scanner.value(depth: 1))
+            }
+        } catch {
+            throw Fault("JSON")
+        }
+        return elements
+    }
+
+    private static func text(_ members: [String: String], _ name: String) throws(Fault) -> String {
+        guard let json = members[name],
+            let text = try? JSONDecoder().decode(String.self, from: Data(json.utf8))
+        else { throw Fault("\(name) is no text") }
+        return text
+    }
+}
