@@ -71,6 +71,22 @@ struct ControlClient: Sendable {
         return unpaired.addresses
     }
 
+    func session(_ destination: String) async throws(Failure) -> ControlMessage.Session {
+        try await send(.GET, Self.session(destination))
+    }
+
+    func signIn(_ destination: String, changesUser: Bool) async throws(Failure) -> ControlMessage.SignedIn {
+        try await send(
+            .POST, Self.session(destination) + "/sign-in", ControlMessage.SignIn(changesUser: changesUser))
+    }
+
+    func signOut(_ destination: String) async throws(Failure) -> ControlMessage.SignedOut {
+        try await send(.POST, Self.session(destination) + "/sign-out")
+    }
+
+    /// - Parameter destination: a name, which needs no escapes.
+    private static func session(_ destination: String) -> String { "/sessions/\(destination)" }
+
     private func send<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, _ message: (any Encodable & Sendable)? = nil
     ) async throws(Failure) -> Answer {
@@ -134,7 +150,7 @@ extension ExitStatus {
         case "bad-target": self = .usage
         case "no-keeper", "adapter-unavailable": self = .unavailable
         case "busy", "reading-under-way", "not-heard", "not-reachable", "other-device", "timed-out",
-            "cancelled":
+            "cancelled", "store-error", "another-user":
             self = .tryAgain
         default: self = .badData
         }

@@ -60,6 +60,52 @@ enum ControlMessage {
         var addresses: [BluetoothAddress]
     }
 
+    /// The answer to GET /v1/sessions/DESTINATION.
+    struct Session: Codable, Sendable {
+        var destination: String
+        /// Whether it is signed in for the configured user.
+        var isSignedIn: Bool
+        /// Whether the last session was another user's than the configured one's.
+        var isOfAnother: Bool
+        /// Records that wait.
+        var waiting: Int
+
+        enum CodingKeys: String, CodingKey {
+            case destination, waiting
+            case isSignedIn = "signed_in"
+            case isOfAnother = "another_user"
+        }
+    }
+
+    /// POST /v1/sessions/DESTINATION/sign-in.
+    struct SignIn: Codable, Sendable {
+        /// Whether it may be for another user than the last time.
+        var changesUser: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case changesUser = "changes_user"
+        }
+    }
+
+    /// The answer to it.
+    struct SignedIn: Codable, Sendable {
+        var destination: String
+        /// Records that waited for another user.
+        var setAside: Int
+
+        enum CodingKeys: String, CodingKey {
+            case destination
+            case setAside = "set_aside"
+        }
+    }
+
+    /// The answer to POST /v1/sessions/DESTINATION/sign-out.
+    struct SignedOut: Codable, Sendable {
+        var destination: String
+        /// Records that were given up.
+        var cleared: Int
+    }
+
     /// The answer to what is refused.
     struct Refusal: Codable, Sendable, Error {
         /// One sentence that says what to do.

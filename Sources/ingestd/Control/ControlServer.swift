@@ -17,6 +17,7 @@ struct ControlServer: Service {
 
     let path: String
     let pairings: Pairings
+    let sessions: Sessions
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -37,6 +38,7 @@ struct ControlServer: Service {
         let server = HTTPServer(
             address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout, logger: .disabled)
         await addRoutes(to: server)
+        await addSessionRoutes(to: server)
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run() }
@@ -100,6 +102,22 @@ struct ControlServer: Service {
         }
     }
 
+    private func addSessionRoutes(to server: HTTPServer) async {
+        let sessions = sessions
+        await server.appendRoute("GET /v1/sessions/:id") { request in
+            await Self.reply { try await sessions.status(of: Self.id(of: request)) }
+        }
+        await server.appendRoute("POST /v1/sessions/:id/sign-in") { request in
+            await Self.reply {
+                let message: ControlMessage.SignIn = try await Self.message(of: request)
+                return try await sessions.signIn(at: Self.id(of: request), changesUser: message.changesUser)
+            }
+        }
+        await server.appendRoute("POST /v1/sessions/:id/sign-out") { request in
+            await Self.reply { try await sessions.signOut(of: Self.id(of: request)) }
+        }
+    }
+
     private static func id(of request: HTTPRequest) -> String {
         request.routeParameters.first { $0.name == "id" }?.value ?? ""
     }
@@ -128,6 +146,9 @@ struct ControlServer: Service {
                 failure.status, ControlMessage.Refusal(error: failure.words, reason: failure.reason))
         } catch let refusal as ControlMessage.Refusal {
             return response(400, refusal)
+        } catch let error as StoreError {
+            return response(
+                503, ControlMessage.Refusal(error: error.description, reason: "store-error"))
         } catch {
             return response(400, ControlMessage.Refusal.malformed)
         }

@@ -20,7 +20,7 @@ struct Gateway: Sendable {
     let reload: @Sendable () throws(CommandFailure) -> Configuration
 
     private let systemClock = SystemClock()
-    private let clock: JudgedClock
+    let clock: JudgedClock
 
     init(
         configuration: Configuration, credentials: Credentials, sink: any EventSink, controlPath: String,
@@ -64,7 +64,11 @@ struct Gateway: Sendable {
             clock: clock, events: events, setTakesRecords: { await passive.setTakesReadings($0) })
         let transports = Transports(configuration.destinations, credentials: credentials)
         let pulse = Pulse(clock: systemClock)
-        let deliveries = makeDeliveries(store: store, transports: transports, events: events, pulse: pulse)
+        let parts = DeliveryParts(store: store, transports: transports, events: events, pulse: pulse)
+        let sessions = try await makeSessions(parts)
+        let deliveries =
+            makeDeliveries(store: store, transports: transports, events: events, pulse: pulse)
+            + sessions.map(\.delivery)
 
         let outbox = EventOutbox(store: store, sink: sink)
         var services: [any Service] = [
@@ -76,7 +80,10 @@ struct Gateway: Sendable {
         services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })
         services.append(Part("pairing") { await pairings.run() })
-        services.append(ControlServer(path: controlPath, pairings: pairings))
+        services.append(
+            ControlServer(
+                path: controlPath, pairings: pairings,
+                sessions: Sessions(sessions, destinations: configuration.destinations, store: store)))
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive,

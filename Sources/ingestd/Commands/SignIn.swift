@@ -1,0 +1,123 @@
+import ArgumentParser
+import Glibc
+import IngestKit
+
+/// `ingestd sign-in`: begins a session at a destination by the running service.
+struct SignIn: AsynchronousCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign-in",
+        abstract: "Sign in at a destination that files under one person.",
+        discussion: """
+            As the user whom the configuration names. What waits for that user is delivered; what waits for \
+            another one is set aside, and never delivered in the new session. Signing in twice is fine; after \
+            the destination has ended a session it is tried again.
+            """)
+
+    @OptionGroup var target: SessionTarget
+
+    func serve() async throws {
+        try await target.ask { client, destination in
+            let session = try await client.session(destination)
+            if session.isOfAnother {
+                try target.confirm(
+                    "\(destination) was signed in for another user. \(records(session.waiting)) for that one, to "
+                        + "be set aside.")
+            }
+            let answer = try await client.signIn(destination, changesUser: session.isOfAnother)
+            var text = JSONText()
+            text.beginObject()
+            text.member("destination", destination)
+            text.member("set_aside", answer.setAside)
+            text.endObject()
+            let aside = answer.setAside > 0 ? " \(answer.setAside) set aside." : ""
+            try StandardOutput.write(
+                (target.json ? text.string : "Signed in at \(destination).\(aside)") + "\n")
+        }
+    }
+}
+
+/// `ingestd sign-out`: ends a session at a destination by the running service.
+struct SignOut: AsynchronousCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign-out",
+        abstract: "Sign out of a destination that files under one person.",
+        discussion: """
+            The records that wait for it are given up: they are never delivered there. Nothing is delivered \
+            there until sign-in, also after a restart.
+            """)
+
+    @OptionGroup var target: SessionTarget
+
+    func serve() async throws {
+        try await target.ask { client, destination in
+            let session = try await client.session(destination)
+            try target.confirm("\(records(session.waiting)) for \(destination), to be given up.")
+            let answer = try await client.signOut(destination)
+            var text = JSONText()
+            text.beginObject()
+            text.member("destination", destination)
+            text.member("cleared", answer.cleared)
+            text.endObject()
+            try StandardOutput.write(
+                (target.json
+                    ? text.string : "Signed out of \(destination). \(answer.cleared) given up.") + "\n")
+        }
+    }
+}
+
+private func records(_ count: Int) -> String {
+    count == 0 ? "No record waits" : count == 1 ? "1 record waits" : "\(count) records wait"
+}
+
+/// What both commands take.
+struct SessionTarget: ParsableArguments {
+    @Argument(help: "The destination's name.")
+    var destination: String
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Print the result as one JSON object.")
+    var json = false
+
+    /// Talks to the service.
+    func ask(_ body: (ControlClient, String) async throws -> Void) async throws {
+        guard destination.utf8.allSatisfy({ Self.nameCharacters.contains($0) }), !destination.isEmpty else {
+            throw CommandFailure(.usage, "\(destination): expected the name of a destination")
+        }
+        let client = ControlClient(path: service.socket)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(client, destination))
+        } catch let failure as ControlClient.Failure {
+            result = .failure(CommandFailure(failure, path: client.path))
+        } catch {
+            result = .failure(error)
+        }
+        await client.close()
+        try result.get()
+    }
+
+    /// Returns when the operator agrees.
+    func confirm(_ sentence: String) throws(CommandFailure) {
+        if yes { return }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw CommandFailure(.usage, "\(sentence) Standard input is no terminal: say so with --yes")
+        }
+        StandardError.print("\(sentence) Go on? y or n:")
+        while let line = readLine() {
+            switch line.lowercased() {
+            case "y", "yes": return
+            case "n", "no": throw CommandFailure(.interrupted, "nothing was changed")
+            default: StandardError.print("y or n:")
+            }
+        }
+        throw CommandFailure(.interrupted, "nothing was changed")
+    }
+
+    /// Those of names in the configuration; none has a meaning in a path.
+    private static let nameCharacters = Set(
+        Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8))
+}

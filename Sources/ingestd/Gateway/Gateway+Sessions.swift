@@ -1,0 +1,67 @@
+import IngestKit
+
+/// What deliveries are made with.
+struct DeliveryParts {
+    let store: SQLiteRecordStore
+    let transports: Transports
+    let events: EventLog
+    let pulse: Pulse
+}
+
+/// Delivery to a destination that files under one person, and the person.
+struct SessionDelivery: Sendable {
+    let destination: String
+    let user: String
+    let delivery: Delivery
+}
+
+extension Gateway {
+    /// The deliveries in sessions, each signed in for its configured person unless it is another's, or was ended.
+    func makeSessions(_ parts: DeliveryParts) async throws -> [SessionDelivery] {
+        var made: [SessionDelivery] = []
+        for destination in configuration.destinations {
+            guard destination.type.hasSession, let user = destination.user else { continue }
+            try await adopt(user, at: destination.name, parts.store)
+            made.append(
+                SessionDelivery(
+                    destination: destination.name, user: user,
+                    delivery: validic(destination, user: user, parts)))
+        }
+        return made
+    }
+
+    /// Compares the configured person with the one of the queue, and says it where nothing will be delivered.
+    private func adopt(_ user: String, at destination: String, _ store: SQLiteRecordStore) async throws {
+        switch try await store.adopt(user, at: destination) {
+        case .none, .open(user, _): break
+        case .open:
+            StandardError.print(
+                "\(destination) is signed in for another user than the configuration names: nothing is delivered "
+                    + "there until ingestd sign-in \(destination), which sets aside what waits for the other")
+        case .ended:
+            StandardError.print(
+                "\(destination) is signed out: nothing is delivered there until "
+                    + "ingestd sign-in \(destination)")
+        }
+    }
+
+    private func validic(
+        _ destination: Configuration.Destination, user: String, _ parts: DeliveryParts
+    ) -> Delivery {
+        let credentials = credentials
+        let validic = Validic(
+            settings: ValidicSettings(url: destination.url, sourceType: destination.applicationID),
+            transport: parts.transports[destination], clock: clock,
+            token: { [name = destination.credential] in
+                guard let name else { return "" }
+                return try credentials.read(name).text ?? ""
+            })
+        let worker = DeliveryWorker(
+            name: destination.name, gateway: configuration.gateway.id, store: parts.store,
+            destination: validic, account: user, batching: BatchSettings(maxRecords: 1, maxWait: .zero),
+            clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
+        return Delivery(
+            service: Part("delivery to \(destination.name)") { try await worker.run() },
+            renew: { if await validic.renew() { worker.retryNow() } })
+    }
+}
