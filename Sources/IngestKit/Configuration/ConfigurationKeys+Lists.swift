@@ -68,14 +68,15 @@ extension ConfigurationKeys {
                 "order", "`fresh` or `strict`", default: "`fresh`",
                 "`fresh` lets new records pass a backlog, `strict` is first in, first out."),
             KeyDescription(
-                "format", "`json` or `ndjson`", default: "`json`", "Form of a webhook's body.",
-                hasEffect: false),
+                "format", "`json` or `ndjson`", default: "`json`",
+                "Form of a webhook's body: one object, or one record a line."),
             KeyDescription("gzip", "boolean", default: "`false`", "Compresses request bodies."),
             KeyDescription(
                 "headers", "mapping of name to value", default: "none",
                 "Further headers of each request. No secrets: those are credentials."),
             KeyDescription(
-                "signing_key", "credential", default: "none", "Signs a webhook's requests.", hasEffect: false),
+                "signing_key", "credential", default: "none",
+                "Signs a webhook's requests by Standard Webhooks: one to four keys in base64, as `whsec_…`."),
             KeyDescription(
                 "ca_file", "absolute path", default: "the system's",
                 "Authorities to trust instead of the system's, in PEM."),

@@ -49,7 +49,7 @@ extension ConfigurationReader {
         destination.format = entries["format"]?.choice() ?? destination.format
         destination.compresses = entries["gzip"]?.boolean() ?? destination.compresses
         destination.headers = headers(entries["headers"])
-        destination.signingKey = credential(entries["signing_key"])
+        destination.signingKey = signingKey(entries["signing_key"])
         destination.caFile = entries["ca_file"]?.absolutePath("a file of certificates")
         // A certificate is no secret: who may read it does not matter.
         destination.clientCertificate = entries["client_certificate"]?.credential()
@@ -157,7 +157,8 @@ extension ConfigurationReader {
                 log.error(at: mark, key: value.key, "expected no secrets here; use credential")
                 return nil
             case "host", "content-length", "content-type", "content-encoding", "transfer-encoding",
-                "connection", "idempotency-key", "expect", "te", "trailer", "upgrade":
+                "connection", "idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature",
+                "expect", "te", "trailer", "upgrade":
                 log.error(at: mark, key: value.key, "this header is the gateway's own")
                 return nil
             default:

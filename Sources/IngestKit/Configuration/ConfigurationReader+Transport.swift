@@ -29,10 +29,26 @@ extension ConfigurationReader {
         guard let credentials = host.credentials else { return }
         for problem in TLSFiles.problems(destination.transport, credentials) {
             guard let reader = entries[problem.key.rawValue] else { continue }
-            switch host.fileSeverity {
-            case .error: reader.error(problem.words)
-            case .warning: reader.warning(problem.words)
-            }
+            tellOfFile(problem.words, at: reader)
+        }
+    }
+
+    /// Looks at the keys of signatures too, where this machine has them.
+    func signingKey(_ reader: NodeReader?) -> CredentialName? {
+        guard let reader, let name = credential(reader) else { return nil }
+        guard let credentials = host.credentials, credentials.path(of: name) != nil else { return name }
+        do {
+            _ = try credentials.signingKeys(name)
+        } catch {
+            tellOfFile(error.description, at: reader)
+        }
+        return name
+    }
+
+    private func tellOfFile(_ words: String, at reader: NodeReader) {
+        switch host.fileSeverity {
+        case .error: reader.error(words)
+        case .warning: reader.warning(words)
         }
     }
 }

@@ -7,7 +7,7 @@ public struct ReceivedBatch: Sendable, Equatable {
         public let offset: Int
     }
 
-    /// The gateway's name as JSON, with its quotation marks; nil when it is missing.
+    /// The gateway's name as JSON, with its quotation marks; nil when it is missing, and for lines.
     public let gateway: String?
     /// Each record on one line: line breaks between its tokens are blanks.
     public let records: [String]
@@ -37,6 +37,23 @@ public struct ReceivedBatch: Sendable, Equatable {
 }
 
 extension ReceivedBatch {
+    /// Takes apart one record a line; empty lines are passed over.
+    public init(lines bytes: [UInt8]) throws(Malformed) {
+        var records: [String] = []
+        for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+            var scanner = JSONScanner(Array(line))
+            do throws(Malformed) {
+                records.append(try scanner.value(depth: 0))
+                try scanner.end()
+            } catch {
+                throw Malformed(offset: line.startIndex + error.offset)
+            }
+        }
+        guard !records.isEmpty else { throw Malformed(offset: bytes.count) }
+        gateway = nil
+        self.records = records
+    }
+
     /// A record in one line for people: when, what, and from which device. What is no record comes
     /// back as it is.
     public static func summary(of record: String) -> String {

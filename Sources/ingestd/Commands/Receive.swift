@@ -17,7 +17,8 @@ struct Receive: AsynchronousCommand {
             Answers every POST with the same status, and prints each record that it gets. While it \
             runs, POST /control/answer with a body such as 503 changes the answer, and POST \
             /control/refuse with a text refuses what contains it (an empty body: nothing). Meant \
-            for trials: there is no authentication, and it listens on loopback unless told otherwise.
+            for trials: no one is authenticated but by --signing-key, and it listens on loopback unless told \
+            otherwise.
             """)
 
     @Option(help: "The IPv4 address to listen on.")
@@ -32,6 +33,9 @@ struct Receive: AsynchronousCommand {
     @Option(help: "Answer 400 to requests that contain this text. May be repeated.")
     var refuse: [String] = []
 
+    @Option(help: "A file with signing keys. What is not signed with one of them is answered with 401.")
+    var signingKey: String?
+
     @Flag(help: "Print one JSON object a record, with the record's bytes as they came.")
     var json = false
 
@@ -42,8 +46,18 @@ struct Receive: AsynchronousCommand {
         }
     }
 
+    private func signingKeys() throws(CommandFailure) -> SigningKeys? {
+        guard let signingKey else { return nil }
+        do {
+            return try Credentials(environment: [:]).signingKeys(.path(signingKey))
+        } catch {
+            throw CommandFailure(.badData, "receive: --signing-key: \(error)")
+        }
+    }
+
     func serve() async throws {
-        let receiver = Receiver(answer: answer, refused: refuse, printsJSON: json)
+        let receiver = Receiver(
+            answer: answer, refused: refuse, signingKeys: try signingKeys(), printsJSON: json)
         let server = HTTPServer(
             address: try sockaddr_in.inet(ip4: host, port: port), logger: .disabled)
         await server.appendRoute("POST /control/answer") { await receiver.changeAnswer($0) }
@@ -90,9 +104,11 @@ private final class Receiver: Sendable {
     private static let controlLimit = 4096
 
     private let state: Mutex<State>
+    private let signingKeys: SigningKeys?
     private let printsJSON: Bool
 
-    init(answer: Int, refused: [String], printsJSON: Bool) {
+    init(answer: Int, refused: [String], signingKeys: SigningKeys?, printsJSON: Bool) {
+        self.signingKeys = signingKeys
         self.state = Mutex(State(answer: answer, refused: refused.filter { !$0.isEmpty }))
         self.printsJSON = printsJSON
     }
@@ -125,9 +141,14 @@ private final class Receiver: Sendable {
             bytes = unpacked
         default: return Self.response(415)
         }
+        guard isSigned(request, bytes) else {
+            StandardError.print("ingestd receive: answered 401 to a request that is not signed with the key")
+            return Self.response(401)
+        }
         let text = String(decoding: bytes, as: UTF8.self)
         let current = state.withLock { $0 }
-        guard let batch = try? ReceivedBatch(bytes) else {
+        let isLines = request.headers[HTTPHeader("Content-Type")]?.lowercased() == "application/x-ndjson"
+        guard let batch = isLines ? try? ReceivedBatch(lines: bytes) : try? ReceivedBatch(bytes) else {
             StandardError.print("ingestd receive: answered 400 to a body that is no batch of records")
             return Self.response(400)
         }
@@ -141,6 +162,18 @@ private final class Receiver: Sendable {
             try? StandardOutput.write(lines.joined())
         }
         return Self.response(status)
+    }
+
+    /// Whether the request has a signature by one of the keys, if there are any.
+    private func isSigned(_ request: HTTPRequest, _ body: [UInt8]) -> Bool {
+        guard let signingKeys else { return true }
+        guard let id = request.headers[HTTPHeader("webhook-id")],
+            let timestamp = request.headers[HTTPHeader("webhook-timestamp")],
+            let signatures = request.headers[HTTPHeader("webhook-signature")]
+        else { return false }
+        return signingKeys.verify(
+            id: id, timestamp: timestamp, signatures: signatures, body: body,
+            nowSeconds: Int64(Date().timeIntervalSince1970))
     }
 
     private func line(status: Int, key: String?, gateway: String?, record: String) -> String {

@@ -261,11 +261,14 @@ struct Gateway: Sendable {
             let credentials = credentials
             let webhook = Webhook(
                 settings: WebhookSettings(
-                    url: destination.url ?? "", usesGzip: destination.compresses, headers: destination.headers
+                    url: destination.url ?? "", format: destination.format,
+                    usesGzip: destination.compresses, headers: destination.headers
                 ),
                 transport: transports[destination], clock: clock,
-                token: destination.credential.map { name in
-                    { @Sendable () async throws -> String in try credentials.read(name).text ?? "" }
+                secrets: {
+                    WebhookSecrets(
+                        token: try destination.credential.map { try credentials.read($0).text ?? "" },
+                        signingKeys: try destination.signingKey.map { try credentials.signingKeys($0) })
                 })
             let beat = pulse.register(destination.name)
             let worker = DeliveryWorker(

@@ -3,6 +3,9 @@
 from .cases import expect_equal
 from .gateway import check, configuration
 
+# The key that the libraries of Standard Webhooks are tested with.
+SIGNING_KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
 
 def findings(world):
     """Keys of a destination; the exit status; what is said of it."""
@@ -12,6 +15,8 @@ def findings(world):
     text = world.file("text.pem", "no certificate\n")
     open_key = world.file("open.key", copy=key, mode=0o644)
     missing = str(world.directory / "missing")
+    good_keys = world.file("signing.keys", f"{SIGNING_KEY}\n{SIGNING_KEY[6:]}\n")
+    no_key = world.file("no-signing.key", "s3cret-phrase")
     return {
         "good": ({"ca_file": str(made.authority.path), "client_certificate": certificate, "client_key": key}, 0, []),
         "missing": ({"ca_file": missing, "client_certificate": missing, "client_key": key}, 78, [
@@ -39,6 +44,14 @@ def findings(world):
             "proxy: expected a proxy on this machine: http:// in url goes no further"]),
         "proxy-to-address": ({"url": "https://192.0.2.7/", "proxy": "socks5://proxy.example"}, 78, [
             "proxy: expected a host name in url, not an address: it is what the certificate is for"]),
+        "signing-key": ({"signing_key": good_keys}, 0, []),
+        "signing-key-missing": ({"signing_key": missing}, 78, [
+            f"signing_key: credential {missing}: there is no such file"]),
+        "signing-key-wrong": ({"signing_key": no_key}, 78, [
+            f"signing_key: credential {no_key}: expected one to four signing keys, each 24 to 64 bytes in base64, "
+            "with or without whsec_ in front"]),
+        "header-of-signature": ({"headers": {"Webhook-Id": "7"}}, 78, [
+            "headers.Webhook-Id: this header is the gateway's own"]),
         "header-of-ours": ({"headers": {"Expect": "100-continue"}}, 78, [
             "headers.Expect: this header is the gateway's own"]),
     }

@@ -27,7 +27,7 @@ import Testing
     @Test func theBodyHasTheRecordsAsTheyAre() {
         let batch = OutgoingBatch(gateway: "ward \"3\"", records: ["{\"value\":36.60}", "{\"value\":2.00}"])
         #expect(
-            String(decoding: Webhook.body(of: batch), as: UTF8.self)
+            String(decoding: Webhook.body(of: batch, .json), as: UTF8.self)
                 == #"{"version":1,"gateway":"ward \"3\"","records":[{"value":36.60},{"value":2.00}]}"#)
     }
 

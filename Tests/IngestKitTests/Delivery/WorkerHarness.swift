@@ -53,12 +53,15 @@ struct WorkerHarness {
         }
     }
 
-    /// - Parameter random: of the jitter; 1 makes each wait its whole bound.
+    /// - Parameters:
+    ///   - random: of the jitter; 1 makes each wait its whole bound.
+    ///   - webhookClock: where the webhook is to see another clock than the worker.
     func start(
         settings: WebhookSettings? = nil,
         batching: BatchSettings = BatchSettings(maxRecords: 4, maxWait: .zero),
         order: DeliveryOrder = .strict, ids: [String] = [],
-        token: (@Sendable () async throws -> String)? = nil,
+        secrets: @escaping @Sendable () async throws -> WebhookSecrets = { WebhookSecrets() },
+        webhookClock: (any GatewayClock)? = nil,
         random: @escaping @Sendable () -> Double = { 1 }
     ) async throws -> Running {
         let store = try await SQLiteRecordStore.open(
@@ -67,8 +70,8 @@ struct WorkerHarness {
         let worker = DeliveryWorker(
             name: "clinic", gateway: "box", store: store,
             destination: Webhook(
-                settings: settings ?? WebhookSettings(url: url), transport: transport, clock: clock,
-                token: token),
+                settings: settings ?? WebhookSettings(url: url), transport: transport,
+                clock: webhookClock ?? clock, secrets: secrets),
             batching: batching, clock: clock, random: random, events: EventLog(sink: sink),
             heartbeat: heartbeats.increase)
         return Running(store: store, worker: worker, task: Task { try await worker.run() }, clock: clock)

@@ -187,7 +187,7 @@ import Testing
             let running = try await harness.start(ids: ["a"]) {
                 token.withLock { token in
                     defer { token = "new" }
-                    return token
+                    return WebhookSecrets(token: token)
                 }
             }
             try await running.eventually(1, .submitted)
@@ -202,7 +202,7 @@ import Testing
             Answer(status: 422, body: "not by \($0.headers["authorization"] ?? "nobody"), said the clerk")
         }
         try await withHarness(answer) { harness, _ in
-            let running = try await harness.start(ids: ["a"], token: { "s3cret" })
+            let running = try await harness.start(ids: ["a"], secrets: { WebhookSecrets(token: "s3cret") })
             try await running.eventually(1, .failed)
             let replies = try await running.store.read {
                 try String.fetchAll($0, sql: "SELECT reply FROM dead_letter")

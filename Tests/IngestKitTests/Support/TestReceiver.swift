@@ -59,7 +59,10 @@ final class TestReceiver: Sendable {
     private func handle(_ request: HTTPRequest) async throws -> HTTPResponse {
         let body = try await request.bodyData
         var headers: [String: String] = [:]
-        for name in ["Idempotency-Key", "Content-Type", "Content-Encoding", "Authorization"] {
+        for name in [
+            "Idempotency-Key", "Content-Type", "Content-Encoding", "Authorization", "webhook-id",
+            "webhook-timestamp", "webhook-signature",
+        ] {
             if let value = request.headers[HTTPHeader(name)] { headers[name.lowercased()] = value }
         }
         let received = Received(

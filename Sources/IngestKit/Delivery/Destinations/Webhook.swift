@@ -4,94 +4,134 @@ import Synchronization
 public struct WebhookSettings: Sendable, Hashable {
     /// Where to POST.
     public let url: String
+    public let format: Configuration.Destination.Format
     /// Whether bodies are sent compressed.
     public let usesGzip: Bool
     /// Further headers; none of those that the gateway sets itself, but for User-Agent.
     public let headers: [Configuration.Header]
 
-    public init(url: String, usesGzip: Bool = false, headers: [Configuration.Header] = []) {
+    public init(
+        url: String, format: Configuration.Destination.Format = .json, usesGzip: Bool = false,
+        headers: [Configuration.Header] = []
+    ) {
         self.url = url
+        self.format = format
         self.usesGzip = usesGzip
         self.headers = headers
     }
 }
 
-/// Posts batches as JSON: `{"version":1,"gateway":"…","records":[…]}`.
+/// What shows a webhook's receiver who sends.
+public struct WebhookSecrets: Sendable, Equatable {
+    /// The bearer token; nil for a destination without credential.
+    public var token: String?
+    /// Nil where requests are not signed.
+    public var signingKeys: SigningKeys?
+
+    public init(token: String? = nil, signingKeys: SigningKeys? = nil) {
+        self.token = token
+        self.signingKeys = signingKeys
+    }
+}
+
+/// Posts batches as JSON or NDJSON, signed where there are keys (docs/destinations/webhook.md).
 public final class Webhook: Destination {
     private let settings: WebhookSettings
     private let transport: HTTPTransport
     private let clock: any GatewayClock
-    /// Reads the bearer token; nil for a destination without credential.
-    private let readToken: (@Sendable () async throws -> String)?
-    /// The token as last read.
-    private let token = Mutex<String?>(nil)
+    private let readSecrets: @Sendable () async throws -> WebhookSecrets
+    /// As last read.
+    private let known = Mutex<WebhookSecrets?>(nil)
 
+    /// How long a signed request waits for a clock that is right. After a start it takes a moment until the
+    /// clock was judged, which is no reason to call the destination down.
+    static var clockPatience: Duration { .seconds(30) }
+
+    /// - Parameter secrets: reads them anew.
     public init(
         settings: WebhookSettings, transport: HTTPTransport, clock: any GatewayClock,
-        token: (@Sendable () async throws -> String)?
+        secrets: @escaping @Sendable () async throws -> WebhookSecrets = { WebhookSecrets() }
     ) {
         self.settings = settings
         self.transport = transport
         self.clock = clock
-        self.readToken = token
+        self.readSecrets = secrets
     }
 
     public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
-        let body = Self.body(of: batch)
-        let before: String?
+        let body = Self.body(of: batch, settings.format)
+        let before: WebhookSecrets
         do {
-            before = try await currentToken()
+            before = try await currentSecrets()
+        } catch let error as SigningKeyError {
+            return .unavailable(httpStatus: nil, error: "signing_key: \(error)", retryAfter: nil)
         } catch {
             return .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil)
         }
-        let answer = await post(body, token: before)
+        let answer = await post(body, before)
         guard case .unauthorized = answer else { return answer }
         // What was replaced meanwhile is tried at once; the same would not help.
         let hasNewFiles = await transport.refresh()
-        let fresh = (try? await readToken?()) ?? before
+        let fresh = (try? await readSecrets()) ?? before
         guard hasNewFiles || fresh != before else { return answer }
-        token.withLock { $0 = fresh }
-        return await post(body, token: fresh)
+        known.withLock { $0 = fresh }
+        return await post(body, fresh)
     }
 
-    /// Reads the token and the files of TLS anew before the next request.
+    /// Reads the secrets and the files of TLS anew before the next request.
     public func renew() async {
-        token.withLock { $0 = nil }
+        known.withLock { $0 = nil }
         await transport.refresh()
     }
 
     /// The body of a batch. The same batch gives the same bytes.
-    static func body(of batch: OutgoingBatch) -> [UInt8] {
-        var text = JSONText()
-        text.beginObject()
-        text.member("version", 1)
-        text.member("gateway", batch.gateway)
-        text.key("records")
-        text.beginArray()
-        for record in batch.records { text.value(json: Array(record.utf8)) }
-        text.endArray()
-        text.endObject()
-        return text.bytes
+    static func body(of batch: OutgoingBatch, _ format: Configuration.Destination.Format) -> [UInt8] {
+        switch format {
+        case .json:
+            var text = JSONText()
+            text.beginObject()
+            text.member("version", 1)
+            text.member("gateway", batch.gateway)
+            text.key("records")
+            text.beginArray()
+            for record in batch.records { text.value(json: Array(record.utf8)) }
+            text.endArray()
+            text.endObject()
+            return text.bytes
+        case .ndjson:
+            // A record is one line, and names its gateway itself.
+            return batch.records.flatMap { Array($0.utf8) + [0x0A] }
+        }
     }
 
-    private func currentToken() async throws -> String? {
-        guard let readToken else { return nil }
-        if let known = token.withLock({ $0 }) { return known }
-        let fresh = try await readToken()
-        token.withLock { $0 = fresh }
+    private func currentSecrets() async throws -> WebhookSecrets {
+        if let known = known.withLock({ $0 }) { return known }
+        let fresh = try await readSecrets()
+        known.withLock { $0 = fresh }
         return fresh
     }
 
-    private func post(_ body: [UInt8], token: String?) async -> DeliveryAnswer {
-        var headers = [
-            ("Content-Type", "application/json"),
-            ("Idempotency-Key", IdempotencyKey.of(body)),
-        ]
+    private func post(_ body: [UInt8], _ secrets: WebhookSecrets) async -> DeliveryAnswer {
+        let key = IdempotencyKey.of(body)
+        var headers = [("Content-Type", settings.format.contentType), ("Idempotency-Key", key)]
         headers += settings.headers.map { ($0.name, $0.value) }
         if !headers.contains(where: { $0.0.lowercased() == "user-agent" }) {
             headers.append(("User-Agent", "ingestd"))
         }
-        if let token { headers.append(("Authorization", "Bearer \(token)")) }
+        if let token = secrets.token { headers.append(("Authorization", "Bearer \(token)")) }
+        if let keys = secrets.signingKeys {
+            // Unsigned, or with a wrong time, the receiver would refuse it.
+            guard let timestamp = await timestamp() else {
+                return .unavailable(
+                    httpStatus: nil,
+                    error: "requests cannot be signed: the clock of this box is not known to be right",
+                    retryAfter: nil)
+            }
+            headers += [
+                ("webhook-id", key), ("webhook-timestamp", String(timestamp)),
+                ("webhook-signature", keys.signatures(id: key, timestamp: timestamp, body: body)),
+            ]
+        }
         var sent = body
         if settings.usesGzip {
             guard let packed = try? Gzip.compress(body) else {
@@ -101,8 +141,14 @@ public final class Webhook: Destination {
             sent = packed
             headers.append(("Content-Encoding", "gzip"))
         }
+        return await send(sent, headers, token: secrets.token)
+    }
+
+    private func send(
+        _ body: [UInt8], _ headers: [(String, String)], token: String?
+    ) async -> DeliveryAnswer {
         do {
-            let answer = try await transport.post(sent, to: settings.url, headers: headers, clock: clock)
+            let answer = try await transport.post(body, to: settings.url, headers: headers, clock: clock)
             let retryAfter = RetryAfter.parse(
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
             return DeliveryAnswer(
@@ -113,9 +159,28 @@ public final class Webhook: Destination {
         }
     }
 
+    /// The time of an attempt, in seconds since 1970; nil when the clock was not known to be right for as
+    /// long as that is waited for.
+    private func timestamp() async -> Int64? {
+        let end = clock.now + Self.clockPatience
+        while true {
+            if let wall = clock.trustedWallNanoseconds { return wall / 1_000_000_000 }
+            guard clock.now < end, (try? await clock.sleep(for: .seconds(1))) != nil else { return nil }
+        }
+    }
+
     /// A server may say back what it was sent, and its words are kept for operators to see.
     private static func withoutToken(_ reply: String?, _ token: String?) -> String? {
         guard let token, !token.isEmpty else { return reply }
         return reply?.replacing(token, with: "[credential]")
+    }
+}
+
+extension Configuration.Destination.Format {
+    fileprivate var contentType: String {
+        switch self {
+        case .json: "application/json"
+        case .ndjson: "application/x-ndjson"
+        }
     }
 }
