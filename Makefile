@@ -1,6 +1,6 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles delivery disk kills lab cuts lint fuzz \
+.PHONY: all build demo test test-unit oracles webhook delivery disk kills lab cuts lint fuzz \
 	prove-kills prove-queue prove-disk prove-power-cuts \
 	bench-decode release packages clean
 
@@ -26,6 +26,10 @@ test-unit: build
 oracles: packages
 	swift build
 	tools/test oracles
+
+webhook: packages
+	swift build
+	tools/test webhook
 
 delivery: packages
 	swift build
