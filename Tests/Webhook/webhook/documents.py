@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 
 from delivery.cases import expect_equal
-from delivery.gateway import INGESTD, Failure
+from delivery.gateway import INGESTD, Failure, check
 from delivery.servers import free_ports, wait_for_port
 
 from .schema import BODIES, ROOT, expect_valid
@@ -36,6 +36,13 @@ def verify():
     shown = {}
     exec(block("python"), shown)  # pylint: disable=exec-used  # running it is the test
     return shown["verify"]
+
+
+def has_a_good_configuration():
+    with tempfile.TemporaryDirectory(prefix="webhook-") as temporary:
+        file = Path(temporary) / "ingestd.yaml"
+        file.write_text("gateway: {id: ward-3-box-1}\nperipherals: [{id: 1001}]\n" + block("yaml"))
+        expect_equal(check(file, {"CREDENTIALS_DIRECTORY": ""}), (0, []), "check")
 
 
 def has_a_true_example():
@@ -89,5 +96,5 @@ def has_commands_that_work():
     expect_equal(answers, ["200", "401"], "the answers")
 
 
-CASES = {"document-example": has_a_true_example, "document-python": has_python_that_verifies,
-         "document-commands": has_commands_that_work}
+CASES = {"document-configuration": has_a_good_configuration, "document-example": has_a_true_example,
+         "document-python": has_python_that_verifies, "document-commands": has_commands_that_work}
