@@ -156,6 +156,12 @@ class Bench:
         for supply in self.supplies:
             supply.cancel()
 
+    def keeps(self, reading):
+        """Whether the peripheral has it still, and gives it again: a meter's memory is read anew where its mark is lost."""
+        address, _ = reading
+        return any(ADDRESS.format(place) == address and isinstance(peripheral, Meter)
+                   for place, peripheral in enumerate(self.peripherals.values(), start=1))
+
     def left(self):
         """The names of those that have something left to give."""
         return [name for name, peripheral in self.peripherals.items() if peripheral.has_something]
