@@ -35,6 +35,10 @@ delivery: packages
 	swift build
 	tools/test delivery
 
+disk: packages
+	swift build
+	tools/test disk
+
 kills: packages
 	swift build
 	tools/test kills
