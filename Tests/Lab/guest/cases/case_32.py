@@ -65,9 +65,9 @@ def read(lab, thermometer, number):
 
 
 def check(records, moments, lead):
-    for record, moment in zip(records, moments):
+    for number, (record, moment) in enumerate(zip(records, moments), 1):
         time = record["time"]
         expect_equal(time["source"], "received", "source of the time")
         for text in (time["received"], time["value"]):
             off = datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() - (moment + lead)
-            expect(-TOLERANCE_S <= off <= 1, f"{text} is {off:.0f} s from when it came")
+            expect(-TOLERANCE_S <= off <= 1, f"{text} of record {number} of {len(records)} is {off:.0f} s from when it came")
