@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What the operator set for Validic.
 public struct ValidicSettings: Sendable, Hashable {
     /// Where its API is, up to `/connect`.
@@ -29,27 +27,15 @@ public final class Validic: Destination {
         .bloodPressure, .glucose, .bodyTemperature, .weight, .pulseOximetry, .heartRate, .miScale,
     ]
 
-    private struct Tokens {
-        /// As last read.
-        var current: String?
-        /// The one that the server rejected last.
-        var rejected: String?
-    }
-
     private let settings: ValidicSettings
-    private let transport: HTTPTransport
-    private let clock: any GatewayClock
-    private let readToken: @Sendable () async throws -> String
-    private let tokens = Mutex(Tokens())
+    private let posts: AuthorizedPosts<String>
 
     public init(
         settings: ValidicSettings, transport: HTTPTransport, clock: any GatewayClock,
         token: @escaping @Sendable () async throws -> String
     ) {
         self.settings = settings
-        self.transport = transport
-        self.clock = clock
-        self.readToken = token
+        posts = AuthorizedPosts(transport: transport, clock: clock, read: token)
     }
 
     public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
@@ -60,63 +46,22 @@ public final class Validic: Destination {
         guard let body = Self.body(of: record, sourceType: settings.sourceType) else {
             return .unfit(error: "has no value that this destination has a form for")
         }
-        let before: String
-        do {
-            before = try await currentToken()
-        } catch {
-            return .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil)
-        }
-        let answer = await post(body, token: before)
-        guard case .unauthorized = answer else { return answer }
-        // What was replaced meanwhile is tried at once; the same would not help.
-        let hasNewFiles = await transport.refresh()
-        let fresh = (try? await readToken()) ?? before
-        tokens.withLock { $0 = Tokens(current: fresh, rejected: fresh) }
-        guard hasNewFiles || fresh != before else { return answer }
-        return await post(body, token: fresh)
+        return await posts.perform { await self.post(body, token: $0) }
     }
 
     /// Reads the token and the files of TLS anew before the next request.
     /// - Returns: false where the token is the one that the server rejected: to try it again would not help.
-    public func renew() async -> Bool {
-        let hasNewFiles = await transport.refresh()
-        let fresh = try? await readToken()
-        return tokens.withLock { tokens in
-            tokens.current = nil
-            return hasNewFiles || fresh == nil || fresh != tokens.rejected
-        }
-    }
-
-    private func currentToken() async throws -> String {
-        if let known = tokens.withLock({ $0.current }) { return known }
-        let fresh = try await readToken()
-        tokens.withLock { $0.current = fresh }
-        return fresh
-    }
+    public func renew() async -> Bool { await posts.renew() }
 
     private func post(_ body: [UInt8], token: String) async -> DeliveryAnswer {
         let headers = [
             ("Content-Type", "application/json"), ("Authorization", "Bearer \(token)"),
             ("User-Agent", "ingestd"),
         ]
-        do {
-            let answer = try await transport.post(
-                body, to: settings.measurements, headers: headers, clock: clock)
-            let retryAfter = RetryAfter.parse(
-                answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
-            // It may say back what it was sent, and its words are kept for operators to see.
-            let reply = token.isEmpty ? answer.body : answer.body?.replacing(token, with: "[credential]")
-            switch DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: reply) {
-            case .taken(let status):
-                tokens.withLock { $0.rejected = nil }
-                return .taken(httpStatus: status)
-            // The log_id names the record, which is there already.
-            case .inProgress(let status, _): return .taken(httpStatus: status)
-            case let other: return other
-            }
-        } catch {
-            return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
-        }
+        let answer = await posts.post(body, to: settings.measurements, headers: headers, hiding: token)
+        // The log_id names the record, which is there already.
+        if case .inProgress(let status, _) = answer { return .taken(httpStatus: status) }
+        return answer
     }
 }
 

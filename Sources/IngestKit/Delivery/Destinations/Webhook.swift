@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What the operator set for a webhook.
 public struct WebhookSettings: Sendable, Hashable {
     /// Where to POST.
@@ -37,11 +35,8 @@ public struct WebhookSecrets: Sendable, Equatable {
 /// Posts batches as JSON or NDJSON, signed where there are keys (docs/destinations/webhook.md).
 public final class Webhook: Destination {
     private let settings: WebhookSettings
-    private let transport: HTTPTransport
     private let clock: any GatewayClock
-    private let readSecrets: @Sendable () async throws -> WebhookSecrets
-    /// As last read.
-    private let known = Mutex<WebhookSecrets?>(nil)
+    private let posts: AuthorizedPosts<WebhookSecrets>
 
     /// How long a signed request waits for a clock that is right. After a start it takes a moment until the
     /// clock was judged, which is no reason to call the destination down.
@@ -53,36 +48,17 @@ public final class Webhook: Destination {
         secrets: @escaping @Sendable () async throws -> WebhookSecrets = { WebhookSecrets() }
     ) {
         self.settings = settings
-        self.transport = transport
         self.clock = clock
-        self.readSecrets = secrets
+        posts = AuthorizedPosts(transport: transport, clock: clock, read: secrets)
     }
 
     public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let body = Self.body(of: batch, settings.format)
-        let before: WebhookSecrets
-        do {
-            before = try await currentSecrets()
-        } catch let error as SigningKeyError {
-            return .unavailable(httpStatus: nil, error: "signing_key: \(error)", retryAfter: nil)
-        } catch {
-            return .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil)
-        }
-        let answer = await post(body, before)
-        guard case .unauthorized = answer else { return answer }
-        // What was replaced meanwhile is tried at once; the same would not help.
-        let hasNewFiles = await transport.refresh()
-        let fresh = (try? await readSecrets()) ?? before
-        guard hasNewFiles || fresh != before else { return answer }
-        known.withLock { $0 = fresh }
-        return await post(body, fresh)
+        return await posts.perform { await self.post(body, $0) }
     }
 
     /// Reads the secrets and the files of TLS anew before the next request.
-    public func renew() async {
-        known.withLock { $0 = nil }
-        await transport.refresh()
-    }
+    public func renew() async { await posts.renew() }
 
     /// The body of a batch. The same batch gives the same bytes.
     static func body(of batch: OutgoingBatch, _ format: Configuration.Destination.Format) -> [UInt8] {
@@ -102,13 +78,6 @@ public final class Webhook: Destination {
             // A record is one line, and names its gateway itself.
             return batch.records.flatMap { Array($0.utf8) + [0x0A] }
         }
-    }
-
-    private func currentSecrets() async throws -> WebhookSecrets {
-        if let known = known.withLock({ $0 }) { return known }
-        let fresh = try await readSecrets()
-        known.withLock { $0 = fresh }
-        return fresh
     }
 
     private func post(_ body: [UInt8], _ secrets: WebhookSecrets) async -> DeliveryAnswer {
@@ -141,22 +110,7 @@ public final class Webhook: Destination {
             sent = packed
             headers.append(("Content-Encoding", "gzip"))
         }
-        return await send(sent, headers, token: secrets.token)
-    }
-
-    private func send(
-        _ body: [UInt8], _ headers: [(String, String)], token: String?
-    ) async -> DeliveryAnswer {
-        do {
-            let answer = try await transport.post(body, to: settings.url, headers: headers, clock: clock)
-            let retryAfter = RetryAfter.parse(
-                answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
-            return DeliveryAnswer(
-                httpStatus: answer.status, retryAfter: retryAfter,
-                reply: Self.withoutToken(answer.body, token))
-        } catch {
-            return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
-        }
+        return await posts.post(sent, to: settings.url, headers: headers, hiding: secrets.token)
     }
 
     /// The time of an attempt, in seconds since 1970; nil when the clock was not known to be right for as
@@ -167,12 +121,6 @@ public final class Webhook: Destination {
             if let wall = clock.trustedWallNanoseconds { return wall / 1_000_000_000 }
             guard clock.now < end, (try? await clock.sleep(for: .seconds(1))) != nil else { return nil }
         }
-    }
-
-    /// A server may say back what it was sent, and its words are kept for operators to see.
-    private static func withoutToken(_ reply: String?, _ token: String?) -> String? {
-        guard let token, !token.isEmpty else { return reply }
-        return reply?.replacing(token, with: "[credential]")
     }
 }
 

@@ -1,0 +1,90 @@
+internal import Synchronization
+
+/// POSTs to one destination under a secret that may be replaced while the gateway runs: a token, keys to sign with.
+final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
+    private struct Known {
+        /// As last read.
+        var secret: Secret?
+        /// The one that the server rejected last.
+        var rejected: Secret?
+    }
+
+    private let transport: HTTPTransport
+    private let clock: any GatewayClock
+    private let read: @Sendable () async throws -> Secret
+    private let known = Mutex(Known())
+
+    /// - Parameter read: reads the secret anew.
+    init(transport: HTTPTransport, clock: any GatewayClock, read: @escaping @Sendable () async throws -> Secret) {
+        self.transport = transport
+        self.clock = clock
+        self.read = read
+    }
+
+    /// Makes a request under the secret. Where that is not accepted, and it was replaced meanwhile, once more: the same
+    /// would not help.
+    func perform(_ request: (Secret) async -> DeliveryAnswer) async -> DeliveryAnswer {
+        let before: Secret
+        do {
+            before = try await current()
+        } catch let error as SigningKeyError {
+            return .unavailable(httpStatus: nil, error: "signing_key: \(error)", retryAfter: nil)
+        } catch {
+            return .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil)
+        }
+        let answer = await request(before)
+        guard case .unauthorized = answer else {
+            if case .taken = answer { known.withLock { $0.rejected = nil } }
+            return answer
+        }
+        let hasNewFiles = await transport.refresh()
+        let fresh = (try? await read()) ?? before
+        known.withLock { $0 = Known(secret: fresh, rejected: fresh) }
+        guard hasNewFiles || fresh != before else { return answer }
+        let second = await request(fresh)
+        if case .taken = second { known.withLock { $0.rejected = nil } }
+        return second
+    }
+
+    /// Reads the secret and the files of TLS anew before the next request.
+    /// - Returns: false where the secret is the one that the server rejected: to try it again would not help.
+    @discardableResult
+    func renew() async -> Bool {
+        let hasNewFiles = await transport.refresh()
+        let fresh = try? await read()
+        return known.withLock { known in
+            known.secret = nil
+            return hasNewFiles || fresh == nil || fresh != known.rejected
+        }
+    }
+
+    /// Sends one request.
+    /// - Parameter token: left out of the server's words: it may say back what it was sent, and they are kept for
+    ///   operators to see.
+    func post(
+        _ body: [UInt8], to url: String, headers: [(String, String)], hiding token: String?
+    ) async -> DeliveryAnswer {
+        do {
+            let answer = try await transport.post(body, to: url, headers: headers, clock: clock)
+            let retryAfter = RetryAfter.parse(
+                answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
+            return DeliveryAnswer(
+                httpStatus: answer.status, retryAfter: retryAfter,
+                reply: Self.hide(token, in: answer.body))
+        } catch {
+            return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
+        }
+    }
+
+    private static func hide(_ token: String?, in reply: String?) -> String? {
+        guard let token, !token.isEmpty else { return reply }
+        return reply?.replacing(token, with: "[credential]")
+    }
+
+    private func current() async throws -> Secret {
+        if let known = known.withLock({ $0.secret }) { return known }
+        let fresh = try await read()
+        known.withLock { $0.secret = fresh }
+        return fresh
+    }
+}
