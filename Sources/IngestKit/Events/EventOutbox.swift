@@ -41,7 +41,8 @@ public struct EventOutbox: Sendable {
             let waiting = try await store.outboxEntries(limit: Self.batch)
             guard let last = waiting.last else { return }
             for item in waiting { sink.write(item.entry) }
-            try await store.markOutbox(through: last.sequence)
+            // An orderly stop that comes between the two is no reason to repeat them.
+            try await Task { [store] in try await store.markOutbox(through: last.sequence) }.value
         }
     }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import IngestKit
@@ -26,6 +27,28 @@ import Testing
         }
     }
 
+    @Test func aStopBetweenTheWriteAndTheMarkRepeatsNothing() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await first.fill(["a", "b"])
+            let journal = StoppingSink()
+            let pump = Task {
+                await journal.stop.wait()
+                try await EventOutbox(store: first, sink: journal).run()
+            }
+            journal.stops.withLock { $0 = { pump.cancel() } }
+            journal.stop.raise()
+            try await pump.value
+            #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
+            try await first.close()
+
+            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await second.outboxEntries(limit: 10).isEmpty)
+            try await second.close()
+        }
+    }
+
     @Test func aCommitWakesThePump() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
@@ -40,5 +63,20 @@ import Testing
             #expect(journal.names == ["read", "read", "read"])
             try await store.close()
         }
+    }
+}
+
+/// Has the pump stopped as soon as something is written.
+private final class StoppingSink: EventSink {
+    /// Raised when `stops` is set.
+    let stop = WakeUp()
+    let stops = Mutex<(@Sendable () -> Void)?>(nil)
+    private let written = Mutex<[JournalEntry]>([])
+
+    var entries: [JournalEntry] { written.withLock { $0 } }
+
+    func write(_ entry: JournalEntry) {
+        written.withLock { $0.append(entry) }
+        stops.withLock { $0 }?()
     }
 }
