@@ -15,7 +15,9 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
     private let known = Mutex(Known())
 
     /// - Parameter read: reads the secret anew.
-    init(transport: HTTPTransport, clock: any GatewayClock, read: @escaping @Sendable () async throws -> Secret) {
+    init(
+        transport: HTTPTransport, clock: any GatewayClock, read: @escaping @Sendable () async throws -> Secret
+    ) {
         self.transport = transport
         self.clock = clock
         self.read = read
