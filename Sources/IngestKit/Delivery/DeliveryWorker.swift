@@ -27,6 +27,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     private let wakeUp: WakeUp
     private let isRetryAsked = Atomic(false)
     private let current = Mutex(DeliveryActivity.idle)
+    private let seen = Mutex(DeliveryReport())
 
     /// How long a destination that rejects the credential or does not know the URL is left alone.
     static var pauseAfterRejection: Duration { .seconds(15 * 60) }
@@ -65,6 +66,8 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     }
 
     public var activity: DeliveryActivity { current.withLock { $0 } }
+    /// What it has seen since the start.
+    public var report: DeliveryReport { seen.withLock { $0 } }
 
     /// Ends a wait after a failure now: the configuration or a credential has changed.
     public func retryNow() {
@@ -165,6 +168,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
 
         switch answer {
         case .taken(let status):
+            seen.withLock { $0 = DeliveryReport(lastSubmit: clock.now) }
             try await noteUp()
             try await advance(batch, &progress) { [store, batching, gateway] in
                 try await store.acknowledge(
@@ -188,18 +192,21 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         case .unauthorized(401) where account != nil:
             try Task.checkCancellation()
             try await ask { [store, name] in try await store.noteSessionEnd(of: name, httpStatus: 401) }
+            noteFailure("the session has ended (HTTP 401)", nextTry: nil)
             // Until a sign-in or another token, which ask for a retry.
             progress.backOff.until = MonotonicInstant(nanoseconds: UInt64(Int64.max))
         case .unauthorized(let status):
             try Task.checkCancellation()
             try await note(.authRejected, change: .authRejected(destination: name, httpStatus: status))
             progress.backOff.until = clock.now + Self.pauseAfterRejection
+            noteFailure("the credential is rejected (HTTP \(status))", nextTry: progress.backOff.until)
         case .misplaced(let status, let error):
             try Task.checkCancellation()
             try await note(
                 .misconfigured,
                 change: .destinationMisconfigured(destination: name, httpStatus: status, error: error))
             progress.backOff.until = clock.now + Self.pauseAfterRejection
+            noteFailure(error, nextTry: progress.backOff.until)
         case .inProgress(let status, let retryAfter):
             try await retry(
                 batch, status, "is still working on this request (HTTP \(status))", retryAfter, state: nil,
@@ -269,7 +276,15 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             + policy.delay(
                 afterFailures: progress[keyPath: path].failures, retryAfter: retryAfter, random: random())
         progress[keyPath: path].until = until
+        noteFailure(error, nextTry: until)
         if leavesLane { progress.leaveToBacklog(until: until) }
+    }
+
+    private func noteFailure(_ error: String, nextTry: MonotonicInstant?) {
+        seen.withLock { report in
+            report.lastError = error
+            report.nextTry = nextTry
+        }
     }
 
     /// The destination answered to the content: it is there.

@@ -50,7 +50,8 @@ public actor PassiveGateway {
     var pairing = PairingHold()
     private var takesReadings = true
     /// Adapters that listen, by their names at the time.
-    private var listening: Set<AdapterID> = []
+    private(set) var listening: Set<AdapterID> = []
+    private(set) var adapterStates: [AdapterState] = []
     /// Reads that the scheduler has started; at most one an adapter.
     private let requests: AsyncStream<Request>
     let requestsContinuation: AsyncStream<Request>.Continuation
@@ -156,6 +157,7 @@ public actor PassiveGateway {
             ports.events.emit(.adapterLost(adapter: adapter.description, error: reason))
         }
         listening = now
+        adapterStates = states
         bonds.update(adapters: states, at: ports.clock.now)
         perform(scheduler.adapters(states, at: ports.clock.now))
     }

@@ -71,6 +71,10 @@ struct ControlClient: Sendable {
         return unpaired.addresses
     }
 
+    func status() async throws(Failure) -> GatewayStatus {
+        try await send(.GET, "/status")
+    }
+
     func session(_ destination: String) async throws(Failure) -> ControlMessage.Session {
         try await send(.GET, Self.session(destination))
     }

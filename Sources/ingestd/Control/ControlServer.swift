@@ -18,6 +18,7 @@ struct ControlServer: Service {
     let path: String
     let pairings: Pairings
     let sessions: Sessions
+    let status: StatusReport
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -39,6 +40,7 @@ struct ControlServer: Service {
             address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout, logger: .disabled)
         await addRoutes(to: server)
         await addSessionRoutes(to: server)
+        await addStatusRoutes(to: server)
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run() }
@@ -115,6 +117,16 @@ struct ControlServer: Service {
         }
         await server.appendRoute("POST /v1/sessions/:id/sign-out") { request in
             await Self.reply { try await sessions.signOut(of: Self.id(of: request)) }
+        }
+    }
+
+    private func addStatusRoutes(to server: HTTPServer) async {
+        let status = status
+        await server.appendRoute("GET /v1/status") { _ in await Self.reply { await status.now() } }
+        await server.appendRoute("GET /metrics") { _ in
+            HTTPResponse(
+                statusCode: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: Data(Metrics(await status.now()).description.utf8))
         }
     }
 

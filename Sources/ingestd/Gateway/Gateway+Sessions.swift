@@ -60,8 +60,8 @@ extension Gateway {
             name: destination.name, gateway: configuration.gateway.id, store: parts.store,
             destination: validic, account: user, batching: BatchSettings(maxRecords: 1, maxWait: .zero),
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
-        return Delivery(
-            service: Part("delivery to \(destination.name)") { try await worker.run() },
-            renew: { if await validic.renew() { worker.retryNow() } })
+        return Delivery(to: destination.name, by: worker) {
+            if await validic.renew() { worker.retryNow() }
+        }
     }
 }

@@ -80,14 +80,19 @@ struct Gateway: Sendable {
         services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })
         services.append(Part("pairing") { await pairings.run() })
+        let status = StatusReport(
+            gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
+            store: store, keeper: keeper, queue: configuration.queue,
+            disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries)
         services.append(
             ControlServer(
                 path: controlPath, pairings: pairings,
-                sessions: Sessions(sessions, destinations: configuration.destinations, store: store)))
+                sessions: Sessions(sessions, destinations: configuration.destinations, store: store),
+                status: status))
         services.append(
             Supervisor(
-                clock: clock, loop: loop, pulse: pulse, events: events, store: store, passive: passive,
-                keeper: keeper))
+                clock: clock, loop: loop, pulse: pulse, events: events, status: status,
+                metricsFile: MetricsFile(besideSocket: controlPath)))
         services.append(Part("check") { try await StoreCheck(store: store).run() })
         services.append(
             Reloader(
@@ -277,12 +282,10 @@ struct Gateway: Sendable {
                 batching: BatchSettings(
                     maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
                 clock: clock, events: events, heartbeat: beat)
-            return Delivery(
-                service: Part("delivery to \(destination.name)") { try await worker.run() },
-                renew: {
-                    await webhook.renew()
-                    worker.retryNow()
-                })
+            return Delivery(to: destination.name, by: worker) {
+                await webhook.renew()
+                worker.retryNow()
+            }
         }
     }
 }

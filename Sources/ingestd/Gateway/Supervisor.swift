@@ -43,9 +43,8 @@ struct Supervisor: Service {
     let loop: RadioLoop
     let pulse: Pulse
     let events: EventLog
-    let store: SQLiteRecordStore
-    let passive: PassiveGateway
-    let keeper: QueueKeeper
+    let status: StatusReport
+    let metricsFile: MetricsFile
 
     func run() async throws {
         let timeout = ServiceManager.watchdogTimeout
@@ -53,7 +52,7 @@ struct Supervisor: Service {
         let interval = timeout.map { $0 / 2 } ?? Self.defaultInterval
         await loop.turned()
         events.emit(.started(version: Version.current))
-        ServiceManager.ready(status: await status())
+        ServiceManager.ready(status: await tell())
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do {
@@ -65,28 +64,15 @@ struct Supervisor: Service {
                 await loop.turned()
                 guard pulse.isAlive else { continue }
                 ServiceManager.alive()
-                ServiceManager.status(await status())
+                ServiceManager.status(await tell())
             }
         }
     }
 
-    /// The state of the gateway in a line.
-    private func status() async -> String {
-        let adapters = await passive.listeningAdapters
-        var parts = [
-            adapters == 0 ? "waiting for a Bluetooth adapter" : "listening on \(adapters) adapter(s)"
-        ]
-        switch keeper.level {
-        case .normal: break
-        case .high: parts.append("queue nearly full")
-        case .full: parts.append("queue full, nothing is read")
-        case .diskFull: parts.append("disk full, nothing is read")
-        }
-        if clock.trustedWallNanoseconds == nil {
-            let waiting = (try? await store.undatedCount()) ?? 0
-            parts.append("system clock not set, \(waiting) reading(s) wait for it")
-        }
-        let states = (try? await store.destinationStates()) ?? []
-        return (parts + states.map { "\($0.name) \($0.state.rawValue)" }).joined(separator: "; ")
+    /// Writes the metrics; returns the state of the gateway in a line.
+    private func tell() async -> String {
+        let now = await status.now()
+        metricsFile.write(Metrics(now))
+        return now.line
     }
 }

@@ -3,9 +3,22 @@ import ServiceLifecycle
 
 /// Delivery to one destination.
 struct Delivery: Sendable {
+    let destination: String
     let service: any Service
+    /// What it has seen since the start.
+    let report: @Sendable () -> DeliveryReport
     /// Takes its credentials from their files again, and ends a wait after a failure.
     let renew: @Sendable () async -> Void
+
+    init(
+        to destination: String, by worker: DeliveryWorker<some Destination>,
+        renew: @escaping @Sendable () async -> Void
+    ) {
+        self.destination = destination
+        service = Part("delivery to \(destination)") { try await worker.run() }
+        report = { worker.report }
+        self.renew = renew
+    }
 }
 
 /// The transports of all destinations, one for each way to travel.

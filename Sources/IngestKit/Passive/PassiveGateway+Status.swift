@@ -1,0 +1,62 @@
+extension PassiveGateway {
+    /// A device, and what is known of it without the queue.
+    public struct KnownPeripheral: Sendable {
+        /// Nil for an entry of which no device was heard.
+        public let device: DeviceAddress?
+        public var status: GatewayStatus.Peripheral
+    }
+
+    /// The adapters that are there.
+    public var adapterStatus: [GatewayStatus.Adapter] {
+        adapterStates.map {
+            GatewayStatus.Adapter(
+                name: $0.id.description, isListening: listening.contains($0.id), reason: $0.reason)
+        }
+    }
+
+    /// Each entry of the allow-list with the devices that were heard for it, in the order of the list.
+    public var knownPeripherals: [KnownPeripheral] {
+        let now = ports.clock.now
+        let heard = scheduler.peripherals.sorted { $0.key.address.description < $1.key.address.description }
+        return allowList.entries.flatMap { entry in
+            let devices = heard.filter { $0.value.entry == entry && !$0.value.isWithdrawn }
+            if devices.isEmpty {
+                let status = GatewayStatus.Peripheral(
+                    id: entry.model.id, alias: entry.alias, address: entry.address?.description,
+                    state: .unheard)
+                return [KnownPeripheral(device: nil, status: status)]
+            }
+            return devices.map { device, peripheral in
+                KnownPeripheral(device: device, status: status(of: device, peripheral, at: now))
+            }
+        }
+    }
+
+    private func status(
+        of device: DeviceAddress, _ peripheral: ReadScheduler.Peripheral, at now: MonotonicInstant
+    ) -> GatewayStatus.Peripheral {
+        GatewayStatus.Peripheral(
+            id: peripheral.entry.model.id, alias: peripheral.entry.alias, address: device.address.description,
+            state: state(of: device, peripheral),
+            lastSeen: Int(now.since(peripheral.lastHeard).components.seconds),
+            signal: peripheral.hearings.values.compactMap(\.rssi).max(),
+            isBonded: bonds.bonds(of: device).map { !$0.isEmpty })
+    }
+
+    private func state(
+        of device: DeviceAddress, _ peripheral: ReadScheduler.Peripheral
+    ) -> GatewayStatus.Peripheral.State {
+        switch bonds.obstacles[device] {
+        case .lost, .neverPaired, .keysRefused: return .bondMissing
+        case .adapterAbsent, nil: break
+        }
+        if peripheral.wait != nil { return .waiting }
+        switch peripheral.machine.state {
+        case .idle: return .idle
+        case .reading: return .reading
+        case .quieting: return .quieting
+        case .cooling: return .cooling
+        case .backingOff: return .backingOff
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import GRDB
+
+/// What the status tells of the queue. Its questions cost the same whatever is in the queue, but for the number of
+/// records that wait.
+extension SQLiteRecordStore {
+    /// How far back a device's newest record is looked for, in records.
+    private static let lookBack = 10_000
+
+    /// When a device's newest record was committed, in nanoseconds since 1970, as far as it is among the last 10,000.
+    public func newestCommit(of device: BluetoothAddress) async throws -> Int64? {
+        try await read { db in
+            try Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT committed_ns FROM (
+                        SELECT seq, address, committed_ns FROM record ORDER BY seq DESC LIMIT ?
+                    ) WHERE address = ? ORDER BY seq DESC LIMIT 1
+                    """,
+                arguments: [Self.lookBack, device.description])
+        }
+    }
+
+    /// How each destination fares, by their names.
+    public func destinationCounts() async throws -> [DestinationCount] {
+        let routings = routings
+        return try await read { db in
+            let last = try Int64.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
+            let rows = try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name")
+            return try rows.compactMap { row in
+                guard let name: String = row.intact("name") else { return nil }
+                let waiting = try Self.waiting(name, row, routings[name], last: last, db)
+                return DestinationCount(
+                    name: name, state: row.intact("state").flatMap(DestinationState.init) ?? .up,
+                    pending: waiting.count, oldest: waiting.oldest, delivered: row.intact("delivered") ?? 0,
+                    dead: try Int.fetchOne(
+                        db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?", arguments: [name])
+                        ?? 0)
+            }
+        }
+    }
+
+    /// What waits for a destination: those in its batches, and those after its cursor. Each of the first 10,000 of
+    /// these is looked at; all after them are taken as being for it.
+    /// - Parameter last: the last position given.
+    private static func waiting(
+        _ destination: String, _ row: Row, _ routing: DestinationRouting?, last: Int64, _ db: Database
+    ) throws -> (count: Int, oldest: Int64?) {
+        let batched = try String.fetchAll(
+            db, sql: "SELECT positions FROM batch WHERE destination = ?", arguments: [destination]
+        ).flatMap { $0.split(separator: " ").compactMap { Int64($0) } }
+        var (count, first) = (batched.count, batched.min())
+        if let routing, let cursor: Int64 = row.intact("position"),
+            let cleared: Int64 = row.intact("cleared_seq")
+        {
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT position, id, kind, peripheral_id, address, alias, destinations FROM record
+                    WHERE position > ? AND seq > ? AND kind <> ? AND NOT EXISTS (
+                        SELECT 1 FROM ahead WHERE destination = ? AND record.position BETWEEN first AND last)
+                    ORDER BY position LIMIT ?
+                    """,
+                arguments: [cursor, cleared, RecordKind.undecoded.rawValue, destination, lookBack])
+            var (seen, reached) = (0, cursor)
+            while let row = try rows.next() {
+                seen += 1
+                reached = row.intact("position") ?? reached
+                guard let header = header(row), routing.accepts(header) else { continue }
+                count += 1
+                first = min(first ?? reached, reached)
+            }
+            if seen == lookBack { count += Int(max(0, last - reached)) }
+        }
+        let oldest = try first.flatMap {
+            try Int64.fetchOne(db, sql: "SELECT committed_ns FROM record WHERE position = ?", arguments: [$0])
+        }
+        return (count, oldest)
+    }
+}
+
+/// How one destination fares.
+public struct DestinationCount: Sendable, Equatable {
+    public let name: String
+    public let state: DestinationState
+    /// Records that it has not taken yet; beyond the first 10,000 those for other destinations count too.
+    public let pending: Int
+    /// When the oldest of them was committed, in nanoseconds since 1970.
+    public let oldest: Int64?
+    /// Records that it has taken.
+    public let delivered: Int
+    /// Records set aside, because it does not take them.
+    public let dead: Int
+}

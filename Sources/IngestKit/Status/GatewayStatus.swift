@@ -1,0 +1,249 @@
+/// How the gateway fares at one moment, as `ingestd status` and the metrics tell it. No measured value and no person is
+/// in it. Ages and waits are in whole seconds.
+public struct GatewayStatus: Codable, Sendable, Equatable {
+    public struct Adapter: Codable, Sendable, Equatable {
+        /// As the kernel names it, such as hci0.
+        public var name: String
+        public var isListening: Bool
+        /// Why it does not.
+        public var reason: String?
+
+        enum CodingKeys: String, CodingKey {
+            case name, reason
+            case isListening = "listening"
+        }
+    }
+
+    public struct Peripheral: Codable, Sendable, Equatable {
+        /// Where it stands between two reads.
+        public enum State: String, Codable, Sendable {
+            /// It was not heard since the start.
+            case unheard
+            /// It is read when it is heard next.
+            case idle
+            /// It was heard, and is read when its adapter is free.
+            case waiting
+            case reading
+            /// It was read, and goes on advertising.
+            case quieting
+            /// It was silent after its read; a pause follows.
+            case cooling
+            /// Its last read failed.
+            case backingOff = "backing-off"
+            /// Its bond is missing, or it does not take its keys.
+            case bondMissing = "bond-missing"
+        }
+
+        /// The model's number in the catalogue.
+        public var id: Int
+        public var alias: String?
+        /// Nil for an entry for a model of which no device was heard.
+        public var address: String?
+        public var state: State
+        public var lastSeen: Int?
+        /// In dBm, as the adapter heard it that hears it best.
+        public var signal: Int?
+        /// Of its newest record.
+        public var lastReading: Int?
+        /// In percent.
+        public var battery: Int?
+        /// Nil where nobody who keeps bonds can be asked.
+        public var isBonded: Bool?
+
+        enum CodingKeys: String, CodingKey {
+            case id, alias, address, state, signal, battery
+            case lastSeen = "last_seen_s"
+            case lastReading = "last_reading_s"
+            case isBonded = "bonded"
+        }
+    }
+
+    public struct Destination: Codable, Sendable, Equatable {
+        public var name: String
+        /// up, down, auth-rejected or misconfigured.
+        public var state: String
+        /// Records that it has not taken yet.
+        public var pending: Int
+        /// How long the oldest of them has been in the queue.
+        public var oldest: Int?
+        /// Records that it has taken, ever.
+        public var submitted: Int
+        /// Records that are set aside for it.
+        public var failed: Int
+        /// Since the last record that it took since the start.
+        public var lastSubmit: Int?
+        /// Why the last request did not succeed; nil when one has succeeded since.
+        public var lastError: String?
+        /// Until the next request.
+        public var nextTry: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case name, state, pending, submitted, failed
+            case oldest = "oldest_s"
+            case lastSubmit = "last_submit_s"
+            case lastError = "last_error"
+            case nextTry = "next_try_s"
+        }
+
+        public init(
+            name: String, state: String, pending: Int, oldest: Int? = nil, submitted: Int, failed: Int,
+            lastSubmit: Int? = nil, lastError: String? = nil, nextTry: Int? = nil
+        ) {
+            self.name = name
+            self.state = state
+            self.pending = pending
+            self.oldest = oldest
+            self.submitted = submitted
+            self.failed = failed
+            self.lastSubmit = lastSubmit
+            self.lastError = lastError
+            self.nextTry = nextTry
+        }
+    }
+
+    public struct Queue: Codable, Sendable, Equatable {
+        /// Of its file that are in use, in bytes.
+        public var bytes: UInt64
+        /// What it may hold, in bytes.
+        public var maximumBytes: UInt64
+        /// normal, high, full or disk-full.
+        public var level: String
+        /// Free on its disk, in bytes.
+        public var diskFreeBytes: UInt64?
+
+        enum CodingKeys: String, CodingKey {
+            case bytes, level
+            case maximumBytes = "max_bytes"
+            case diskFreeBytes = "disk_free_bytes"
+        }
+
+        public init(bytes: UInt64, maximumBytes: UInt64, level: String, diskFreeBytes: UInt64? = nil) {
+            self.bytes = bytes
+            self.maximumBytes = maximumBytes
+            self.level = level
+            self.diskFreeBytes = diskFreeBytes
+        }
+    }
+
+    /// Whether nothing is in `problems`.
+    public var isHealthy: Bool
+    /// What needs somebody, a sentence each.
+    public var problems: [String]
+    public var version: String
+    public var gateway: String
+    /// Since the start.
+    public var uptime: Int
+    /// Whether the system clock is known to be right.
+    public var isClockRight: Bool
+    /// Readings that wait for it.
+    public var undated: Int
+    public var adapters: [Adapter]
+    public var peripherals: [Peripheral]
+    public var destinations: [Destination]
+    public var queue: Queue
+
+    enum CodingKeys: String, CodingKey {
+        case problems, version, gateway, undated, adapters, peripherals, destinations, queue
+        case isHealthy = "healthy"
+        case uptime = "uptime_s"
+        case isClockRight = "clock_right"
+    }
+}
+
+extension GatewayStatus {
+    /// - Parameter parts: all but what follows from them.
+    public init(
+        version: String, gateway: String, uptime: Int, isClockRight: Bool, undated: Int, adapters: [Adapter],
+        peripherals: [Peripheral], destinations: [Destination], queue: Queue
+    ) {
+        self.version = version
+        self.gateway = gateway
+        self.uptime = uptime
+        self.isClockRight = isClockRight
+        self.undated = undated
+        self.adapters = adapters
+        self.peripherals = peripherals
+        self.destinations = destinations
+        self.queue = queue
+        isHealthy = true
+        problems = []
+        problems = findProblems()
+        isHealthy = problems.isEmpty
+    }
+
+    private func findProblems() -> [String] {
+        var found: [String] = []
+        if !peripherals.isEmpty, !adapters.contains(where: \.isListening) {
+            let reasons = adapters.compactMap { adapter in adapter.reason.map { "\(adapter.name) \($0)" } }
+            found.append(
+                "no Bluetooth adapter listens"
+                    + (reasons.isEmpty ? "" : ": \(reasons.joined(separator: ", "))"))
+        }
+        switch queue.level {
+        case "high": found.append("the queue is nearly full")
+        case "full": found.append("the queue is full: nothing is read")
+        case "disk-full": found.append("the disk is full: nothing is read")
+        default: break
+        }
+        if !isClockRight, undated > 0 {
+            found.append("the system clock is not known to be right, and \(undated) readings wait for it")
+        }
+        for peripheral in peripherals where peripheral.state == .bondMissing {
+            found.append("\(peripheral.label) must be paired: ingestd pair \(peripheral.address ?? "")")
+        }
+        for destination in destinations {
+            switch destination.state {
+            case "down": found.append("\(destination.name) does not answer")
+            case "auth-rejected": found.append("\(destination.name) rejects the credential")
+            case "misconfigured": found.append("\(destination.name) does not know the URL")
+            default: break
+            }
+        }
+        return found
+    }
+
+    /// One line for the service manager.
+    public var line: String {
+        var parts = [
+            adapters.contains(where: \.isListening)
+                ? "listening on \(adapters.filter(\.isListening).count) adapter(s)"
+                : "waiting for a Bluetooth adapter"
+        ]
+        if peripherals.isEmpty {
+            parts.append("the allow-list is empty, so nothing is read: name devices in the configuration")
+        } else {
+            parts.append("\(peripherals.filter { $0.address != nil }.count) device(s)")
+        }
+        switch queue.level {
+        case "high": parts.append("queue nearly full")
+        case "full": parts.append("queue full, nothing is read")
+        case "disk-full": parts.append("disk full, nothing is read")
+        default: break
+        }
+        if !isClockRight { parts.append("system clock not set, \(undated) reading(s) wait for it") }
+        for destination in destinations {
+            let oldest = destination.oldest.map { " (oldest \(Age(seconds: $0)))" } ?? ""
+            parts.append("\(destination.name) \(destination.state), \(destination.pending) waiting\(oldest)")
+        }
+        return parts.joined(separator: "; ")
+    }
+}
+
+extension GatewayStatus.Peripheral {
+    /// How people call it.
+    var label: String { alias ?? address ?? "model \(id)" }
+}
+
+/// A length of time for people, in its largest unit.
+struct Age: CustomStringConvertible {
+    let seconds: Int
+
+    var description: String {
+        switch seconds {
+        case ..<120: "\(max(0, seconds)) s"
+        case ..<7_200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3_600) h"
+        default: "\(seconds / 86_400) d"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import IngestKit
+
+/// `ingestd status`: tells how the running service fares.
+struct Status: AsynchronousCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show how the running service fares.",
+        discussion: """
+            The adapters, each peripheral of the allow-list, each destination and the queue. The exit status is \
+            0 when all is well, 1 when something needs somebody, which is said at the top, and 69 when no \
+            service runs.
+            """)
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Flag(help: "Show it again every 2 s, until Ctrl-C.")
+    var watch = false
+
+    func serve() async throws {
+        let client = ControlClient(path: service.socket)
+        let result: Result<GatewayStatus, any Error>
+        do {
+            result = .success(try await show(by: client))
+        } catch let failure as ControlClient.Failure {
+            result = .failure(CommandFailure(failure, path: client.path))
+        } catch {
+            result = .failure(error)
+        }
+        await client.close()
+        if !(try result.get().isHealthy) { throw ExitCode(1) }
+    }
+
+    private func show(by client: ControlClient) async throws -> GatewayStatus {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        while true {
+            let status = try await client.status()
+            // Home, and what is below is cleared.
+            if watch, isTerminal, !json { try StandardOutput.write("\u{1B}[H\u{1B}[J") }
+            try StandardOutput.write(try text(status, usesColours: isTerminal) + "\n")
+            guard watch else { return status }
+            try await Task.sleep(for: .seconds(2))
+        }
+    }
+
+    private func text(_ status: GatewayStatus, usesColours: Bool) throws -> String {
+        guard json else { return StatusTable(status, usesColours: usesColours).lines.joined(separator: "\n") }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(status), as: UTF8.self)
+    }
+}

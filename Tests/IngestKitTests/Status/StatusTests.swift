@@ -1,0 +1,119 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct StatusTests {
+    private static func status(
+        adapters: [GatewayStatus.Adapter] = [.init(name: "hci0", isListening: true)],
+        peripherals: [GatewayStatus.Peripheral] = [cuff], destinations: [GatewayStatus.Destination] = [clinic],
+        level: String = "normal", isClockRight: Bool = true, undated: Int = 0
+    ) -> GatewayStatus {
+        GatewayStatus(
+            version: "1.2.3", gateway: "ward-3-box-1", uptime: 273_600, isClockRight: isClockRight,
+            undated: undated, adapters: adapters, peripherals: peripherals, destinations: destinations,
+            queue: .init(
+                bytes: 4_299_161, maximumBytes: 1 << 30, level: level, diskFreeBytes: 13_099_650_252))
+    }
+
+    private static let cuff = GatewayStatus.Peripheral(
+        id: 1001, alias: "kitchen cuff", address: "F1:F1:F1:F1:F1:F1", state: .quieting, lastSeen: 3,
+        signal: -61, lastReading: 7_300, battery: 5, isBonded: true)
+    private static let clinic = GatewayStatus.Destination(
+        name: "clinic", state: "up", pending: 0, submitted: 1_203, failed: 0, lastSubmit: 130)
+
+    @Test func aHealthyGatewayFitsEightyColumns() {
+        var long = Self.cuff
+        long.alias = "the blood pressure monitor of the second floor"
+        long.state = .bondMissing
+        let status = Self.status(peripherals: [Self.cuff, long])
+        let lines = StatusTable(Self.status(), usesColours: false).lines
+        #expect(
+            lines == [
+                "ingestd 1.2.3 on ward-3-box-1, up 3 d: healthy",
+                "clock     right",
+                "adapters  hci0 listens",
+                "queue     normal, 4.0 MiB of 1.0 GiB; 12.1 GiB free on its disk",
+                "",
+                "PERIPHERAL    STATE     SEEN  SIGNAL   READING  BATTERY  BOND",
+                "kitchen cuff  quieting  3 s   -61 dBm  2 h      5 %      yes",
+                "",
+                "DESTINATION  STATE  WAITING  OLDEST  SUBMIT  NEXT TRY  FAILED",
+                "clinic       up     0        -       2 min   -         0",
+            ])
+        let table = StatusTable(status, usesColours: false).lines.filter { !$0.hasPrefix("  !") }
+        #expect(table.allSatisfy { $0.count <= 80 })
+    }
+
+    @Test func coloursAreForTerminalsAlone() {
+        #expect(StatusTable(Self.status(), usesColours: true).lines[0].contains("\u{1B}[32mhealthy"))
+        #expect(!StatusTable(Self.status(), usesColours: false).lines.joined().contains("\u{1B}"))
+    }
+
+    @Test func whatNeedsSomebodyIsAProblem() {
+        var lost = Self.cuff
+        lost.state = .bondMissing
+        func problems(_ status: GatewayStatus) -> [String] {
+            #expect(status.isHealthy == status.problems.isEmpty)
+            return status.problems
+        }
+        func destination(_ state: String) -> [String] {
+            var changed = Self.clinic
+            changed.state = state
+            return problems(Self.status(destinations: [changed]))
+        }
+        #expect(problems(Self.status()) == [])
+        #expect(
+            problems(Self.status(adapters: [.init(name: "hci0", isListening: false, reason: "powered off")]))
+                == ["no Bluetooth adapter listens: hci0 powered off"])
+        #expect(problems(Self.status(adapters: [])) == ["no Bluetooth adapter listens"])
+        #expect(
+            problems(Self.status(peripherals: [lost]))
+                == ["kitchen cuff must be paired: ingestd pair F1:F1:F1:F1:F1:F1"])
+        #expect(problems(Self.status(level: "high")) == ["the queue is nearly full"])
+        #expect(problems(Self.status(level: "full")) == ["the queue is full: nothing is read"])
+        #expect(problems(Self.status(level: "disk-full")) == ["the disk is full: nothing is read"])
+        #expect(
+            problems(Self.status(isClockRight: false, undated: 2))
+                == ["the system clock is not known to be right, and 2 readings wait for it"])
+        #expect(problems(Self.status(isClockRight: false)) == [])
+        #expect(destination("down") == ["clinic does not answer"])
+        #expect(destination("auth-rejected") == ["clinic rejects the credential"])
+        #expect(destination("misconfigured") == ["clinic does not know the URL"])
+    }
+
+    /// As shipped: it is well, and says how to go on.
+    @Test func anEmptyAllowListIsHealthy() {
+        let status = Self.status(peripherals: [], destinations: [])
+        #expect(status.isHealthy)
+        #expect(status.line.contains("the allow-list is empty"))
+        #expect(StatusTable(status, usesColours: false).lines.contains { $0.contains("nothing is read") })
+        // Without a reason to listen an adapter that is missing is no trouble.
+        #expect(Self.status(adapters: [], peripherals: []).isHealthy)
+    }
+
+    @Test func metricsAreInTheTextFormat() {
+        var named = Self.cuff
+        named.alias = "a \"b\" \\"
+        let lines = Metrics(Self.status(peripherals: [named])).description.split(separator: "\n")
+        #expect(lines.contains("# TYPE ingestd_records_submitted_total counter"))
+        #expect(lines.contains(#"ingestd_records_submitted_total{destination="clinic"} 1203"#))
+        #expect(lines.contains(#"ingestd_peripheral_battery_ratio{id="1001",peripheral="a \"b\" \\"} 0.05"#))
+        #expect(lines.contains("ingestd_healthy 1"))
+        #expect(lines.contains("ingestd_queue_max_bytes 1073741824"))
+        // Each family is announced once, before its samples.
+        let announced = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
+        #expect(Set(announced).count == announced.count)
+        for line in lines where !line.hasPrefix("#") {
+            let name = line.prefix { $0 != "{" && $0 != " " }
+            #expect(announced.contains(name), "\(line)")
+        }
+    }
+
+    @Test func aFullBatteryIsOne() {
+        var full = Self.cuff
+        full.battery = 100
+        #expect(
+            Metrics(Self.status(peripherals: [full])).description
+                .contains(#"ingestd_peripheral_battery_ratio{id="1001",peripheral="kitchen cuff"} 1.00"#))
+    }
+}
