@@ -28,9 +28,16 @@ extension ConfigurationReader {
         var destination = Destination(name: name ?? "", type: type ?? .webhook, url: url(entries, type))
         destination.credential = credential(entries["credential"])
         destination.batch = readBatch(entries["batch"], default: destination.batch)
-        destination.kinds = entries["kinds"]?.list("kind") { $0.choice(among: Self.deliveredKinds) }
-        destination.peripherals = entries["peripherals"]?.list("peripheral") {
+        destination.kinds = entries["kinds"]?.list("kind", mayBeEmpty: true) {
+            $0.choice(among: Self.deliveredKinds)
+        }
+        destination.peripherals = entries["peripherals"]?.list("peripheral", mayBeEmpty: true) {
             selector($0, aliases: aliases)
+        }
+        for (key, isEmpty) in [
+            ("kinds", destination.kinds?.isEmpty), ("peripherals", destination.peripherals?.isEmpty),
+        ] where isEmpty == true {
+            entries[key]?.warning("is empty: nothing goes to \(name ?? "this destination")")
         }
         destination.order = entries["order"]?.choice() ?? destination.order
         readRequest(entries, into: &destination)

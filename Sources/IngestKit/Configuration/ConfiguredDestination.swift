@@ -10,6 +10,9 @@ extension Configuration {
             /// Whether it files under one person, for whom the gateway signs in.
             public var hasSession: Bool { self == .validic }
 
+            /// Whether a request holds one record, whatever `batch` says.
+            var takesOneRecord: Bool { self == .validic || self == .spike }
+
             /// The kinds of records that it has a form for; nil is every kind.
             var deliveredKinds: Set<RecordKind>? { self == .validic ? Validic.kinds : nil }
         }
@@ -91,6 +94,16 @@ extension Configuration {
         public var deliveredKinds: Set<RecordKind>? {
             guard let own = type.deliveredKinds else { return kinds.map(Set.init) }
             return kinds.map { own.intersection($0) } ?? own
+        }
+
+        /// The kinds of records that it has a form for; nil is every kind.
+        public var forms: Set<RecordKind>? { type.deliveredKinds }
+
+        /// How many records go in one request.
+        public var batching: BatchSettings {
+            type.takesOneRecord
+                ? BatchSettings(maxRecords: 1, maxWait: .zero)
+                : BatchSettings(maxRecords: batch.maximumRecords, maxWait: batch.maximumWait)
         }
 
         /// Whether readings of an entry of the allow-list go here, by both sides' lists. The kinds

@@ -101,10 +101,12 @@ extension NodeReader {
         value("the absolute path of \(what)") { TextForm.isAbsolutePath($0) ? $0 : nil }
     }
 
-    /// A list with at least one item, each read by `read`; items that it refuses are left out.
-    func list<Item>(_ what: String, _ read: (NodeReader) -> Item?) -> [Item]? {
+    /// A list, written as such and with at least one item unless it `mayBeEmpty`, each read by `read`; items that it refuses are left out.
+    func list<Item>(
+        _ what: String, mayBeEmpty: Bool = false, _ read: (NodeReader) -> Item?
+    ) -> [Item]? {
         guard let items = items() else { return nil }
-        guard !items.isEmpty else {
+        guard !items.isEmpty || (mayBeEmpty && !isNull) else {
             error("expected at least one \(what)")
             return nil
         }

@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 4
+    static let version = 5
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -33,6 +33,7 @@ enum QueueSchema {
         if found < 2 { try db.execute(sql: version2) }
         if found < 3 { try db.execute(sql: version3) }
         if found < 4 { try db.execute(sql: version4) }
+        if found < 5 { try db.execute(sql: version5) }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
@@ -217,5 +218,19 @@ enum QueueSchema {
         -- an index of both.
         DROP INDEX record_unfrozen;
         CREATE INDEX record_unreleased ON record (seq) WHERE frozen = 0 AND NOT released;
+        """
+
+    private static let version5 = """
+        -- Whose a record of nobody is for one destination, by the operator's word. Stays with the record, so that
+        -- what goes there again has the same bytes.
+        CREATE TABLE assignment (
+            destination TEXT NOT NULL,
+            record_seq INTEGER NOT NULL REFERENCES record (seq) ON DELETE CASCADE,
+            subject TEXT NOT NULL,
+            PRIMARY KEY (record_seq, destination)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX record_undecoded ON record (seq) WHERE kind = 'undecoded';
+        -- Records that were passed over because the destination has no form for their kind.
+        ALTER TABLE destination ADD COLUMN skipped INTEGER NOT NULL DEFAULT 0;
         """
 }

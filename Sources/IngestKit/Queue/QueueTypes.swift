@@ -63,14 +63,17 @@ public struct DestinationRouting: Sendable {
     public let name: String
     /// Nil is all kinds.
     public let kinds: Set<RecordKind>?
+    /// The kinds that the destination has a form for; nil is all.
+    public let forms: Set<RecordKind>?
     /// Nil is all peripherals.
     public let peripherals: Set<Peripheral>?
     public let order: DeliveryOrder
 
     public init(
-        name: String, kinds: Set<RecordKind>? = nil, peripherals: Set<Peripheral>? = nil,
-        order: DeliveryOrder = .strict
+        name: String, kinds: Set<RecordKind>? = nil, forms: Set<RecordKind>? = nil,
+        peripherals: Set<Peripheral>? = nil, order: DeliveryOrder = .strict
     ) {
+        self.forms = forms
         self.order = order
         self.name = name
         self.kinds = kinds
@@ -78,6 +81,15 @@ public struct DestinationRouting: Sendable {
     }
 
     func accepts(_ record: RecordHeader) -> Bool {
+        isMeant(for: record) && forms?.contains(record.kind) ?? true
+    }
+
+    /// Whether it is for the destination, which has no form for its kind.
+    func lacksForm(for record: RecordHeader) -> Bool {
+        isMeant(for: record) && !(forms?.contains(record.kind) ?? true)
+    }
+
+    private func isMeant(for record: RecordHeader) -> Bool {
         if let destinations = record.destinations, !destinations.contains(name) { return false }
         if let kinds, !kinds.contains(record.kind) { return false }
         if let peripherals {
@@ -149,6 +161,8 @@ public struct QueueCounts: Sendable, Equatable {
         public let delivered: Int
         /// Records set aside, because it does not take them.
         public let dead: Int
+        /// Records passed over, because it has no form for their kind.
+        public let skipped: Int
     }
 
     /// Records held, of every kind.

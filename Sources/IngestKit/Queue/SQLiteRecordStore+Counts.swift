@@ -20,17 +20,19 @@ extension SQLiteRecordStore {
                     delivered: row["delivered"],
                     dead: try Int.fetchOne(
                         db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?",
-                        arguments: [name]) ?? 0)
+                        arguments: [name]) ?? 0,
+                    skipped: row["skipped"])
             }
             return QueueCounts(records: records, undecoded: undecoded, destinations: destinations)
         }
     }
 
-    /// How each destination fares, in the order of their names. Costs the same whatever waits.
-    public func destinationStates() async throws -> [(name: String, state: DestinationState)] {
+    /// How each destination fares, in the order of their names, and how many records it had no form for. Costs the same
+    /// whatever waits.
+    public func destinationStates() async throws -> [(name: String, state: DestinationState, skipped: Int)] {
         try await read { db in
-            try Row.fetchAll(db, sql: "SELECT name, state FROM destination ORDER BY name").map { row in
-                (row["name"], DestinationState(rawValue: row["state"]) ?? .up)
+            try Row.fetchAll(db, sql: "SELECT name, state, skipped FROM destination ORDER BY name").map {
+                ($0["name"], DestinationState(rawValue: $0["state"]) ?? .up, $0["skipped"])
             }
         }
     }

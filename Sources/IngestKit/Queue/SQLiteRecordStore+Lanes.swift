@@ -63,6 +63,8 @@ extension SQLiteRecordStore {
         var leavesSome = false
         /// Records, by their `seq`, that were read in another's session.
         var others: [Int64] = []
+        /// Records whose kind the destination has no form for.
+        var skipped = 0
 
         mutating func take(_ position: Int64) {
             if taken.last?.last == position - 1 {
@@ -105,6 +107,11 @@ extension SQLiteRecordStore {
         try Self.insert(
             positions: selection.chosen, destination: request.destination, lane: request.lane,
             gateway: request.gateway, db)
+        if selection.skipped > 0 {
+            try db.execute(
+                sql: "UPDATE destination SET skipped = skipped + ? WHERE name = ?",
+                arguments: [selection.skipped, request.destination])
+        }
         if selection.count > 0 { try move(request, past: selection, from: cursors.position, db) }
         if !selection.chosen.isEmpty { return .batch }
         return sawEverything ? nil : .more
@@ -128,7 +135,9 @@ extension SQLiteRecordStore {
             selection.end = row["position"]
             let sequence: Int64 = row["seq"]
             // Whom a damaged record is for is not known: it is set aside where it would have been next.
-            guard Self.header(row).map(routing.accepts) ?? true, sequence > cursors.clearedSequence else {
+            let header = Self.header(row)
+            guard header.map(routing.accepts) ?? true, sequence > cursors.clearedSequence else {
+                if header.map(routing.lacksForm) ?? false { selection.skipped += 1 }
                 selection.take(selection.end)
                 continue
             }

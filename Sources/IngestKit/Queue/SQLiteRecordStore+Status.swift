@@ -35,7 +35,8 @@ extension SQLiteRecordStore {
                     pending: waiting.count, oldest: waiting.oldest, delivered: row.intact("delivered") ?? 0,
                     dead: try Int.fetchOne(
                         db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?", arguments: [name])
-                        ?? 0)
+                        ?? 0,
+                    skipped: row.intact("skipped") ?? 0)
             }
         }
     }
@@ -91,4 +92,6 @@ public struct DestinationCount: Sendable, Equatable {
     public let delivered: Int
     /// Records set aside, because it does not take them.
     public let dead: Int
+    /// Records that it has no form for.
+    public let skipped: Int
 }

@@ -25,7 +25,8 @@ public final class SQLiteRecordStore: Sendable {
     /// The kernel's name of this boot.
     let bootID: String
     let clock: any GatewayClock
-    let routings: [String: DestinationRouting]
+    /// Those in force; the names are always the same.
+    private let routingsInForce: Mutex<[String: DestinationRouting]>
     /// The last position given before this run: what is up to it waits for no company.
     let positionAtOpening: Int64
     private let isClosed = Atomic(false)
@@ -78,7 +79,8 @@ public final class SQLiteRecordStore: Sendable {
         self.path = path
         self.bootID = bootID
         self.clock = clock
-        self.routings = Dictionary(destinations.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        self.routingsInForce = Mutex(
+            Dictionary(destinations.map { ($0.name, $0) }, uniquingKeysWith: { $1 }))
         self.positionAtOpening = positionAtOpening
         self.wakeUps = Dictionary(destinations.map { ($0.name, WakeUp()) }, uniquingKeysWith: { $1 })
     }
@@ -90,6 +92,22 @@ public final class SQLiteRecordStore: Sendable {
 
     func checkRoom() throws {
         if let refusal = refusal.withLock({ $0 }) { throw refusal }
+    }
+
+    var routings: [String: DestinationRouting] { routingsInForce.withLock { $0 } }
+
+    /// From now on these records are for the destinations. What is in a request already goes out; what waits otherwise
+    /// follows the new rules. The order of a destination, and which there are, stay as they were at the opening.
+    public func route(_ destinations: [DestinationRouting]) {
+        routingsInForce.withLock { inForce in
+            for new in destinations {
+                guard let old = inForce[new.name] else { continue }
+                inForce[new.name] = DestinationRouting(
+                    name: new.name, kinds: new.kinds, forms: new.forms, peripherals: new.peripherals,
+                    order: old.order)
+            }
+        }
+        announceRecords()
     }
 
     /// In which order a destination gets its records.

@@ -70,6 +70,8 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
         public var submitted: Int
         /// Records that are set aside for it.
         public var failed: Int
+        /// Records that it has no form for.
+        public var skipped: Int
         /// Since the last record that it took since the start.
         public var lastSubmit: Int?
         /// Why the last request did not succeed; nil when one has succeeded since.
@@ -78,7 +80,7 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
         public var nextTry: Int?
 
         enum CodingKeys: String, CodingKey {
-            case name, state, pending, submitted, failed
+            case name, state, pending, submitted, failed, skipped
             case oldest = "oldest_s"
             case lastSubmit = "last_submit_s"
             case lastError = "last_error"
@@ -87,7 +89,7 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
 
         public init(
             name: String, state: String, pending: Int, oldest: Int? = nil, submitted: Int, failed: Int,
-            lastSubmit: Int? = nil, lastError: String? = nil, nextTry: Int? = nil
+            skipped: Int = 0, lastSubmit: Int? = nil, lastError: String? = nil, nextTry: Int? = nil
         ) {
             self.name = name
             self.state = state
@@ -95,6 +97,7 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
             self.oldest = oldest
             self.submitted = submitted
             self.failed = failed
+            self.skipped = skipped
             self.lastSubmit = lastSubmit
             self.lastError = lastError
             self.nextTry = nextTry
@@ -223,7 +226,9 @@ extension GatewayStatus {
         if !isClockRight { parts.append("system clock not set, \(undated) reading(s) wait for it") }
         for destination in destinations {
             let oldest = destination.oldest.map { " (oldest \(Age(seconds: $0)))" } ?? ""
-            parts.append("\(destination.name) \(destination.state), \(destination.pending) waiting\(oldest)")
+            let skipped = destination.skipped > 0 ? ", \(destination.skipped) without a form there" : ""
+            parts.append(
+                "\(destination.name) \(destination.state), \(destination.pending) waiting\(oldest)\(skipped)")
         }
         return parts.joined(separator: "; ")
     }

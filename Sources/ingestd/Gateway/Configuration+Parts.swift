@@ -37,7 +37,7 @@ extension Configuration {
     var routings: [DestinationRouting] {
         destinations.map { destination in
             DestinationRouting(
-                name: destination.name, kinds: destination.deliveredKinds,
+                name: destination.name, kinds: destination.kinds.map(Set.init), forms: destination.forms,
                 peripherals: destination.peripherals.map { selectors in
                     Set(
                         selectors.map { selector in

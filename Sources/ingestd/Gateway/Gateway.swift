@@ -96,8 +96,8 @@ struct Gateway: Sendable {
         services.append(Part("check") { try await StoreCheck(store: store).run() })
         services.append(
             Reloader(
-                events: events, passive: passive, deliveries: deliveries, current: configuration, read: reload
-            ))
+                events: events, passive: passive, store: store, deliveries: deliveries,
+                current: configuration, read: reload))
 
         var outcome: Result<Void, any Error> = .success(())
         do {

@@ -7,6 +7,7 @@ import UnixSignals
 struct Reloader: Service {
     let events: EventLog
     let passive: PassiveGateway
+    let store: SQLiteRecordStore
     let deliveries: [Delivery]
     let current: Configuration
     let read: @Sendable () throws(CommandFailure) -> Configuration
@@ -22,6 +23,7 @@ struct Reloader: Service {
                 let next = try read()
                 try Self.refuseRestartOnlyChanges(from: current, to: next)
                 await passive.apply(next.allowList, timing: next.passiveTiming)
+                store.route(next.routings)
                 for delivery in deliveries { await delivery.renew() }
                 current = next
                 events.emit(.configReloaded)
@@ -32,7 +34,7 @@ struct Reloader: Service {
         }
     }
 
-    /// Only the allow-list and the times of passive reading can change under way.
+    /// Only the allow-list, the times of passive reading, and what goes to each destination can change under way.
     private static func refuseRestartOnlyChanges(
         from old: Configuration, to new: Configuration
     ) throws(CommandFailure) {
@@ -40,11 +42,23 @@ struct Reloader: Service {
         if old.gateway != new.gateway { sections.append("gateway") }
         if old.bluetooth != new.bluetooth { sections.append("bluetooth") }
         if old.queue != new.queue { sections.append("queue") }
-        if old.destinations != new.destinations { sections.append("destinations") }
+        if old.destinations.map(\.takingEverything) != new.destinations.map(\.takingEverything) {
+            sections.append("destinations")
+        }
         guard sections.isEmpty else {
             throw CommandFailure(
                 .configuration, "changes to \(sections.joined(separator: ", ")) need a restart of the service"
             )
         }
+    }
+}
+
+extension Configuration.Destination {
+    /// The same, taking everything.
+    fileprivate var takingEverything: Self {
+        var copy = self
+        copy.kinds = nil
+        copy.peripherals = nil
+        return copy
     }
 }

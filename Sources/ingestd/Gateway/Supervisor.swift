@@ -45,6 +45,20 @@ struct Supervisor: Service {
     let events: EventLog
     let status: StatusReport
     let metricsFile: MetricsFile
+    /// Destinations of which it was said that they have no form for some records.
+    private let noticed = Notices()
+
+    init(
+        clock: JudgedClock, loop: RadioLoop, pulse: Pulse, events: EventLog, status: StatusReport,
+        metricsFile: MetricsFile
+    ) {
+        self.clock = clock
+        self.loop = loop
+        self.pulse = pulse
+        self.events = events
+        self.status = status
+        self.metricsFile = metricsFile
+    }
 
     func run() async throws {
         let timeout = ServiceManager.watchdogTimeout
@@ -73,6 +87,20 @@ struct Supervisor: Service {
     private func tell() async -> String {
         let now = await status.now()
         metricsFile.write(Metrics(now))
+        for destination in now.destinations where destination.skipped > 0 && noticed.isFirst(destination.name) {
+            StandardError.print(
+                "\(destination.name) has no form for \(destination.skipped) records so far: they are not "
+                    + "delivered there")
+        }
         return now.line
+    }
+}
+
+/// What was said already in this run.
+private final class Notices: Sendable {
+    private let said = Mutex<Set<String>>([])
+
+    func isFirst(_ name: String) -> Bool {
+        said.withLock { $0.insert(name).inserted }
     }
 }

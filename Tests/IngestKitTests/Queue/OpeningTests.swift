@@ -38,7 +38,16 @@ import Testing
         }
     }
 
-    /// What version 4 added, taken away again.
+    /// What version 5 added, taken away again.
+    private static let version4 = """
+        DROP TABLE assignment;
+        DROP INDEX record_undecoded;
+        ALTER TABLE destination DROP COLUMN skipped;
+        PRAGMA user_version = 4;
+
+        """
+
+    /// And what version 4 added.
     private static let version3 = """
         ALTER TABLE destination DROP COLUMN fresh_position;
         ALTER TABLE destination DROP COLUMN account;
@@ -81,7 +90,10 @@ import Testing
         PRAGMA user_version = 1;
         """
 
-    @Test(arguments: [version3 + version2 + version1, version3 + version2, version3])
+    @Test(arguments: [
+        version4 + version3 + version2 + version1, version4 + version3 + version2, version4 + version3,
+        version4,
+    ])
     func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
