@@ -9,7 +9,8 @@ struct Ingestd: ParsableCommand {
         version: Version.current,
         subcommands: [
             Run.self, Check.self, Peripherals.self, Decode.self, Receive.self, Pair.self, Unpair.self,
-            SignIn.self, SignOut.self, Status.self,
+            SignIn.self, SignOut.self,
+            Status.self, Records.self, Failed.self,
         ])
 }
 

@@ -61,7 +61,7 @@ struct QueueSalvage {
         for (table, key) in [
             ("device", "address, address_type"), ("unconfirmed", "address"), ("outbox", "sequence"),
             ("pending_packet", "address, characteristic, ordinal"), ("acquaintance", "key"),
-            ("found_clock", "boot_id"), ("retired", "id"),
+            ("found_clock", "boot_id"), ("retired", "id"), ("assignment", "record_seq, destination"),
         ] { try copy(table, by: key) }
         let isDeliveryKnown = destinations && batches
         let delivered = try Int64.fetchOne(target, sql: "SELECT sum(delivered) FROM destination") ?? 0

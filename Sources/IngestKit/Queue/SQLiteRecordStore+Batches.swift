@@ -186,7 +186,7 @@ extension SQLiteRecordStore {
         for position in positions {
             let record = try Row.fetchOne(
                 db, sql: "SELECT * FROM record WHERE position = ?", arguments: [position])
-            if let record, let item = Self.item(record, at: position) {
+            if let record, let item = try Self.item(record, at: position, for: request.destination, db) {
                 items.append(item)
             } else {
                 try Self.setAsideDamaged(sequence: record?["seq"], for: request.destination, db)
@@ -209,12 +209,18 @@ extension SQLiteRecordStore {
         return items.isEmpty ? try stored(for: request, db) : batch
     }
 
-    /// A record of a batch; nil when the row is not what was written.
-    private static func item(_ row: Row, at position: Int64) -> StoredBatch.Item? {
+    /// A record of a batch, with the subject that it was given for this destination; nil when the row is not what was
+    /// written.
+    private static func item(
+        _ row: Row, at position: Int64, for destination: String, _ db: Database
+    ) throws -> StoredBatch.Item? {
         guard isIntact(row), let header = header(row), let body: String = row.intact("body") else {
             return nil
         }
-        return StoredBatch.Item(header: header, position: position, body: body)
+        let subject = try assignedSubject(ofRecord: row["seq"], for: destination, db)
+        return StoredBatch.Item(
+            header: header, position: position,
+            body: subject.map { RecordContent.assigning($0, to: body) } ?? body)
     }
 
     /// Nil when the row is not what was written.

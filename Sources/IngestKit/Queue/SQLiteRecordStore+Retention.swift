@@ -39,19 +39,22 @@ extension SQLiteRecordStore {
                     ORDER BY position LIMIT ?
                     """,
                 arguments: [end, cutoff ?? Int64.max, Self.retiredAtOnce])
-            for sequence in sequences {
-                try db.execute(
-                    sql: """
-                        INSERT OR IGNORE INTO retired (id, address, characteristic, undated_payload)
-                        SELECT id, iif(undated_payload IS NULL, NULL, address),
-                            iif(undated_payload IS NULL, NULL, characteristic), undated_payload
-                        FROM record WHERE seq = ?
-                        """,
-                    arguments: [sequence])
-                try db.execute(sql: "DELETE FROM record WHERE seq = ?", arguments: [sequence])
-            }
+            for sequence in sequences { try Self.retire(sequence, db) }
             return sequences.count
         }
+    }
+
+    /// Drops one record; its id stays.
+    static func retire(_ sequence: Int64, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO retired (id, address, characteristic, undated_payload)
+                SELECT id, iif(undated_payload IS NULL, NULL, address),
+                    iif(undated_payload IS NULL, NULL, characteristic), undated_payload
+                FROM record WHERE seq = ?
+                """,
+            arguments: [sequence])
+        try db.execute(sql: "DELETE FROM record WHERE seq = ?", arguments: [sequence])
     }
 
     /// Gives the space of dropped records back to the disk, step by step.

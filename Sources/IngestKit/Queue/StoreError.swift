@@ -26,6 +26,10 @@ public struct StoreError: Error, Sendable, Equatable {
         case foreign
         /// Written by a later version of ingestd.
         case newerVersion(found: Int, supported: Int)
+        /// There is no such file.
+        case missing
+        /// Written by an earlier version of ingestd, and not brought up to date yet.
+        case olderVersion
         /// Another result code of SQLite (sqlite.org/rescode.html).
         case other(code: Int32)
     }
@@ -43,7 +47,7 @@ public struct StoreError: Error, Sendable, Equatable {
     /// The database file.
     public let path: String
 
-    init(_ kind: Kind, path: String) {
+    public init(_ kind: Kind, path: String) {
         self.kind = kind
         self.path = path
     }
@@ -107,6 +111,10 @@ extension StoreError: CustomStringConvertible {
             "\(path): belongs to another program; set another gateway.state_directory"
         case .newerVersion(let found, let supported):
             "\(path): written by a later ingestd (schema \(found), this one knows up to \(supported)); install that version again"
+        case .missing:
+            "\(path): there is no queue; it is made when the service first starts"
+        case .olderVersion:
+            "\(path): written by an earlier ingestd; start the service once, which brings it up to date"
         case .other(let code):
             "\(path): SQLite reports code \(code)"
         }

@@ -18,11 +18,15 @@ struct RecordContent: Equatable {
     var utcOffsetSeconds = 0
     var timeSource: RecordTime.Source = .unknown
     var values: [Value] = []
+    var flags: [String] = []
     /// Nil is nobody.
     var subject: String?
     var manufacturer: String?
     var model: String?
     var serial: String?
+
+    /// Whether a meter was tested, and nobody measured.
+    var isControlSolution: Bool { !Reading.controlSolutionFlags.isDisjoint(with: flags) }
 
     /// Nil for what is no record of version 1.
     init?(json: String) {
@@ -39,6 +43,7 @@ struct RecordContent: Equatable {
         self.kind = kind
         subject = try members["subject"].map(Self.text)
         try readTime(members["time"])
+        flags = try members["flags"].map(Self.texts) ?? []
         let device = try members["device"].map(Self.members) ?? [:]
         manufacturer = try device["manufacturer"].map(Self.text)
         model = try device["model"].map(Self.text)
@@ -83,6 +88,31 @@ struct RecordContent: Equatable {
         return (wall.wallSeconds - Int64(offset), offset)
     }
 
+    /// A record of nobody as one of this person: everything else, its id too, stays as it is.
+    /// - Returns: the text as it was where it is somebody's already, or no record.
+    static func assigning(_ subject: String, to json: String) -> String {
+        var scanner = JSONScanner(Array(json.utf8))
+        var text = JSONText()
+        var isThere = false
+        text.beginObject()
+        do {
+            try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+                let name = String(name.dropFirst().dropLast())
+                // Where the canonical order of members has it (docs/records.md).
+                if !isThere, ["subject", "related", "device"].contains(name) {
+                    isThere = true
+                    if name != "subject" { text.member("subject", subject) }
+                }
+                text.key(name)
+                text.value(json: Array(try scanner.value(depth: 1).utf8))
+            }
+        } catch {
+            return json
+        }
+        text.endObject()
+        return isThere ? text.string : json
+    }
+
     /// An object's members, each as JSON.
     private static func members(of object: String) throws(Malformed) -> [String: String] {
         var scanner = JSONScanner(Array(object.utf8))
@@ -91,6 +121,15 @@ struct RecordContent: Equatable {
             members[String(name.dropFirst().dropLast())] = try scanner.value(depth: 1)
         }
         return members
+    }
+
+    private static func texts(_ json: String) throws(Malformed) -> [String] {
+        var scanner = JSONScanner(Array(json.utf8))
+        var texts: [String] = []
+        try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
+            texts.append(try text(try scanner.value(depth: 1)))
+        }
+        return texts
     }
 
     private static func text(_ json: String?) throws(Malformed) -> String {

@@ -49,6 +49,7 @@ struct CommandFailure: Error {
     init(_ error: StoreError) {
         switch error.kind {
         case .ioError, .corrupt, .replaced, .busy, .full: self.init(.tryAgain, error.description)
+        case .missing, .olderVersion: self.init(.unavailable, error.description)
         default: self.init(.cannotCreate, error.description)
         }
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import IngestKit
 
 /// `ingestd sign-in`: begins a session at a destination by the running service.
@@ -102,19 +101,7 @@ struct SessionTarget: ParsableArguments {
 
     /// Returns when the operator agrees.
     func confirm(_ sentence: String) throws(CommandFailure) {
-        if yes { return }
-        guard isatty(STDIN_FILENO) == 1 else {
-            throw CommandFailure(.usage, "\(sentence) Standard input is no terminal: say so with --yes")
-        }
-        StandardError.print("\(sentence) Go on? y or n:")
-        while let line = readLine() {
-            switch line.lowercased() {
-            case "y", "yes": return
-            case "n", "no": throw CommandFailure(.interrupted, "nothing was changed")
-            default: StandardError.print("y or n:")
-            }
-        }
-        throw CommandFailure(.interrupted, "nothing was changed")
+        try Confirmation.ask(sentence, isGiven: yes)
     }
 
     /// Those of names in the configuration; none has a meaning in a path.

@@ -88,6 +88,18 @@ struct ControlClient: Sendable {
         try await send(.POST, Self.session(destination) + "/sign-out")
     }
 
+    func retry(_ message: ControlMessage.Retry) async throws(Failure) -> ControlMessage.Retried {
+        try await send(.POST, "/failed/retry", message)
+    }
+
+    func drop(_ selection: DeadLetterSelection) async throws(Failure) -> ControlMessage.Dropped {
+        try await send(.POST, "/failed/drop", selection)
+    }
+
+    func resend(_ message: ControlMessage.Resend) async throws(Failure) -> ControlMessage.Resent {
+        try await send(.POST, "/records/resend", message)
+    }
+
     /// - Parameter destination: a name, which needs no escapes.
     private static func session(_ destination: String) -> String { "/sessions/\(destination)" }
 

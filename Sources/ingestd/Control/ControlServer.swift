@@ -11,13 +11,14 @@ struct ControlServer: Service {
     /// A poll for the steps of a pairing takes 10 s.
     private static let requestTimeout = 20.0
     /// The most that is taken of one body, in bytes.
-    private static let bodyLimit = 4_096
+    private static let bodyLimit = 1 << 16
     /// Read and write for the owner and the group.
     private static let mode = 0o660
 
     let path: String
     let pairings: Pairings
     let sessions: Sessions
+    let queue: QueueOperations
     let status: StatusReport
 
     func run() async throws {
@@ -41,6 +42,7 @@ struct ControlServer: Service {
         await addRoutes(to: server)
         await addSessionRoutes(to: server)
         await addStatusRoutes(to: server)
+        await addQueueRoutes(to: server)
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run() }
@@ -130,6 +132,19 @@ struct ControlServer: Service {
         }
     }
 
+    private func addQueueRoutes(to server: HTTPServer) async {
+        let queue = queue
+        await server.appendRoute("POST /v1/failed/retry") { request in
+            await Self.reply { try await queue.retry(try await Self.message(of: request)) }
+        }
+        await server.appendRoute("POST /v1/failed/drop") { request in
+            await Self.reply { try await queue.drop(try await Self.message(of: request)) }
+        }
+        await server.appendRoute("POST /v1/records/resend") { request in
+            await Self.reply { try await queue.resend(try await Self.message(of: request)) }
+        }
+    }
+
     private static func id(of request: HTTPRequest) -> String {
         request.routeParameters.first { $0.name == "id" }?.value ?? ""
     }
@@ -158,6 +173,8 @@ struct ControlServer: Service {
                 failure.status, ControlMessage.Refusal(error: failure.words, reason: failure.reason))
         } catch let refusal as ControlMessage.Refusal {
             return response(400, refusal)
+        } catch let refusal as DeadLetterRefusal {
+            return response(422, refusal.message)
         } catch let error as StoreError {
             return response(
                 503, ControlMessage.Refusal(error: error.description, reason: "store-error"))

@@ -88,7 +88,7 @@ struct Gateway: Sendable {
             ControlServer(
                 path: controlPath, pairings: pairings,
                 sessions: Sessions(sessions, destinations: configuration.destinations, store: store),
-                status: status))
+                queue: QueueOperations(store: store, configuration: configuration), status: status))
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, status: status,

@@ -1,0 +1,146 @@
+import Dispatch
+import FoundationEssentials
+import GRDB
+
+/// A look into the queue's file beside the service that writes it: nothing is changed, nothing is checkpointed.
+/// Blocks; the calls are for commands.
+public struct QueueReader: Sendable {
+    private let database: DatabaseQueue
+    private let path: String
+
+    /// What cannot be shown of the records.
+    public struct Omitted: Sendable, Equatable {
+        /// Those that wait for the gateway's clock: nobody knows when they were measured.
+        public var undated = 0
+        public var damaged = 0
+    }
+
+    /// - Throws: `StoreError`.
+    public init(path: String) throws {
+        self.path = path
+        var configuration = GRDB.Configuration()
+        configuration.label = "ingestd.queue.reader"
+        configuration.qos = .default
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        guard FileManager.default.fileExists(atPath: path) else { throw StoreError(.missing, path: path) }
+        do {
+            database = try DatabaseQueue(path: path, configuration: configuration)
+            let found = try database.read { try QueueSchema.inspect($0, path: path) }
+            guard found == QueueSchema.version else { throw StoreError(.olderVersion, path: path) }
+        } catch {
+            throw StoreError.of(error, path: path)
+        }
+    }
+
+    /// Calls `body` with what is set aside, in the order in which it was read.
+    /// - Throws: `StoreError`, `DeadLetterRefusal` for a record that is not there, and what `body` throws.
+    public func forEachDeadLetter(
+        _ selection: DeadLetterSelection, _ body: (DeadLetter) throws -> Void
+    ) throws {
+        try read { db in
+            guard selection.records.isEmpty else {
+                for name in selection.records {
+                    for row in try SQLiteRecordStore.letters(named: name, of: selection, db) {
+                        try body(DeadLetter(row))
+                    }
+                }
+                return
+            }
+            let query = SQLiteRecordStore.query(selection)
+            let rows = try Row.fetchCursor(db, sql: query.sql, arguments: query.arguments)
+            while let row = try rows.next() { try body(DeadLetter(row)) }
+        }
+    }
+
+    /// Calls `body` with each record that was measured in a range of time, in the order in which they were read.
+    /// - Parameters:
+    ///   - measured: seconds since 1970.
+    ///   - limit: only the newest so many; nil is all.
+    /// - Throws: `StoreError`, and what `body` throws.
+    @discardableResult
+    public func forEachRecord(
+        measured: Range<Int64>, limit: Int? = nil, _ body: (RecordSummary) throws -> Void
+    ) throws -> Omitted {
+        try read { db in
+            var omitted = Omitted()
+            var newest: [RecordSummary] = []
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT * FROM record ORDER BY seq \(limit == nil ? "" : "DESC")")
+            while limit.map({ newest.count < $0 }) ?? true, let row = try rows.next() {
+                guard (row["undated"] as String?) == nil else {
+                    omitted.undated += 1
+                    continue
+                }
+                guard SQLiteRecordStore.isIntact(row), let record = RecordSummary(json: row["body"]) else {
+                    omitted.damaged += 1
+                    continue
+                }
+                guard measured.contains(record.time) else { continue }
+                if limit == nil { try body(record) } else { newest.append(record) }
+            }
+            for record in newest.reversed() { try body(record) }
+            return omitted
+        }
+    }
+
+    private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        do {
+            return try database.read(body)
+        } catch {
+            throw StoreError.of(error, path: path)
+        }
+    }
+}
+
+/// A record as an operator reads it.
+public struct RecordSummary: Sendable, Equatable {
+    public struct Value: Sendable, Equatable {
+        public let type: String
+        /// In UCUM.
+        public let unit: String
+        /// With the device's digits; nil where the device marked it as absent.
+        public let number: String?
+    }
+
+    public let id: String
+    public let kind: RecordKind
+    /// When it was measured, in seconds since 1970.
+    public let time: Int64
+    /// The same, in the gateway's zone: `2026-11-20 09:15:00`.
+    public let wallTime: String
+    public let values: [Value]
+    /// Nil is nobody.
+    public let subject: String?
+    /// As canonical JSON.
+    public let json: String
+
+    /// Nil for what is no record of version 1.
+    public init?(json: String) {
+        guard let content = RecordContent(json: json) else { return nil }
+        self.json = json
+        id = content.id
+        kind = content.kind
+        time = content.time
+        subject = content.subject
+        values = content.values.map { Value(type: $0.type, unit: $0.unit, number: $0.number) }
+        wallTime = OperatorTime.text(content.time, offset: content.utcOffsetSeconds)
+    }
+}
+
+extension DeadLetter {
+    fileprivate init(_ row: Row) {
+        id = RecordID(text: row.intact("id") ?? "")
+        kind = row.intact("kind") ?? ""
+        peripheralID = row.intact("peripheral_id") ?? 0
+        alias = row.intact("alias")
+        destination = row.intact("destination")
+        httpStatus = row.intact("http_status")
+        attempt = row.intact("attempt") ?? 0
+        error = row.intact("error") ?? ""
+        reply = row.intact("reply")
+        failed = row.intact("failed_ns") ?? 0
+        subject = row.intact("assigned")
+        record = row.intact("body") ?? ""
+    }
+}

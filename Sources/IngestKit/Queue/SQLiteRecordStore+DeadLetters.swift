@@ -1,0 +1,210 @@
+import GRDB
+
+/// What the operator does with records that are set aside. Each is one transaction.
+extension SQLiteRecordStore {
+    /// At most so many are dealt with in one transaction.
+    private static let atOnce = 500
+
+    /// Sends what is selected to its destinations again, under its ids and in the order in which it was read, each record
+    /// in a request of its own. A part of it, where all is selected: call again with `next`.
+    /// - Parameters:
+    ///   - subject: whose the records are from now on at these destinations, of those that were set aside as unassigned;
+    ///     no others are taken then.
+    ///   - after: where the former part ended.
+    /// - Throws: `DeadLetterRefusal` where records are named, and one is not there or has to stay.
+    public func retry(
+        _ selection: DeadLetterSelection, subject: String? = nil, gateway: String, after: Int64 = 0
+    ) async throws -> RetryOutcome {
+        let routings = routings
+        let outcome = try await write { db in
+            var outcome = RetryOutcome()
+            let request = Retry(subject: subject, gateway: gateway, destinations: Set(routings.keys))
+            guard selection.records.isEmpty else {
+                for name in selection.records {
+                    outcome.released += try Self.retry(named: name, of: selection, request, db)
+                }
+                return outcome
+            }
+            let condition = "number > ? AND (? IS NULL OR error = ? OR assigned IS NOT NULL)"
+            let letters = try Self.letters(
+                selection, and: condition, [after, subject, DeadLetter.unassigned], order: "number",
+                limit: Self.atOnce, db)
+            for letter in letters {
+                if let obstacle = try request.obstacle(letter, db) {
+                    outcome.left[obstacle, default: 0] += 1
+                } else {
+                    try request.release(letter, db)
+                    outcome.released += 1
+                }
+            }
+            if letters.count == Self.atOnce { outcome.next = letters.last?["number"] }
+            return outcome
+        }
+        for name in routings.keys { wakeUp(for: name).raise() }
+        return outcome
+    }
+
+    /// Gives up what is selected: it goes nowhere any more, and leaves the queue in its time. A reading that comes again
+    /// stays known.
+    /// - Returns: how many were given up; where all is selected a part, and 0 when there are no more.
+    /// - Throws: `DeadLetterRefusal` where a record is named that is not there.
+    public func drop(_ selection: DeadLetterSelection) async throws -> Int {
+        try await write { db in
+            var letters: [Row] = []
+            if selection.records.isEmpty {
+                letters = try Self.letters(selection, limit: Self.atOnce, db)
+            } else {
+                for name in Set(selection.records) {
+                    letters += try Self.letters(named: name, of: selection, db)
+                }
+            }
+            for letter in letters {
+                if let number = letter["number"] as Int64? {
+                    try db.execute(sql: "DELETE FROM dead_letter WHERE number = ?", arguments: [number])
+                } else {
+                    try Self.retire(letter["record_seq"], db)
+                }
+            }
+            return letters.count
+        }
+    }
+
+    /// Whose a record of nobody is for a destination.
+    static func assignedSubject(
+        ofRecord sequence: Int64, for destination: String, _ db: Database
+    ) throws -> String? {
+        try String.fetchOne(
+            db, sql: "SELECT subject FROM assignment WHERE record_seq = ? AND destination = ?",
+            arguments: [sequence, destination])
+    }
+
+    // MARK: - Selecting
+
+    /// What is set aside: dead letters with their records, and records that could not be decoded.
+    private static let letters = """
+        SELECT record.*, record.seq AS record_seq, number, destination, http_status, attempt, error, reply, failed_ns,
+            (SELECT subject FROM assignment WHERE assignment.record_seq = dead_letter.record_seq
+                AND assignment.destination = dead_letter.destination) AS assigned
+        FROM dead_letter JOIN record ON record.seq = dead_letter.record_seq
+        UNION ALL
+        SELECT record.*, seq, NULL, NULL, NULL, 0, 'could not be decoded', NULL, committed_ns, NULL
+        FROM record WHERE kind = 'undecoded'
+        """
+
+    /// In the order in which the records were read.
+    static func letters(
+        _ selection: DeadLetterSelection, and condition: String = "TRUE",
+        _ arguments: [(any DatabaseValueConvertible)?] = [], order: String = "record_seq, number",
+        limit: Int = -1, _ db: Database
+    ) throws -> [Row] {
+        let query = query(selection, and: condition, arguments, order: order, limit: limit)
+        return try Row.fetchAll(db, sql: query.sql, arguments: query.arguments)
+    }
+
+    static func query(
+        _ selection: DeadLetterSelection, and condition: String = "TRUE",
+        _ further: [(any DatabaseValueConvertible)?] = [], order: String = "record_seq, number",
+        limit: Int = -1
+    ) -> (sql: String, arguments: StatementArguments) {
+        var conditions = ["(\(condition))"]
+        var arguments = further
+        if let destination = selection.destination {
+            conditions.append("destination = ?")
+            arguments.append(destination)
+        }
+        if let peripheral = selection.peripheral {
+            conditions.append("(alias = ? OR address = ? OR peripheral_id = ?)")
+            arguments += [peripheral, peripheral.uppercased(), Int(peripheral)]
+        }
+        let sql = """
+            SELECT * FROM (\(letters)) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order)
+            LIMIT \(limit)
+            """
+        return (sql, StatementArguments(arguments))
+    }
+
+    /// Those of the one record whose id is, or begins with, `name`.
+    /// - Throws: `DeadLetterRefusal`.
+    static func letters(
+        named name: String, of selection: DeadLetterSelection, _ db: Database
+    ) throws -> [Row] {
+        // g follows on all digits of an id.
+        let found = try letters(selection, and: "id >= ? AND id < ?", [name, name + "g"], db)
+        let ids = Set(found.compactMap { $0.intact("id") as String? })
+        guard !ids.isEmpty else { throw DeadLetterRefusal.unknown(name) }
+        guard ids.count == 1 else { throw DeadLetterRefusal.ambiguous(name) }
+        return found
+    }
+
+    // MARK: - Within a transaction
+
+    /// - Returns: at how many destinations the record is tried again.
+    private static func retry(
+        named name: String, of selection: DeadLetterSelection, _ request: Retry, _ db: Database
+    ) throws -> Int {
+        var count = 0
+        var first: DeadLetterRefusal?
+        for letter in try letters(named: name, of: selection, db) {
+            if let obstacle = try request.obstacle(letter, db) {
+                first = first ?? .stays(RecordID(text: letter["id"]), obstacle)
+            } else {
+                try request.release(letter, db)
+                count += 1
+            }
+        }
+        if count == 0, let first { throw first }
+        return count
+    }
+}
+
+/// How records are tried again.
+private struct Retry {
+    let subject: String?
+    let gateway: String
+    /// Those that are configured.
+    let destinations: Set<String>
+
+    /// Why a letter has to stay; nil where it may go.
+    func obstacle(_ letter: Row, _ db: Database) throws -> DeadLetterObstacle? {
+        guard let destination = letter["destination"] as String? else { return .undecoded }
+        guard destinations.contains(destination) else { return .notConfigured }
+        guard SQLiteRecordStore.isIntact(letter), (letter["position"] as Int64?) != nil else {
+            return .damaged
+        }
+        let session = try Row.fetchOne(
+            db, sql: "SELECT account, account_seq FROM destination WHERE name = ?", arguments: [destination])
+        let account: String? = session?["account"]
+        let assigned: String? = letter["assigned"]
+        let isUnassigned = (letter["error"] as String) == DeadLetter.unassigned
+        guard let subject else {
+            if isUnassigned, assigned == nil { return .unassigned }
+            // Whoever is signed in now is not who was when it was read.
+            let isOfAnother = (letter["record_seq"] as Int64) <= (session?["account_seq"] as Int64? ?? 0)
+            return isOfAnother && assigned != account ? .anotherPerson : nil
+        }
+        guard isUnassigned || assigned != nil else { return .notUnassigned }
+        let content = RecordContent(json: letter["body"])
+        if content?.isControlSolution ?? true { return .controlSolution }
+        // What the gateway sends there is filed under the person of the session, whatever the record says.
+        return account.map { $0 == subject } ?? true ? nil : .anotherSession
+    }
+
+    func release(_ letter: Row, _ db: Database) throws {
+        let (destination, sequence, position): (String, Int64, Int64) =
+            (letter["destination"], letter["record_seq"], letter["position"])
+        try db.execute(
+            sql: "DELETE FROM dead_letter WHERE destination = ? AND record_seq = ?",
+            arguments: [destination, sequence])
+        if let subject {
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO assignment (destination, record_seq, subject) VALUES (?, ?, ?)",
+                arguments: [destination, sequence, subject])
+        }
+        let isOnItsWay = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM batch WHERE destination = ? AND first_position = ?)",
+            arguments: [destination, position])
+        if isOnItsWay == true { return }
+        try SQLiteRecordStore.insert(
+            positions: [position], destination: destination, lane: .backlog, gateway: gateway, db)
+    }
+}

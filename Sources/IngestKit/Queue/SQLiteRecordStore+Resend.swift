@@ -1,0 +1,103 @@
+import GRDB
+
+/// What became of a part of a range that is sent again.
+public struct ResendOutcome: Sendable, Equatable {
+    /// Records that go again.
+    public var resent: Int
+    /// Where the rest begins; nil when that was all.
+    public var next: Int64?
+
+    public init(resent: Int, next: Int64?) {
+        self.resent = resent
+        self.next = next
+    }
+}
+
+/// Sending again what a destination has.
+extension SQLiteRecordStore {
+    /// At most so many records are looked at in one transaction.
+    private static let lookedAtOnce = 2000
+
+    /// Sends what was measured in a range of time to a destination again, in the order of delivery. Records that are
+    /// still to go there anyhow go once, and so do all when this is asked for twice. What is set aside for the
+    /// destination stays so, and what is not for it, or was read for another person, does not go.
+    ///
+    /// A part of it: call again with `next`.
+    /// - Parameters:
+    ///   - measured: seconds since 1970.
+    ///   - after: where the former part ended.
+    public func resend(
+        to destination: String, measured: Range<Int64>, batching: BatchSettings, gateway: String,
+        after: Int64 = 0
+    ) async throws -> ResendOutcome {
+        guard let routing = routings[destination] else { return ResendOutcome(resent: 0, next: nil) }
+        let outcome = try await write { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: "SELECT * FROM record WHERE position > ? ORDER BY position LIMIT ?",
+                arguments: [after, Self.lookedAtOnce])
+            guard let first = rows.first?["position"] as Int64?, let last = rows.last?["position"] as Int64?
+            else { return ResendOutcome(resent: 0, next: nil) }
+            let delivered = try Delivered(destination, in: first...last, db)
+            let positions = rows.compactMap { row -> Int64? in
+                guard delivered.contains(row), let header = Self.header(row), routing.accepts(header),
+                    Self.isIntact(row), let content = RecordContent(json: row["body"]),
+                    measured.contains(content.time)
+                else { return nil }
+                return row["position"]
+            }
+            for start in stride(from: 0, to: positions.count, by: batching.maxRecords) {
+                let end = min(start + batching.maxRecords, positions.count)
+                try Self.insert(
+                    positions: Array(positions[start..<end]), destination: destination, lane: .backlog,
+                    gateway: gateway, db)
+            }
+            return ResendOutcome(
+                resent: positions.count, next: rows.count == Self.lookedAtOnce ? last : nil)
+        }
+        wakeUp(for: destination).raise()
+        return outcome
+    }
+}
+
+/// Which positions of a range a destination has dealt with.
+private struct Delivered {
+    private let through: Int64
+    /// Of the session that is open, or of none.
+    private let sequencesAfter: Int64
+    private let ahead: [ClosedRange<Int64>]
+    private let onTheirWay: Set<Int64>
+    /// By `seq`.
+    private let setAside: Set<Int64>
+
+    init(_ destination: String, in range: ClosedRange<Int64>, _ db: Database) throws {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT * FROM destination WHERE name = ?", arguments: [destination])
+        through = row?["position"] ?? 0
+        sequencesAfter = max(row?["account_seq"] ?? 0, row?["cleared_seq"] ?? 0)
+        ahead = try Row.fetchAll(
+            db,
+            sql: "SELECT first, last FROM ahead WHERE destination = ? AND last >= ? AND first <= ?",
+            arguments: [destination, range.lowerBound, range.upperBound]
+        ).map { ($0["first"] as Int64)...($0["last"] as Int64) }
+        // The last of a batch's positions is what follows the last space.
+        let batches = try String.fetchAll(
+            db,
+            sql: """
+                SELECT positions FROM batch WHERE destination = ? AND first_position <= ?
+                    AND CAST(substr(positions, length(rtrim(positions, '0123456789')) + 1) AS INTEGER) >= ?
+                """,
+            arguments: [destination, range.upperBound, range.lowerBound])
+        onTheirWay = Set(batches.flatMap { $0.split(separator: " ").compactMap { Int64($0) } })
+        setAside = try Set(
+            Int64.fetchAll(
+                db, sql: "SELECT record_seq FROM dead_letter WHERE destination = ?", arguments: [destination])
+        )
+    }
+
+    func contains(_ row: Row) -> Bool {
+        let (position, sequence): (Int64, Int64) = (row["position"], row["seq"])
+        guard position <= through || ahead.contains(where: { $0.contains(position) }) else { return false }
+        return sequence > sequencesAfter && !onTheirWay.contains(position) && !setAside.contains(sequence)
+    }
+}

@@ -1,0 +1,146 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import IngestKit
+
+/// The queue, for commands: read beside the service, changed by the service, or, where none runs, under the state
+/// directory's lock.
+struct QueueAccess {
+    private static let name = "queue.db"
+
+    let configuration: Configuration
+    private let socket: String
+    private let directory: String
+    private var path: String { directory + "/" + Self.name }
+
+    init(_ service: ServiceOptions) throws(CommandFailure) {
+        let environment = ProcessInfo.processInfo.environment
+        let check = ConfigurationCheck(
+            path: service.path, readableProfiles: Profiles.names,
+            host: .current(environment: environment, fileSeverity: .warning))
+        guard let configuration = check.configuration else {
+            let first = check.diagnostics.first { $0.severity == .error }?.description ?? service.path
+            throw CommandFailure(.configuration, "\(first) (ingestd check tells all)")
+        }
+        self.configuration = configuration
+        socket = ControlSocket.find(configuration: configuration, environment: environment)
+        directory = configuration.gateway.stateDirectory
+    }
+
+    /// The gateway's zone.
+    func zone() throws(CommandFailure) -> TimeZoneRules {
+        guard let name = configuration.gateway.timeZone else { return .ofSystem() }
+        do {
+            return try TimeZoneRules.load(name)
+        } catch {
+            throw CommandFailure(.configuration, "gateway.time_zone: \(error)")
+        }
+    }
+
+    func read<Value>(_ body: (QueueReader) throws -> Value) throws -> Value {
+        try becomeOwner()
+        do {
+            return try body(try QueueReader(path: path))
+        } catch let error as StoreError {
+            throw CommandFailure(error)
+        } catch let refusal as DeadLetterRefusal {
+            throw CommandFailure(.badData, refusal.message.error)
+        }
+    }
+
+    /// Has something done that changes the queue.
+    /// - Parameters:
+    ///   - remote: by the service.
+    ///   - local: by this process, where no service runs.
+    func change<Value>(
+        _ remote: (ControlClient) async throws -> Value, local: (QueueOperations) async throws -> Value
+    ) async throws -> Value {
+        let client = ControlClient(path: socket)
+        do {
+            let value = try await remote(client)
+            await client.close()
+            return value
+        } catch ControlClient.Failure.noService {
+            await client.close()
+        } catch let failure as ControlClient.Failure {
+            await client.close()
+            throw CommandFailure(failure, path: socket)
+        } catch {
+            await client.close()
+            throw error
+        }
+        return try await changeAlone(local)
+    }
+
+    private func changeAlone<Value>(_ body: (QueueOperations) async throws -> Value) async throws -> Value {
+        try becomeOwner()
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure(StoreError(.missing, path: path))
+        }
+        let lock = try lock()
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await open(body))
+        } catch let error as StoreError {
+            result = .failure(CommandFailure(error))
+        } catch let refusal as ControlMessage.Refusal {
+            result = .failure(CommandFailure(ExitStatus(reason: refusal.reason), refusal.error))
+        } catch let refusal as DeadLetterRefusal {
+            result = .failure(CommandFailure(.badData, refusal.message.error))
+        } catch {
+            result = .failure(error)
+        }
+        _ = consume lock
+        return try result.get()
+    }
+
+    private func open<Value>(_ body: (QueueOperations) async throws -> Value) async throws -> Value {
+        let bootID = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        let store = try await SQLiteRecordStore.open(
+            path: path, bootID: bootID.filter { !$0.isWhitespace }, clock: SystemClock(),
+            destinations: configuration.routings)
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(QueueOperations(store: store, configuration: configuration)))
+        } catch {
+            result = .failure(error)
+        }
+        try await store.close()
+        return try result.get()
+    }
+
+    private func lock() throws(CommandFailure) -> StateLock {
+        do throws(StateLock.Failure) {
+            return try StateLock(directory: directory)
+        } catch {
+            switch error {
+            case .heldByAnother:
+                throw CommandFailure(
+                    .tryAgain, "\(directory): a service runs there, and takes no commands at \(socket)")
+            case .system:
+                throw CommandFailure(
+                    .noPermission, "\(directory): you may not: run it as root, or as the service's user")
+            }
+        }
+    }
+
+    /// Root goes on as the owner of the state directory, so that no file there becomes root's.
+    private func becomeOwner() throws(CommandFailure) {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: directory)
+        guard let attributes else {
+            throw CommandFailure(StoreError(.missing, path: path))
+        }
+        // Numbers of a type that cannot be named here; both are written in digits.
+        if geteuid() == 0, let owner = attributes[.ownerAccountID].flatMap({ UInt32("\($0)") }),
+            let group = attributes[.groupOwnerAccountID].flatMap({ UInt32("\($0)") }), owner != 0
+        {
+            guard setegid(group) == 0, seteuid(owner) == 0 else {
+                throw CommandFailure(.noPermission, "\(directory): its owner cannot be taken on")
+            }
+        }
+        guard FileManager.default.isExecutableFile(atPath: directory) else {
+            throw CommandFailure(
+                .noPermission, "\(directory): you may not: run it as root, or as the service's user")
+        }
+    }
+}

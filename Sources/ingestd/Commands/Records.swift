@@ -1,0 +1,128 @@
+import ArgumentParser
+import IngestKit
+
+/// `ingestd records`: prints what the queue holds, or sends a range of it to a destination again.
+struct Records: AsynchronousCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the records of the queue, or send some to a destination again.",
+        discussion: """
+            Prints measured values and names of persons. Times are a date, 2026-11-20, a moment, \
+            2026-11-20T09:15, in the gateway's zone unless Z or an offset follows, or a duration before now, 7d. \
+            They are compared with when a record was measured.
+            """)
+
+    @Option(help: ArgumentHelp("Only what was measured then or later.", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Only what was measured before.", valueName: "time"))
+    var until: String?
+
+    @Option(help: ArgumentHelp("Only the newest so many.", valueName: "number"))
+    var limit: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send them to this destination again, under their ids; by the running service, or without one under its lock.",
+            valueName: "destination"))
+    var resend: String?
+
+    @Flag(help: "Print one record a line, as JSON.")
+    var json = false
+
+    @OptionGroup var service: ServiceOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit: expected a number from 1 on") }
+        if resend != nil, since == nil { throw ValidationError("--resend: expected --since beside it") }
+        if resend != nil, limit != nil { throw ValidationError("--limit has no meaning beside --resend") }
+    }
+
+    func serve() async throws {
+        let access = try QueueAccess(service)
+        let zone = try access.zone()
+        let now = SystemClock().wallNanoseconds / 1_000_000_000
+        let range = try Self.range(
+            from: try Self.moment(since, "--since", now, zone),
+            until: try Self.moment(until, "--until", now, zone) ?? (resend == nil ? nil : now))
+        if let resend {
+            try await send(range, to: resend, access)
+        } else {
+            try print(range, access)
+        }
+    }
+
+    private static func moment(
+        _ text: String?, _ option: String, _ now: Int64, _ zone: TimeZoneRules
+    ) throws(CommandFailure) -> Int64? {
+        guard let text else { return nil }
+        guard let moment = OperatorTime.read(text, now: now, zone: zone) else {
+            throw CommandFailure(
+                .usage,
+                "\(option) \(text): expected 2026-11-20, 2026-11-20T09:15 or a duration such as 7d")
+        }
+        return moment
+    }
+
+    private static func range(from start: Int64?, until end: Int64?) throws(CommandFailure) -> Range<Int64> {
+        let (start, end) = (start ?? .min, end ?? .max)
+        guard start < end else { throw CommandFailure(.usage, "--until: expected a time after --since") }
+        return start..<end
+    }
+
+    private func print(_ range: Range<Int64>, _ access: QueueAccess) throws {
+        let omitted = try access.read { reader in
+            try reader.forEachRecord(measured: range, limit: limit) { record in
+                try StandardOutput.write((json ? record.json : Self.lines(of: record)) + "\n")
+            }
+        }
+        if omitted.undated > 0 {
+            StandardError.print(
+                "\(omitted.undated) records wait for the clock of this box, and are left out")
+        }
+        if omitted.damaged > 0 {
+            StandardError.print("\(omitted.damaged) records are damaged in the queue, and are left out")
+        }
+    }
+
+    /// A line that says which, and indented ones with the values.
+    private static func lines(of record: RecordSummary) -> String {
+        var lines = [
+            "\(record.wallTime)  \(record.id.prefix(8))  \(record.kind.rawValue)  \(record.subject ?? "unassigned")"
+        ]
+        var line = ""
+        for value in record.values.map(\.text) {
+            if !line.isEmpty, 4 + line.count + 2 + value.count > 80 {
+                lines.append("    \(line),")
+                line = ""
+            }
+            line += (line.isEmpty ? "" : ", ") + value
+        }
+        if !line.isEmpty { lines.append("    " + line) }
+        return lines.joined(separator: "\n")
+    }
+
+    private func send(_ range: Range<Int64>, to destination: String, _ access: QueueAccess) async throws {
+        var resent = 0
+        var after: Int64?
+        repeat {
+            let message = ControlMessage.Resend(
+                destination: destination, since: range.lowerBound, until: range.upperBound, after: after)
+            let part = try await access.change {
+                try await $0.resend(message)
+            } local: {
+                try await $0.resend(message)
+            }
+            resent += part.resent
+            after = part.next
+            if after != nil { Progress.show("\(resent) go to \(destination) again …") }
+        } while after != nil
+        Progress.end()
+        var text = JSONText()
+        text.beginObject()
+        text.member("destination", destination)
+        text.member("resent", resent)
+        text.endObject()
+        let words = "\(resent) \(resent == 1 ? "goes" : "go") to \(destination) again."
+        try StandardOutput.write((json ? text.string : words) + "\n")
+    }
+}

@@ -1,0 +1,64 @@
+import IngestKit
+
+/// What an operator does with records: by the running service, or by a command that has the queue to itself.
+struct QueueOperations: Sendable {
+    /// Spike's own limit for what is sent again, in seconds.
+    static let longestSpikeRange: Int64 = 7 * 24 * 3600
+
+    private let store: SQLiteRecordStore
+    private let gateway: String
+    private let destinations: [String: Configuration.Destination]
+
+    init(store: SQLiteRecordStore, configuration: Configuration) {
+        self.store = store
+        gateway = configuration.gateway.id
+        destinations = Dictionary(uniqueKeysWithValues: configuration.destinations.map { ($0.name, $0) })
+    }
+
+    func retry(_ message: ControlMessage.Retry) async throws -> ControlMessage.Retried {
+        try check(message.selection)
+        if let subject = message.subject, !DeadLetterSelection.isSubject(subject) {
+            throw ControlMessage.Refusal(
+                error: "--subject: expected the name of a person, as in the configuration",
+                reason: "bad-target")
+        }
+        let outcome = try await store.retry(
+            message.selection, subject: message.subject, gateway: gateway, after: message.after ?? 0)
+        return ControlMessage.Retried(
+            released: outcome.released,
+            left: Dictionary(uniqueKeysWithValues: outcome.left.map { ($0.rawValue, $1) }),
+            next: outcome.next)
+    }
+
+    func drop(_ selection: DeadLetterSelection) async throws -> ControlMessage.Dropped {
+        try check(selection)
+        let count = try await store.drop(selection)
+        if count > 0 { StandardError.print("an operator has given up \(count) records that were set aside") }
+        return ControlMessage.Dropped(dropped: count, isPart: selection.records.isEmpty && count > 0)
+    }
+
+    func resend(_ message: ControlMessage.Resend) async throws -> ControlMessage.Resent {
+        guard let destination = destinations[message.destination] else {
+            throw ControlMessage.Refusal(
+                error: "no destination of the configuration is named \(message.destination)",
+                reason: "bad-target")
+        }
+        guard message.since < message.until else {
+            throw ControlMessage.Refusal(
+                error: "expected a range of time that ends after it begins", reason: "bad-target")
+        }
+        if destination.type == .spike, message.until - message.since > Self.longestSpikeRange {
+            throw ControlMessage.Refusal(
+                error: "\(message.destination) takes ranges of at most 7 days: send one after the other",
+                reason: "bad-target")
+        }
+        let outcome = try await store.resend(
+            to: message.destination, measured: message.since..<message.until,
+            batching: destination.batching, gateway: gateway, after: message.after ?? 0)
+        return ControlMessage.Resent(resent: outcome.resent, next: outcome.next)
+    }
+
+    private func check(_ selection: DeadLetterSelection) throws(ControlMessage.Refusal) {
+        guard selection.records.allSatisfy(DeadLetterSelection.isRecord) else { throw .malformed }
+    }
+}
