@@ -34,8 +34,12 @@ extension SQLiteRecordStore {
         let outcome = try await write { db in
             let rows = try Row.fetchAll(
                 db,
-                sql: "SELECT * FROM record WHERE position > ? ORDER BY position LIMIT ?",
-                arguments: [after, Self.lookedAtOnce])
+                sql: """
+                    SELECT * FROM record WHERE position > ? AND NOT EXISTS (
+                        SELECT 1 FROM dead_letter WHERE record_seq = seq AND destination = ?)
+                    ORDER BY position LIMIT ?
+                    """,
+                arguments: [after, destination, Self.lookedAtOnce])
             guard let first = rows.first?["position"] as Int64?, let last = rows.last?["position"] as Int64?
             else { return ResendOutcome(resent: 0, next: nil) }
             let delivered = try Delivered(destination, in: first...last, db)
@@ -67,8 +71,6 @@ private struct Delivered {
     private let sequencesAfter: Int64
     private let ahead: [ClosedRange<Int64>]
     private let onTheirWay: Set<Int64>
-    /// By `seq`.
-    private let setAside: Set<Int64>
 
     init(_ destination: String, in range: ClosedRange<Int64>, _ db: Database) throws {
         let row = try Row.fetchOne(
@@ -89,15 +91,11 @@ private struct Delivered {
                 """,
             arguments: [destination, range.upperBound, range.lowerBound])
         onTheirWay = Set(batches.flatMap { $0.split(separator: " ").compactMap { Int64($0) } })
-        setAside = try Set(
-            Int64.fetchAll(
-                db, sql: "SELECT record_seq FROM dead_letter WHERE destination = ?", arguments: [destination])
-        )
     }
 
     func contains(_ row: Row) -> Bool {
         let (position, sequence): (Int64, Int64) = (row["position"], row["seq"])
         guard position <= through || ahead.contains(where: { $0.contains(position) }) else { return false }
-        return sequence > sequencesAfter && !onTheirWay.contains(position) && !setAside.contains(sequence)
+        return sequence > sequencesAfter && !onTheirWay.contains(position)
     }
 }
