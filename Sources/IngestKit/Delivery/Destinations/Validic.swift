@@ -42,7 +42,7 @@ public final class Validic: Destination {
         guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
             return .unfit(error: "is not one record that can be read")
         }
-        guard record.subject != nil else { return .unfit(error: "unassigned") }
+        guard record.subject != nil else { return .unfit(error: DeadLetter.unassigned) }
         guard let body = Self.body(of: record, sourceType: settings.sourceType) else {
             return .unfit(error: "has no value that this destination has a form for")
         }
