@@ -52,10 +52,10 @@ extension ConfigurationKeys {
                 "Unique; 1 to 64 letters, digits, dots, dashes, underscores."),
             KeyDescription(
                 "type", "`webhook`, `fhir`, `junction`, `validic`, `spike` or `mqtt`", default: "required",
-                "What it is. This version delivers to `webhook` and `validic`."),
+                "What it is. This version delivers to `webhook`, `validic` and `spike`."),
             KeyDescription(
                 "url", "URL",
-                default: "required for webhook, fhir, mqtt; `https://api.v2.validic.com` for validic",
+                default: "required for webhook, fhir, spike, mqtt; `https://api.v2.validic.com` for validic",
                 "`https://`, or `mqtts://` for mqtt; `http://` and `mqtt://` for loopback hosts alone."),
             KeyDescription(
                 "credential", "credential", default: "none", "The token that requests carry."),
@@ -97,7 +97,7 @@ extension ConfigurationKeys {
                 "region", "`us` or `eu`", default: "`us`", "Region of junction.", hasEffect: false),
             KeyDescription(
                 "environment", "`production` or `sandbox`", default: "`production`",
-                "Environment of junction, validic and spike.", hasEffect: false),
+                "Environment of junction and validic.", hasEffect: false),
             KeyDescription(
                 "user", "text", default: "none; required for validic",
                 "The person for whom the gateway signs in at validic, by any name that stays. The other types do "
@@ -108,10 +108,10 @@ extension ConfigurationKeys {
                 "organization", "text", default: "none", "Organization of validic.", hasEffect: false),
             KeyDescription(
                 "application_id", "text", default: "`ingestd` for validic",
-                "What validic calls the gateway as a source of records. Application of spike, which does not use "
-                    + "it yet."),
+                "What validic calls the gateway as a source of records."),
             KeyDescription(
-                "main_callback_url", "URL", default: "none", "Callback of spike.", hasEffect: false),
+                "main_callback_url", "URL", default: "none; required for spike",
+                "The application's main callback URL at spike; `url` is this, or one under it."),
             KeyDescription(
                 "topic", "text without `+` and `#`", default: "by type", "Topic template of mqtt.",
                 hasEffect: false),
@@ -131,13 +131,13 @@ extension ConfigurationKeys {
         "signing_key": [.webhook],
         "patient_system": [.fhir],
         "region": [.junction],
-        "environment": [.junction, .validic, .spike],
+        "environment": [.junction, .validic],
         "organization": [.validic],
-        "application_id": [.validic, .spike],
+        "application_id": [.validic],
         "main_callback_url": [.spike],
         "topic": [.mqtt],
         "headers": [.webhook, .fhir],
-        "batch": [.webhook, .fhir, .junction, .spike, .mqtt],
-        "gzip": [.webhook, .fhir, .junction, .spike, .mqtt],
+        "batch": [.webhook, .fhir, .junction, .mqtt],
+        "gzip": [.webhook, .fhir, .junction, .mqtt],
     ]
 }

@@ -46,6 +46,7 @@ extension ConfigurationReader {
             _ = entries.required("user", "the person for whom to sign in")
             _ = entries.required("credential", "the person's access token")
         }
+        if type == .spike { checkCallback(entries, destination) }
         checkPairs(entries)
         if let type { warnOfKeysWithoutEffect(entries, type) }
         return name == nil ? nil : destination
@@ -110,7 +111,7 @@ extension ConfigurationReader {
     /// An address of the destination: encrypted, or on this machine.
     private func url(_ entries: MappingReader, _ type: Destination.Kind?) -> String? {
         guard let type else { return nil }
-        let isRequired = [.webhook, .fhir, .mqtt].contains(type)
+        let isRequired = [.webhook, .fhir, .spike, .mqtt].contains(type)
         guard let reader = isRequired ? entries.required("url", "a URL") : entries["url"] else { return nil }
         return type == .mqtt
             ? checkedURL(reader, schemes: ["mqtts"], onLoopback: ["mqtt"])
@@ -140,6 +141,17 @@ extension ConfigurationReader {
             return nil
         }
         return text
+    }
+
+    /// Spike's rule: a callback URL is one under the application's main one.
+    private func checkCallback(_ entries: MappingReader, _ destination: Destination) {
+        _ = entries.required("credential", "the application's secret token")
+        _ = entries.required("main_callback_url", "the application's main callback URL")
+        guard let main = destination.mainCallbackURL.flatMap({ URLText($0) }),
+            let url = destination.url.flatMap({ URLText($0) }), !url.isUnder(main)
+        else { return }
+        // A URL may hold a secret, so it is not repeated.
+        entries["url"]?.error("expected main_callback_url, or a URL under it")
     }
 
     /// A scheme and something after it (RFC 3986 3).

@@ -5,7 +5,7 @@ extension Configuration {
             case webhook, fhir, junction, validic, spike, mqtt
 
             /// Whether this version delivers there.
-            public var isDelivered: Bool { [.webhook, .validic].contains(self) }
+            public var isDelivered: Bool { [.webhook, .validic, .spike].contains(self) }
 
             /// Whether it files under one person, for whom the gateway signs in.
             public var hasSession: Bool { self == .validic }
@@ -14,7 +14,13 @@ extension Configuration {
             var takesOneRecord: Bool { self == .validic || self == .spike }
 
             /// The kinds of records that it has a form for; nil is every kind.
-            var deliveredKinds: Set<RecordKind>? { self == .validic ? Validic.kinds : nil }
+            var deliveredKinds: Set<RecordKind>? {
+                switch self {
+                case .validic: Validic.kinds
+                case .spike: Spike.kinds
+                default: nil
+                }
+            }
         }
 
         public struct Batch: Sendable, Hashable {

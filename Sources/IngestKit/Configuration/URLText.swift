@@ -53,6 +53,18 @@ struct URLText {
         return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
+    /// Whether it is `other`, or one under it: the same scheme, host and port, and a path that goes on from the other's.
+    func isUnder(_ other: URLText) -> Bool {
+        func path(_ url: URLText) -> String {
+            let path = url.rest.prefix { $0 != "?" }
+            return path.hasSuffix("/") ? String(path) : path + "/"
+        }
+        func port(_ url: URLText) -> Int { url.port ?? (url.scheme == "https" ? 443 : 80) }
+        let steps = path(self).lowercased().replacing("%2e", with: ".").split(separator: "/")
+        return scheme == other.scheme && host == other.host && port(self) == port(other)
+            && path(self).hasPrefix(path(other)) && !steps.contains("..") && !steps.contains(".")
+    }
+
     /// Whether the host is an address and not a name.
     var isAddress: Bool {
         host.contains(":") || host.allSatisfy { $0 == "." || $0.isNumber }

@@ -228,10 +228,12 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     ) async throws {
         try await noteUp()
         let attempt = progress[batch.lane].attempts
+        let submission = destination.failedSubmission(
+            of: OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body)))
         try await advance(batch, &progress) { [store, batching, gateway] in
             try await store.setAside(
                 batch, httpStatus: status, attempt: attempt, error: error, reply: reply,
-                settings: batching, gateway: gateway)
+                submission: submission, settings: batching, gateway: gateway)
         }
     }
 

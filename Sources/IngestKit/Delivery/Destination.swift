@@ -3,6 +3,12 @@ public protocol Destination: Sendable {
     /// Sends the batch once; returns within a bound of the destination's own. When the task is
     /// cancelled the request may be abandoned.
     func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer
+    /// What `failed` says of a batch that was sent and not taken, beside what it always says.
+    func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission?
+}
+
+extension Destination {
+    public func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? { nil }
 }
 
 /// Records on their way out, in order.

@@ -71,6 +71,7 @@ extension Event {
         if let attempt = values.attempt { fields.append((.attempt, String(attempt))) }
         if let error = values.error { fields.append((.error, error)) }
         if let count = values.count { fields.append((.count, String(count))) }
+        fields += values.submission?.fields ?? []
         if let sequence { fields.append((.sequence, String(sequence))) }
         return JournalEntry(
             name: name.rawValue, messageID: name.messageID, priority: priority, message: message,
@@ -122,7 +123,7 @@ extension Event {
             "The clock of \(peripheral.words) is wrong: \(error)"
         case .submitted(_, let kind, let peripheral, let destination, _, _):
             "Submitted a \(kind.rawValue) from \(peripheral.words) to \(destination)"
-        case .failed(_, let kind, let peripheral, let destination, _, _, let error):
+        case .failed(_, let kind, let peripheral, let destination, _, _, let error, _):
             "Set aside a \(kind.rawValue) from \(peripheral.words) that \(destination) does not take: \(error)"
         case .retrying(let destination, _, let attempt, let error):
             "Attempt \(attempt) to deliver to \(destination) did not succeed, trying again: \(error)"
@@ -175,6 +176,7 @@ extension Event {
         var attempt: Int?
         var error: String?
         var count: Int?
+        var submission: FailedSubmission?
     }
 
     private var details: Details {
@@ -207,10 +209,11 @@ extension Event {
                 recordID: record, kind: kind, peripheral: peripheral, destination: destination,
                 httpStatus: status, attempt: attempt)
         case .failed(
-            let record, let kind, let peripheral, let destination, let status, let attempt, let error):
+            let record, let kind, let peripheral, let destination, let status, let attempt, let error,
+            let submission):
             Details(
                 recordID: record, kind: kind, peripheral: peripheral, destination: destination,
-                httpStatus: status, attempt: attempt, error: error)
+                httpStatus: status, attempt: attempt, error: error, submission: submission)
         case .retrying(let destination, let status, let attempt, let error):
             Details(destination: destination, httpStatus: status, attempt: attempt, error: error)
         case .destinationDown(let destination, let status, let error),

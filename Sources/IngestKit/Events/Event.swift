@@ -43,7 +43,7 @@ public enum Event: Sendable, Equatable {
         attempt: Int)
     case failed(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
-        attempt: Int, error: String)
+        attempt: Int, error: String, submission: FailedSubmission? = nil)
     case retrying(destination: String, httpStatus: Int?, attempt: Int, error: String)
     case destinationDown(destination: String, httpStatus: Int?, error: String)
     case destinationUp(destination: String)
@@ -83,6 +83,13 @@ public enum EventField: String, Sendable, CaseIterable {
     case httpStatus = "INGEST_HTTP_STATUS"
     case attempt = "INGEST_ATTEMPT"
     case error = "INGEST_ERROR"
+    /// Of a failed submission, where the destination has a listener for such.
+    case dataType = "INGEST_DATA_TYPE"
+    case dateFrom = "INGEST_DATE_FROM"
+    case dateTo = "INGEST_DATE_TO"
+    case collectedAt = "INGEST_COLLECTED_AT"
+    case submittedAt = "INGEST_SUBMITTED_AT"
+    case payloadSize = "INGEST_PAYLOAD_SIZE"
     /// How many, where an event stands for several of its kind.
     case count = "INGEST_COUNT"
     /// Only in events about records and destinations: a number without gaps.

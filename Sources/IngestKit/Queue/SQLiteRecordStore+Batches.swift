@@ -59,9 +59,12 @@ extension SQLiteRecordStore {
     }
 
     /// Sets the only record of a batch aside as a dead letter; composes the next.
-    /// - Parameter reply: the server's words, kept for the operator alone.
+    /// - Parameters:
+    ///   - reply: the server's words, kept for the operator alone.
+    ///   - submission: what `failed` says beside what it always says.
     public func setAside(
         _ batch: StoredBatch, httpStatus: Int?, attempt: Int, error: String, reply: String?,
+        submission: FailedSubmission? = nil,
         settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
         let request = Composition(
@@ -85,7 +88,7 @@ extension SQLiteRecordStore {
                     .failed(
                         recordID: item.header.id, kind: item.header.kind, item.header.peripheral,
                         destination: batch.destination, httpStatus: httpStatus, attempt: attempt,
-                        error: error), db)
+                        error: error, submission: submission), db)
             }
             return try self.next(request, db)
         }

@@ -17,6 +17,8 @@ struct RecordContent: Equatable {
     var time: Int64 = 0
     var utcOffsetSeconds = 0
     var timeSource: RecordTime.Source = .unknown
+    /// When the gateway received it, in UTC: `2026-11-20T09:15:04Z`.
+    var received = ""
     var values: [Value] = []
     var flags: [String] = []
     /// Nil is nobody.
@@ -67,6 +69,7 @@ struct RecordContent: Equatable {
             let (time, offset) = Self.moment(try Self.text(members["value"]))
         else { throw Malformed(offset: 0) }
         timeSource = source
+        received = try Self.text(members["received"])
         self.time = time
         utcOffsetSeconds = offset
     }

@@ -94,7 +94,8 @@ import Testing
               - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3"}
               - {name: c, type: junction, region: eu, environment: sandbox}
               - {name: d, type: validic, organization: o, user: p, credential: t, kinds: [glucose, battery]}
-              - {name: e, type: spike, application_id: "9999", main_callback_url: "https://x.example/cb"}
+              - {name: e, type: spike, url: "https://x.example/cb/a", credential: s,
+                 main_callback_url: "https://x.example/cb"}
               - {name: f, type: mqtt, url: "mqtts://broker.example", topic: "wards/{subject}"}
             """
         let checked = try Samples.parse(text)
@@ -110,7 +111,7 @@ import Testing
         #expect(all[1].patientSystem == "urn:oid:1.2.3")
         #expect(all[2].region == .eu && all[2].environment == .sandbox)
         #expect(all[3].organization == "o" && all[3].user == "p" && all[3].deliveredKinds == [.glucose])
-        #expect(all[4].applicationID == "9999" && all[4].mainCallbackURL == "https://x.example/cb")
+        #expect(all[4].mainCallbackURL == "https://x.example/cb")
         #expect(all[5].topic == "wards/{subject}")
         let entry = try #require(checked.configuration.peripherals.first)
         #expect(entry.users == [1: "p", 2: "q"] && entry.history == .within(.seconds(90 * 86_400)))

@@ -1,0 +1,264 @@
+internal import Crypto
+internal import FoundationEssentials
+
+/// What the operator set for Spike.
+public struct SpikeSettings: Sendable, Hashable {
+    /// Where to POST.
+    public let url: String
+
+    public init(url: String) {
+        self.url = url
+    }
+}
+
+/// Posts records as Spike's webhook notifications (version 2, RealtimeUpdateV1), one in a request, signed with the
+/// application's secret token (docs/destinations/spike.md).
+public final class Spike: Destination {
+    /// The kinds that have a form there.
+    public static let kinds: Set<RecordKind> = [
+        .glucose, .continuousGlucose, .heartRate, .pulseOximetry, .weight, .bodyComposition, .miScale,
+    ]
+
+    private let settings: SpikeSettings
+    private let clock: any GatewayClock
+    private let posts: AuthorizedPosts<String>
+
+    /// - Parameter secret: reads the application's secret token anew.
+    public init(
+        settings: SpikeSettings, transport: HTTPTransport, clock: any GatewayClock,
+        secret: @escaping @Sendable () async throws -> String
+    ) {
+        self.settings = settings
+        self.clock = clock
+        posts = AuthorizedPosts(transport: transport, clock: clock, read: secret)
+    }
+
+    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+        guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
+            return .unfit(error: "is not one record that can be read")
+        }
+        guard record.subject != nil else { return .unfit(error: DeadLetter.unassigned) }
+        // The form has no place to say so, and the time of reception would pass for it.
+        guard record.timeSource != .unknown else {
+            return .unfit(error: "was measured at a time that is not known")
+        }
+        guard let notification = SpikeNotification(record) else {
+            return .unfit(error: "has no value that this destination has a form for")
+        }
+        return await posts.perform { await self.post(notification, secret: $0) }
+    }
+
+    /// What Spike's listener for failed submissions is told.
+    public func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? {
+        guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]),
+            let notification = SpikeNotification(record)
+        else { return nil }
+        let moment = ReadingTime.text(record.time, offset: nil)
+        return FailedSubmission(
+            dataType: notification.dataType, from: moment, to: moment, collected: record.received,
+            submitted: ReadingTime.text(clock.wallNanoseconds / 1_000_000_000, offset: nil),
+            payloadSize: notification.body.count)
+    }
+
+    /// Reads the secret and the files of TLS anew before the next request.
+    public func renew() async { await posts.renew() }
+
+    private func post(_ notification: SpikeNotification, secret: String) async -> DeliveryAnswer {
+        let headers = [
+            ("Content-Type", "application/json"), ("User-Agent", "ingestd"),
+            ("X-Spike-Signature", Self.signature(of: notification.id, secret: secret)),
+        ]
+        return await posts.post(notification.body, to: settings.url, headers: headers, hiding: secret)
+    }
+
+    /// HMAC-SHA256 of the `event_id`, in lower-case hexadecimal digits.
+    static func signature(of id: String, secret: String) -> String {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array(id.utf8), using: SymmetricKey(data: Array(secret.utf8)))
+        return Hex.text(Array(code))
+    }
+}
+
+/// A record in Spike's form. The same record gives the same bytes.
+struct SpikeNotification {
+    /// The record's.
+    let id: String
+    let dataType: String
+    let body: [UInt8]
+
+    /// Nil where none of the record's values has a form.
+    init?(_ record: RecordContent) {
+        guard let moment = DeviceTime(wallSeconds: record.time + Int64(record.utcOffsetSeconds)),
+            let subject = record.subject, let item = Item(record, at: moment)
+        else { return nil }
+        id = record.id
+        dataType = item.dataType
+        var text = JSONText()
+        text.beginObject()
+        text.member("event_id", record.id)
+        text.member("event_type", "record_change")
+        text.member("timestamp", record.received)
+        text.key("user_id")
+        text.null()
+        text.member("client_user_id", subject)
+        text.member("source", Self.source(of: record))
+        text.member("data_type", item.dataType)
+        text.key("data")
+        text.beginArray()
+        text.value(json: item.text.bytes)
+        text.endArray()
+        text.endObject()
+        body = text.bytes
+    }
+
+    /// The maker of the device, as far as it says so.
+    fileprivate static func source(of record: RecordContent) -> String { record.manufacturer ?? "ingestd" }
+}
+
+// MARK: - Data types
+
+/// The one element of `data`.
+private struct Item {
+    let dataType: String
+    var text = JSONText()
+
+    /// Wall time, as all times of `data` are.
+    private let moment: DeviceTime
+    private var date: String { String(moment.description.prefix(10)) }
+
+    init?(_ record: RecordContent, at moment: DeviceTime) {
+        self.moment = moment
+        let source = SpikeNotification.source(of: record)
+        switch record.kind {
+        case .glucose, .continuousGlucose:
+            dataType = "glucose"
+            guard let value = Self.first("glucose", of: record, Self.milligramsPerDecilitre) else {
+                return nil
+            }
+            text.beginObject()
+            text.member("date", date)
+            for name in ["avg_value", "min_value", "max_value"] { number(name, value) }
+            text.member("unit", "mg/dL")
+            text.member("source", source)
+            text.member("timezone_offset", record.utcOffsetSeconds)
+            text.key("intraday_data")
+            text.beginArray()
+            sample("time", value)
+            text.endArray()
+            text.endObject()
+        case .heartRate:
+            dataType = "heart"
+            guard let value = Self.first("heart-rate", of: record, { $1 == "/min" ? $0 : nil }) else {
+                return nil
+            }
+            text.beginObject()
+            text.member("date", date)
+            text.member("timezone_offset", record.utcOffsetSeconds)
+            for name in ["min_hr", "avg_hr", "max_hr"] { number(name, value) }
+            text.key("heart_rate_samples")
+            text.beginArray()
+            sample("time", value)
+            text.endArray()
+            text.member("source", source)
+            text.endObject()
+        case .pulseOximetry:
+            dataType = "oxygen_saturation"
+            guard let value = Self.first("spo2", of: record, { $1 == "%" ? $0 : nil }) else { return nil }
+            text.beginObject()
+            text.member("date", date)
+            for name in ["avg", "min", "max"] { number(name, value) }
+            text.key("intraday_data")
+            text.beginArray()
+            sample("time", value)
+            text.endArray()
+            text.member("source", source)
+            text.endObject()
+        default:
+            dataType = "body"
+            let values = Self.body.compactMap { name, type, convert in
+                Self.first(type, of: record, convert).map { (name, $0) }
+            }
+            guard !values.isEmpty else { return nil }
+            text.beginObject()
+            text.member("date", date)
+            text.member("source", source)
+            text.member("timezone_offset", record.utcOffsetSeconds)
+            text.key("body_data")
+            text.beginObject()
+            for (name, value) in values {
+                text.key(name)
+                text.beginObject()
+                number("value", value)
+                text.key("timeseries")
+                text.beginArray()
+                sample("timestamp", value)
+                text.endArray()
+                text.endObject()
+            }
+            text.endObject()
+            text.endObject()
+        }
+    }
+
+    private mutating func number(_ name: String, _ value: ExactDecimal) {
+        text.key(name)
+        text.value(value)
+    }
+
+    private mutating func sample(_ time: String, _ value: ExactDecimal) {
+        text.beginObject()
+        text.member(time, moment.description)
+        number("value", value)
+        text.endObject()
+    }
+
+    // MARK: Values
+
+    /// A value and its unit in UCUM, in Spike's unit; nil where it has none there.
+    private typealias Conversion = @Sendable (ExactDecimal, String) -> ExactDecimal?
+
+    /// The names in `body_data`, with the types of ours.
+    private static let body: [(name: String, type: String, convert: Conversion)] = [
+        ("weight_kg", "weight", kilograms), ("height_cm", "height", centimetres),
+        ("BMI", "bmi", { $1 == "kg/m2" ? $0 : nil }),
+        ("bodyfat_percentage", "body-fat", { $1 == "%" ? $0 : nil }),
+        ("muscle_mass_g", "muscle-mass", { kilograms($0, $1)?.times(1, exponent: 3) }),
+    ]
+
+    /// The first value of a type that is there and has a form.
+    private static func first(
+        _ type: String, of record: RecordContent, _ convert: Conversion
+    ) -> ExactDecimal? {
+        for value in record.values where value.type == type {
+            guard let number = value.number.flatMap({ ExactDecimal(json: $0) }) else { continue }
+            if let converted = convert(number, value.unit) { return converted }
+        }
+        return nil
+    }
+
+    /// The molar mass of glucose is 180.156 g/mol.
+    private static let milligramsPerDecilitre: Conversion = { value, unit in
+        switch unit {
+        case "mg/dL": value
+        case "mmol/L": value.scaled(by: 180_156, over: 10_000)
+        default: nil
+        }
+    }
+
+    /// 1 lb is 0.45359237 kg (the international pound of 1959).
+    private static let kilograms: Conversion = { value, unit in
+        switch unit {
+        case "kg": value
+        case "[lb_av]": value.times(45_359_237, exponent: -8)
+        default: nil
+        }
+    }
+
+    private static let centimetres: Conversion = { value, unit in
+        switch unit {
+        case "m": value.times(1, exponent: 2)
+        case "[in_i]": value.times(254, exponent: -2)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import IngestKit
+
+extension Gateway {
+    /// The deliveries to Spike's webhook.
+    func makeSpikes(_ parts: DeliveryParts) -> [Delivery] {
+        configuration.destinations.filter { $0.type == .spike }.map { destination in
+            let credentials = credentials
+            let spike = Spike(
+                settings: SpikeSettings(url: destination.url ?? ""),
+                transport: parts.transports[destination], clock: clock,
+                secret: { [name = destination.credential] in
+                    guard let name else { return "" }
+                    return try credentials.read(name).text ?? ""
+                })
+            let worker = DeliveryWorker(
+                name: destination.name, gateway: configuration.gateway.id, store: parts.store,
+                destination: spike, batching: destination.batching, clock: clock, events: parts.events,
+                heartbeat: parts.pulse.register(destination.name))
+            return Delivery(
+                service: Part("delivery to \(destination.name)") { try await worker.run() },
+                renew: {
+                    await spike.renew()
+                    worker.retryNow()
+                })
+        }
+    }
+}
