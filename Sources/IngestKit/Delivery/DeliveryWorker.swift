@@ -175,7 +175,8 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
                     batch, httpStatus: status, attempt: attempt, settings: batching, gateway: gateway)
             }
         case .tooLarge(let status) where batch.items.count == 1:
-            try await setAside(batch, status, "too large (HTTP \(status))", reply: nil, &progress)
+            let words = "too large" + (status.map { " (HTTP \($0))" } ?? "")
+            try await setAside(batch, status, words, reply: nil, &progress)
         case .refused(let status, let error, let reply) where batch.items.count == 1:
             try await setAside(batch, status, error, reply: reply, &progress)
         case .tooLarge, .refused:
@@ -189,15 +190,16 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             }
         case .unfit:
             try await split(batch, &progress)
-        case .unauthorized(401) where account != nil:
+        case .unauthorized(401, _) where account != nil:
             try Task.checkCancellation()
             try await ask { [store, name] in try await store.noteSessionEnd(of: name, httpStatus: 401) }
             noteFailure("the session has ended (HTTP 401)", nextTry: nil)
             // Until a sign-in or another token, which ask for a retry.
             progress.backOff.until = MonotonicInstant(nanoseconds: UInt64(Int64.max))
-        case .unauthorized(let status):
+        case .unauthorized(let status, let error):
             try Task.checkCancellation()
-            try await note(.authRejected, change: .authRejected(destination: name, httpStatus: status))
+            try await note(
+                .authRejected, change: .authRejected(destination: name, httpStatus: status, error: error))
             progress.backOff.until = clock.now + Self.pauseAfterRejection
             noteFailure("the credential is rejected (HTTP \(status))", nextTry: progress.backOff.until)
         case .misplaced(let status, let error):
@@ -217,13 +219,15 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             // What an abandoned request ends with says nothing of the destination.
             try Task.checkCancellation()
             try await retry(batch, status, error, retryAfter, state: .down, &progress)
+        case .failing(let error):
+            try await retry(batch, nil, error, nil, state: .down, mayBeContent: true, &progress)
         }
     }
 
     // MARK: - What an answer leads to
 
     private func setAside(
-        _ batch: StoredBatch, _ status: Int, _ error: String, reply: String?,
+        _ batch: StoredBatch, _ status: Int?, _ error: String, reply: String?,
         _ progress: inout DeliveryProgress
     ) async throws {
         try await noteUp()
@@ -257,9 +261,9 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     /// backlog's from then on.
     private func retry(
         _ batch: StoredBatch, _ status: Int?, _ error: String, _ retryAfter: Duration?,
-        state: DestinationState?, _ progress: inout DeliveryProgress
+        state: DestinationState?, mayBeContent: Bool = false, _ progress: inout DeliveryProgress
     ) async throws {
-        let concernsDestination = status == nil || status == 429 || retryAfter != nil
+        let concernsDestination = !mayBeContent && (status == nil || status == 429 || retryAfter != nil)
         let path: WritableKeyPath<DeliveryProgress, DeliveryProgress.BackOff> =
             concernsDestination ? \.backOff : \.[batch.lane].backOff
         let isTold = progress[keyPath: path].count(at: clock.now)

@@ -24,24 +24,26 @@ public struct OutgoingBatch: Sendable, Equatable {
     }
 }
 
-/// What came of a batch. `error` is in our words.
+/// What came of a batch. `error` is in our words; `httpStatus` is nil where the answer did not come by HTTP.
 public enum DeliveryAnswer: Sendable, Equatable {
     /// All of it is taken.
-    case taken(httpStatus: Int)
+    case taken(httpStatus: Int? = nil)
     /// The same request is still being worked on: send it again later.
     case inProgress(httpStatus: Int, retryAfter: Duration?)
     /// Something in the content is not acceptable. `reply` is in the server's words.
-    case refused(httpStatus: Int, error: String, reply: String?)
+    case refused(httpStatus: Int?, error: String, reply: String?)
     /// Nothing was sent: a record cannot go there.
     case unfit(error: String)
     /// Too much at once.
-    case tooLarge(httpStatus: Int)
-    /// The credential is not accepted.
-    case unauthorized(httpStatus: Int)
+    case tooLarge(httpStatus: Int? = nil)
+    /// The credential is not accepted. `error` where there is more to say than the status does.
+    case unauthorized(httpStatus: Int?, error: String? = nil)
     /// This is not the place: a wrong URL, most likely.
     case misplaced(httpStatus: Int?, error: String)
     /// Not now, but it is there: too many requests.
-    case busy(httpStatus: Int, error: String, retryAfter: Duration?)
+    case busy(httpStatus: Int?, error: String, retryAfter: Duration?)
     /// No answer, or one that says that the backend is not well.
     case unavailable(httpStatus: Int?, error: String, retryAfter: Duration?)
+    /// It answers that it could not, and this batch may be at fault: others are tried meanwhile.
+    case failing(error: String)
 }

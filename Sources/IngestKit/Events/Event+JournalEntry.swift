@@ -131,8 +131,9 @@ extension Event {
             "\(destination) cannot be reached, records are kept: \(error)"
         case .destinationUp(let destination):
             "\(destination) takes records again"
-        case .authRejected(let destination, let status):
-            "\(destination) rejects the credential (HTTP \(status)), records are kept"
+        case .authRejected(let destination, let status, let error):
+            "\(destination) rejects the credential"
+                + ((error ?? status.map { "HTTP \($0)" }).map { " (\($0))" } ?? "") + ", records are kept"
         case .destinationMisconfigured(let destination, _, let error):
             "\(destination) is not configured rightly, records are kept: \(error)"
         case .signedIn(let destination):
@@ -223,8 +224,8 @@ extension Event {
             Details(destination: destination)
         case .sessionEnded(let destination, let status, let count):
             Details(destination: destination, httpStatus: status, count: count)
-        case .authRejected(let destination, let status):
-            Details(destination: destination, httpStatus: status)
+        case .authRejected(let destination, let status, let error):
+            Details(destination: destination, httpStatus: status, error: error)
         case .storeQuarantined(_, let records, _, _, _):
             Details(count: records)
         }

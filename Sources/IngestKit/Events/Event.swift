@@ -39,7 +39,7 @@ public enum Event: Sendable, Equatable {
     /// The peripheral's clock is more than 5 min wrong; told once a day.
     case clockSkew(PeripheralReference, error: String)
     case submitted(
-        recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int,
+        recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
         attempt: Int)
     case failed(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
@@ -47,7 +47,7 @@ public enum Event: Sendable, Equatable {
     case retrying(destination: String, httpStatus: Int?, attempt: Int, error: String)
     case destinationDown(destination: String, httpStatus: Int?, error: String)
     case destinationUp(destination: String)
-    case authRejected(destination: String, httpStatus: Int)
+    case authRejected(destination: String, httpStatus: Int?, error: String? = nil)
     case destinationMisconfigured(destination: String, httpStatus: Int?, error: String)
     case signedIn(destination: String)
     /// - Parameters:

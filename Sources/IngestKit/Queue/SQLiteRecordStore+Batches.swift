@@ -17,7 +17,7 @@ extension SQLiteRecordStore {
 
     /// The destination took the whole batch; composes the next of its lane in the same transaction.
     public func acknowledge(
-        _ batch: StoredBatch, httpStatus: Int, attempt: Int, settings: BatchSettings, gateway: String
+        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
         let request = Composition(
             destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,

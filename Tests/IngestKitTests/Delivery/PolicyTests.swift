@@ -55,7 +55,7 @@ import Testing
     }
 
     enum Outcome: Sendable {
-        case taken, inProgress, refused, unfit, tooLarge, unauthorized, misplaced, busy, unavailable
+        case taken, inProgress, refused, unfit, tooLarge, unauthorized, misplaced, busy, unavailable, failing
 
         init(_ answer: DeliveryAnswer) {
             self =
@@ -69,6 +69,7 @@ import Testing
                 case .misplaced: .misplaced
                 case .busy: .busy
                 case .unavailable: .unavailable
+                case .failing: .failing
                 }
         }
     }

@@ -37,7 +37,7 @@ import Testing
         case .failed: .retrying(destination: "clinic", httpStatus: nil, attempt: 3, error: "reason")
         case .retrying: .destinationDown(destination: "clinic", httpStatus: nil, error: "reason")
         case .destinationDown: .destinationUp(destination: "clinic")
-        case .destinationUp: .authRejected(destination: "clinic", httpStatus: 401)
+        case .destinationUp: .authRejected(destination: "clinic", httpStatus: 401, error: "reason")
         case .authRejected: .destinationMisconfigured(destination: "clinic", httpStatus: 404, error: "reason")
         case .destinationMisconfigured: .signedIn(destination: "clinic")
         case .signedIn: .sessionEnded(destination: "clinic", httpStatus: 401, count: 3)
