@@ -13,6 +13,7 @@ struct RecordContent: Equatable {
 
     var id = ""
     var kind: RecordKind = .undecoded
+    var stage: Record.Stage = .live
     /// When it was measured, in seconds since 1970, and how far the zone of the record is ahead of UTC.
     var time: Int64 = 0
     var utcOffsetSeconds = 0
@@ -26,6 +27,11 @@ struct RecordContent: Equatable {
     var manufacturer: String?
     var model: String?
     var serial: String?
+    /// The device's identity address, upper case with colons.
+    var address = ""
+    var gateway = ""
+    /// The model's number in the catalogue.
+    var peripheralID: Int?
 
     /// Whether a meter was tested, and nobody measured.
     var isControlSolution: Bool { !Reading.controlSolutionFlags.isDisjoint(with: flags) }
@@ -43,6 +49,7 @@ struct RecordContent: Equatable {
         guard members["version"] == "1", let kind = RecordKind(rawValue: try Self.text(members["kind"]))
         else { throw Malformed(offset: 0) }
         self.kind = kind
+        stage = Record.Stage(rawValue: try Self.text(members["stage"] ?? "\"live\"")) ?? .live
         subject = try members["subject"].map(Self.text)
         try readTime(members["time"])
         flags = try members["flags"].map(Self.texts) ?? []
@@ -50,6 +57,9 @@ struct RecordContent: Equatable {
         manufacturer = try device["manufacturer"].map(Self.text)
         model = try device["model"].map(Self.text)
         serial = try device["serial"].map(Self.text)
+        address = try device["address"].map(Self.text) ?? ""
+        gateway = try members["gateway"].map(Self.text) ?? ""
+        peripheralID = device["peripheral_id"].flatMap { Int($0) }
         guard let measurements = members["measurements"] else { return }
         var scanner = JSONScanner(Array(measurements.utf8))
         var found: [Value] = []

@@ -1,0 +1,57 @@
+/// What shows a broker who connects, and us which broker it is; as it was when it was read.
+public struct BrokerLogin: Sendable, Equatable {
+    public var user: String?
+    /// A password or a token.
+    public var password: String?
+    /// Paths of files in PEM. Nil: the system's authorities; no certificate of ours.
+    public var authorities: String?
+    public var certificate: String?
+    public var key: String?
+    /// What was in these files, so that a login with other files is another one.
+    private var files: TLSFiles?
+
+    public init(user: String? = nil, password: String? = nil) {
+        self.user = user
+        self.password = password
+    }
+
+    /// Reads the credential and the files of TLS that the destination names. Blocks for as long as reading a few small
+    /// files takes.
+    /// - Parameter isEncrypted: whether TLS is spoken.
+    public init(
+        of destination: Configuration.Destination, isEncrypted: Bool, credentials: Credentials
+    ) throws(BrokerLoginError) {
+        user = destination.user
+        if let name = destination.credential {
+            guard let text = (try? credentials.read(name))?.text else {
+                throw BrokerLoginError(words: "the credential cannot be read")
+            }
+            // A NUL would end it for the library; the length is MQTT's (section 1.5.6).
+            guard !text.utf8.contains(0), text.utf8.count <= 65_535 else {
+                throw BrokerLoginError(words: "the credential is no password that MQTT can carry")
+            }
+            password = text
+        }
+        guard isEncrypted else { return }
+        let settings = destination.transport
+        do throws(TLSFileError) {
+            let files = try TLSFiles(settings, credentials)
+            _ = try files.configuration()
+            self.files = files
+        } catch {
+            throw BrokerLoginError(words: "\(error.key.rawValue): \(error.words)")
+        }
+        authorities = settings.caFile
+        certificate = settings.clientCertificate.flatMap { credentials.path(of: $0) }
+        key = settings.clientKey.flatMap { credentials.path(of: $0) }
+    }
+}
+
+/// Why there is no login, in our words.
+public struct BrokerLoginError: Error, Sendable, Equatable {
+    public let words: String
+
+    public init(words: String) {
+        self.words = words
+    }
+}

@@ -1,0 +1,102 @@
+/// The topic that a record is published under: text with placeholders (docs/destinations/mqtt.md).
+public struct TopicTemplate: Sendable, Hashable {
+    public enum Placeholder: String, Sendable, CaseIterable {
+        case gateway, kind, stage, subject, address
+        case peripheralID = "peripheral_id"
+    }
+
+    private enum Part: Sendable, Hashable {
+        case text(String)
+        case placeholder(Placeholder)
+    }
+
+    /// Why a text is no template.
+    public struct Malformed: Error, Sendable, Equatable {
+        /// In our words, as what follows "expected".
+        public let expected: String
+    }
+
+    /// In bytes of UTF-8. With every placeholder at its longest the topic stays far below MQTT's 65,535.
+    static let limit = 1024
+
+    public static let standard = TopicTemplate(parts: [
+        .text("ingestd/"), .placeholder(.gateway), .text("/"), .placeholder(.kind),
+    ])
+
+    private let parts: [Part]
+
+    private init(parts: [Part]) {
+        self.parts = parts
+    }
+
+    /// - Parameter allowed: the placeholders that may stand in it.
+    public init(
+        _ text: String, allowed: [Placeholder] = Placeholder.allCases
+    ) throws(Malformed) {
+        guard TextForm.isLine(text, limit: Self.limit), text.utf8.count <= Self.limit else {
+            throw Malformed(expected: "a topic: printable text of at most \(Self.limit) bytes")
+        }
+        guard !text.contains("+"), !text.contains("#") else {
+            throw Malformed(expected: "a topic without + and #")
+        }
+        // Section 4.7.2 of MQTT 5: those are the broker's own.
+        guard !text.hasPrefix("$") else { throw Malformed(expected: "a topic that does not begin with $") }
+        var parts: [Part] = []
+        var rest = text[...]
+        while let brace = rest.firstIndex(where: { "{}".contains($0) }) {
+            if brace != rest.startIndex { parts.append(.text(String(rest[..<brace]))) }
+            let inside = rest[rest.index(after: brace)...]
+            guard rest[brace] == "{", let end = inside.firstIndex(of: "}"),
+                let placeholder = Placeholder(rawValue: String(inside[..<end])),
+                allowed.contains(placeholder)
+            else {
+                throw Malformed(
+                    expected: "no braces but those of "
+                        + TextForm.list(allowed.map { "{\($0.rawValue)}" }))
+            }
+            parts.append(.placeholder(placeholder))
+            rest = inside[inside.index(after: end)...]
+        }
+        if !rest.isEmpty { parts.append(.text(String(rest))) }
+        self.parts = parts
+    }
+
+    /// The topic with these values.
+    public func topic(_ value: (Placeholder) -> String) -> String {
+        parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .placeholder(let placeholder): Self.level(value(placeholder))
+            }
+        }.joined()
+    }
+
+    func topic(of record: RecordContent) -> String {
+        topic { placeholder in
+            switch placeholder {
+            case .gateway: record.gateway
+            case .kind: record.kind.rawValue
+            case .stage: record.stage.rawValue
+            case .subject: record.subject ?? "unassigned"
+            case .address: record.address
+            case .peripheralID: record.peripheralID.map { String($0) } ?? ""
+            }
+        }
+    }
+
+    /// A value as one level, or part of one: what is neither unreserved (RFC 3986, section 2.3) nor a colon is
+    /// percent-encoded. So no value makes a level, a wildcard or a control character, and two never look the same.
+    static func level(_ value: String) -> String {
+        let digits = Array("0123456789ABCDEF")
+        return value.utf8.reduce(into: "") { level, byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x3A:
+                level.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                level.append("%")
+                level.append(digits[Int(byte >> 4)])
+                level.append(digits[Int(byte & 15)])
+            }
+        }
+    }
+}

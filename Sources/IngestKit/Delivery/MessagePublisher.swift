@@ -1,0 +1,36 @@
+/// The port to an MQTT broker.
+public protocol MessagePublisher: Sendable {
+    /// Publishes the messages in their order with QoS 1 (MQTT 5, section 4.3.2), over the connection that stands for
+    /// this login or a new one. It asks the broker once: nothing is sent again, and no connection made anew. Returns
+    /// within 60 s if the host's name is found at once, and as soon as the task is cancelled.
+    func publish(_ messages: [BrokerMessage], as login: BrokerLogin) async -> PublishOutcome
+}
+
+public struct BrokerMessage: Sendable, Equatable {
+    public let topic: String
+    public let payload: [UInt8]
+
+    public init(topic: String, payload: [UInt8]) {
+        self.topic = topic
+        self.payload = payload
+    }
+}
+
+/// What came of messages.
+public enum PublishOutcome: Sendable, Equatable {
+    /// Each was answered: the reason codes of the PUBACKs, in the messages' order.
+    /// - Parameter reply: the Reason String that came last, in the broker's words.
+    case answered([UInt8], reply: String?)
+    /// The broker did not let us in: the reason code of its CONNACK.
+    case refused(UInt8)
+    /// The broker ended the connection before everything was answered: the reason code of its DISCONNECT.
+    case ended(UInt8)
+    /// A message is larger than what the broker takes (Maximum Packet Size); it was not sent.
+    case tooLarge
+    /// Answers were still coming when the time was over.
+    case tooSlow
+    /// The broker takes QoS 0 alone (Maximum QoS).
+    case withoutAcknowledgement
+    /// The connection was not made, or broke. In our words.
+    case failed(String)
+}
