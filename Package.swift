@@ -56,8 +56,10 @@ let package = Package(
         ),
         .target(name: "CBlueZ", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
+        .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto")]),
         .target(
             name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestKit"], swiftSettings: strict),
+        .target(name: "MQTTBridge", dependencies: ["CMosquitto", "IngestKit"], swiftSettings: strict),
         .target(
             name: "PeripheralSimulator",
             dependencies: [
@@ -75,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "ingestd",
             dependencies: [
-                "BlueZBridge", "CSystemd", "IngestKit", "PeripheralSimulator",
+                "BlueZBridge", "CSystemd", "IngestKit", "MQTTBridge", "PeripheralSimulator",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -52,13 +52,14 @@ extension ConfigurationKeys {
                 "Unique; 1 to 64 letters, digits, dots, dashes, underscores."),
             KeyDescription(
                 "type", "`webhook`, `fhir`, `junction`, `validic`, `spike` or `mqtt`", default: "required",
-                "What it is. This version delivers to `webhook`, `validic` and `spike`."),
+                "What it is. This version delivers to `webhook`, `validic`, `spike` and `mqtt`."),
             KeyDescription(
                 "url", "URL",
                 default: "required for webhook, fhir, spike, mqtt; `https://api.v2.validic.com` for validic",
                 "`https://`, or `mqtts://` for mqtt; `http://` and `mqtt://` for loopback hosts alone."),
             KeyDescription(
-                "credential", "credential", default: "none", "The token that requests carry."),
+                "credential", "credential", default: "none",
+                "The token that requests carry; for mqtt the password, or a token."),
             KeyDescription("batch", "mapping", default: "see its keys", "Records of one request."),
             KeyDescription("kinds", "list of record kinds", default: "all", "Only records of these kinds."),
             KeyDescription(
@@ -100,21 +101,26 @@ extension ConfigurationKeys {
                 "Environment of junction and validic.", hasEffect: false),
             KeyDescription(
                 "user", "text", default: "none; required for validic",
-                "The person for whom the gateway signs in at validic, by any name that stays. The other types do "
-                    + "not use it yet."),
+                "The person for whom the gateway signs in at validic, by any name that stays; the user name of "
+                    + "mqtt. The other types do not use it yet."),
             KeyDescription(
                 "auth", "text", default: "by type", "How requests authenticate.", hasEffect: false),
             KeyDescription(
                 "organization", "text", default: "none", "Organization of validic.", hasEffect: false),
             KeyDescription(
-                "application_id", "text", default: "`ingestd` for validic",
-                "What validic calls the gateway as a source of records."),
+                "application_id", "text", default: "`ingestd` for validic, `ingestd-GATEWAY-NAME` for mqtt",
+                "What validic calls the gateway as a source of records; the client identifier of mqtt."),
             KeyDescription(
                 "main_callback_url", "URL", default: "none; required for spike",
                 "The application's main callback URL at spike; `url` is this, or one under it."),
             KeyDescription(
-                "topic", "text without `+` and `#`", default: "by type", "Topic template of mqtt.",
-                hasEffect: false),
+                "topic", "text without `+` and `#`", default: "`ingestd/{gateway}/{kind}`",
+                "The topic of mqtt that a record is published under. Its placeholders are in "
+                    + "docs/destinations/mqtt.md."),
+            KeyDescription(
+                "status_topic", "text without `+` and `#`", default: "none",
+                "The topic of mqtt under which the broker keeps whether the gateway is connected; may hold "
+                    + "`{gateway}`."),
         ])
 
     static let batch = KeySection(
@@ -133,11 +139,13 @@ extension ConfigurationKeys {
         "region": [.junction],
         "environment": [.junction, .validic],
         "organization": [.validic],
-        "application_id": [.validic],
+        "application_id": [.validic, .mqtt],
         "main_callback_url": [.spike],
         "topic": [.mqtt],
+        "status_topic": [.mqtt],
+        "proxy": [.webhook, .fhir, .junction, .validic, .spike],
         "headers": [.webhook, .fhir],
         "batch": [.webhook, .fhir, .junction, .mqtt],
-        "gzip": [.webhook, .fhir, .junction, .mqtt],
+        "gzip": [.webhook, .fhir, .junction],
     ]
 }

@@ -78,9 +78,8 @@ extension ConfigurationReader {
         destination.mainCallbackURL = entries["main_callback_url"].flatMap {
             checkedURL($0, schemes: ["https"], onLoopback: ["http"])
         }
-        destination.topic = entries["topic"]?.value("a topic without + and #") { text in
-            TextForm.isLine(text, limit: 1024) && !text.contains("+") && !text.contains("#") ? text : nil
-        }
+        destination.topic = topic(entries["topic"], TopicTemplate.Placeholder.allCases)
+        destination.statusTopic = topic(entries["status_topic"], [.gateway])
     }
 
     /// What destinations are sent: everything that was measured.
@@ -114,8 +113,7 @@ extension ConfigurationReader {
         let isRequired = [.webhook, .fhir, .spike, .mqtt].contains(type)
         guard let reader = isRequired ? entries.required("url", "a URL") : entries["url"] else { return nil }
         return type == .mqtt
-            ? checkedURL(reader, schemes: ["mqtts"], onLoopback: ["mqtt"])
-            : checkedURL(reader, schemes: ["https"], onLoopback: ["http"])
+            ? brokerURL(reader) : checkedURL(reader, schemes: ["https"], onLoopback: ["http"])
     }
 
     func checkedURL(_ reader: NodeReader, schemes: [String], onLoopback: [String] = []) -> String? {

@@ -5,7 +5,7 @@ extension Configuration {
             case webhook, fhir, junction, validic, spike, mqtt
 
             /// Whether this version delivers there.
-            public var isDelivered: Bool { [.webhook, .validic, .spike].contains(self) }
+            public var isDelivered: Bool { [.webhook, .validic, .spike, .mqtt].contains(self) }
 
             /// Whether it files under one person, for whom the gateway signs in.
             public var hasSession: Bool { self == .validic }
@@ -74,8 +74,10 @@ extension Configuration {
         public var organization: String?
         public var applicationID: String?
         public var mainCallbackURL: String?
-        /// Template of the topic that records are published under.
-        public var topic: String?
+        /// The topic that records are published under.
+        public var topic: TopicTemplate?
+        /// The topic under which a broker tells whether the gateway is connected; nil: it does not.
+        public var statusTopic: TopicTemplate?
 
         /// Everything that a file must say; the rest as if it said nothing.
         public init(name: String, type: Kind, url: String? = nil) {

@@ -68,7 +68,7 @@ struct Gateway: Sendable {
         let sessions = try await makeSessions(parts)
         let deliveries =
             makeDeliveries(store: store, transports: transports, events: events, pulse: pulse)
-            + makeSpikes(parts) + sessions.map(\.delivery)
+            + makeSpikes(parts) + makeBrokers(parts) + sessions.map(\.delivery)
 
         let outbox = EventOutbox(store: store, sink: sink)
         var services: [any Service] = [

@@ -96,7 +96,8 @@ import Testing
               - {name: d, type: validic, organization: o, user: p, credential: t, kinds: [glucose, battery]}
               - {name: e, type: spike, url: "https://x.example/cb/a", credential: s,
                  main_callback_url: "https://x.example/cb"}
-              - {name: f, type: mqtt, url: "mqtts://broker.example", topic: "wards/{subject}"}
+              - {name: f, type: mqtt, url: "mqtts://broker.example", topic: "wards/{subject}",
+                 status_topic: "status/{gateway}"}
             """
         let checked = try Samples.parse(text)
         #expect(checked.warnings.isEmpty)
@@ -112,7 +113,8 @@ import Testing
         #expect(all[2].region == .eu && all[2].environment == .sandbox)
         #expect(all[3].organization == "o" && all[3].user == "p" && all[3].deliveredKinds == [.glucose])
         #expect(all[4].mainCallbackURL == "https://x.example/cb")
-        #expect(all[5].topic == "wards/{subject}")
+        #expect(try all[5].topic == TopicTemplate("wards/{subject}"))
+        #expect(try all[5].statusTopic == TopicTemplate("status/{gateway}"))
         let entry = try #require(checked.configuration.peripherals.first)
         #expect(entry.users == [1: "p", 2: "q"] && entry.history == .within(.seconds(90 * 86_400)))
     }

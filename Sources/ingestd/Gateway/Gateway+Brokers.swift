@@ -1,0 +1,45 @@
+import IngestKit
+import MQTTBridge
+
+extension Gateway {
+    /// The deliveries to MQTT brokers.
+    func makeBrokers(_ parts: DeliveryParts) -> [Delivery] {
+        configuration.destinations.filter { $0.type == .mqtt }.compactMap { destination in
+            destination.url.flatMap { BrokerAddress(url: $0) }.map { broker(destination, at: $0, parts) }
+        }
+    }
+
+    private func broker(
+        _ destination: Configuration.Destination, at address: BrokerAddress, _ parts: DeliveryParts
+    ) -> Delivery {
+        let (credentials, gateway) = (credentials, configuration.gateway.id)
+        let publisher = MQTTPublisher(
+            MQTTPublisher.Settings(
+                address: address,
+                clientID: destination.applicationID ?? "ingestd-\(gateway)-\(destination.name)",
+                status: destination.statusTopic.map { BrokerStatus(topic: $0, gateway: gateway) }))
+        let mqtt = MQTT(topic: destination.topic ?? .standard, publisher: publisher) {
+            () throws(BrokerLoginError) in
+            try BrokerLogin(of: destination, isEncrypted: address.isEncrypted, credentials: credentials)
+        }
+        let worker = DeliveryWorker(
+            name: destination.name, gateway: gateway, store: parts.store, destination: mqtt,
+            batching: BatchSettings(
+                maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
+            clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
+        return Delivery(
+            service: Part("delivery to \(destination.name)") {
+                do {
+                    try await worker.run()
+                } catch {
+                    await publisher.shutdown()
+                    throw error
+                }
+                await publisher.shutdown()
+            },
+            renew: {
+                mqtt.renew()
+                worker.retryNow()
+            })
+    }
+}
