@@ -1,0 +1,107 @@
+"""Runs every case, or those named; one line each, and the sum."""
+
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from delivery.gateway import Failure, Gateway
+
+from . import dual, restarts
+from .brokers import PASSWORD
+from .cases import Expectations, on_fakes, on_mosquitto
+from .world import World
+
+
+def keeps_secrets(world):
+    """No secret is in what the gateways wrote or in their queues, and no measured value in what they wrote."""
+    outputs = [*world.directory.glob("*.output"), *world.directory.glob("*.errors")]
+    written = b"".join(path.read_bytes() for path in outputs)
+    queues = b"".join(path.read_bytes() for path in world.directory.glob("*.state/queue.db*"))
+    if len(written) < 1000 or not queues:
+        raise Failure(f"only {len(written)} characters of output")
+    for secret in (PASSWORD, "s3cret-and-wrong"):
+        if secret.encode() in written + queues:
+            raise Failure(f"{secret[:8]}… was written")
+    if b'"measurements"' in written or b"36.6" in written:
+        raise Failure("a value was told")
+
+
+def together(world, note, wanted):
+    """All destinations of one gateway at the same time: who hangs delays nobody."""
+    cases = [case for case in [*on_mosquitto(world), *on_fakes(world)] if wanted(case.name)]
+    if not cases:
+        return
+    results = {}
+    gateway = Gateway(world.directory, "gateway", {case.name: {"type": "mqtt", **case.keys} for case in cases})
+    expectations = Expectations(world, gateway)
+
+    def attempt(body, case, *arguments):
+        try:
+            body(case, *arguments)
+        except Exception as error:  # pylint: disable=broad-except  # a case that breaks is one that failed
+            results.setdefault(case.name, f"{type(error).__name__}: {error}")
+
+    def each(body, *arguments):
+        threads = [threading.Thread(target=attempt, args=(body, case, *arguments)) for case in cases]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    each(expectations.misbehaves)
+    for case in cases:
+        if case.broker:
+            case.broker.recover()
+        elif case.recover:
+            case.recover()
+    gateway.reload()
+    each(expectations.recovers, world.read_ids(gateway))
+    try:
+        status = gateway.stop()
+    except Exception as error:  # pylint: disable=broad-except
+        status = error
+    for case in cases:
+        note(case.name, results.get(case.name))
+    note("ends", None if status == 0 else f"the gateway ended with {status}")
+
+
+def main():
+    results = {}
+
+    def note(name, outcome):
+        results[name] = outcome
+        print(f"ok {name}" if outcome is None else f"FAILED {name}: {outcome}", flush=True)
+
+    def wanted(name):
+        return not sys.argv[1:] or name in sys.argv[1:]
+
+    def run(name, body, *arguments):
+        try:
+            body(*arguments)
+            note(name, None)
+        except Exception as error:  # pylint: disable=broad-except
+            note(name, f"{type(error).__name__}: {error}")
+
+    with tempfile.TemporaryDirectory(prefix="mqtt-") as temporary:
+        directory = Path(temporary)
+        directory.chmod(0o755)
+        world = World(directory)
+        try:
+            world.start()
+            threads = [threading.Thread(target=run, args=(name, body, world))
+                       for name, body in {**restarts.CASES, "dual": dual.run}.items() if wanted(name)]
+            for thread in threads:
+                thread.start()
+            together(world, note, wanted)
+            for thread in threads:
+                thread.join()
+            run("no-secret-anywhere", keeps_secrets, world)
+        finally:
+            world.stop()
+    failed = sum(result is not None for result in results.values())
+    print(f"{len(results) - failed} passed, {failed} failed")
+    return 1 if failed or not results else 0
+
+
+sys.exit(main())
