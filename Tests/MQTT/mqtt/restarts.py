@@ -1,43 +1,18 @@
 """mosquitto is stopped, killed and frozen in the middle of a delivery; the status that it keeps of the gateway."""
 
-import hashlib
 import json
-import sqlite3
 import time
-import uuid
 
+from delivery.backlog import fill
 from delivery.cases import expect_equal
 from delivery.gateway import NOBODY, Failure, Gateway
 from delivery.servers import free_ports
 
 from .brokers import Mosquitto, Watcher, wait_until
+from .fake import Behaviour, FakeBroker, silent
 
 CUFF = {"id": 1001, "address": "C0:00:00:00:00:02"}
 RECORDS = 2000
-
-
-def fill(path):
-    """Writes records into the queue as a gateway that was offline for long would have left them; their ids."""
-    ids = [str(uuid.uuid5(uuid.NAMESPACE_URL, f"mqtt-{number}")) for number in range(RECORDS)]
-    payload = bytes.fromhex("006c0100ff")
-    database = sqlite3.connect(path)
-    with database:
-        first = database.execute("SELECT value FROM counter WHERE name = 'position'").fetchone()[0] + 1
-        for position, name in enumerate(ids, first):
-            body = json.dumps({
-                "version": 1, "id": name, "kind": "body-temperature", "stage": "live",
-                "time": {"value": "2026-11-20T09:15:00+00:00", "source": "device"},
-                "measurements": [{"type": "body-temperature", "value": 36.4, "unit": "Cel"}],
-                "device": {"peripheral_id": 1002, "address": "C0:00:00:00:00:01"}, "gateway": "delivery-box"})
-            text = [name.encode(), b"body-temperature", payload, body.encode()]
-            checksum = hashlib.sha256(b"\0".join(text)).digest()
-            database.execute(
-                "INSERT INTO record (id, kind, peripheral_id, address, characteristic, payload, body, frozen, "
-                "position, available_ns, committed_ns, checksum) VALUES (?, ?, 1002, ?, '2A1C', ?, ?, 1, ?, 0, 0, ?)",
-                (name, "body-temperature", "C0:00:00:00:00:01", payload, body, position, checksum[:16]))
-        database.execute("UPDATE counter SET value = ? WHERE name = 'position'", (first + RECORDS - 1,))
-    database.close()
-    return ids
 
 
 class Broker:
@@ -62,7 +37,7 @@ def restarted(world):
     first = Gateway(world.directory, "restarts", broker.destinations, peripherals=[NOBODY])
     first.wait(None, "started")
     first.stop()
-    backlog = fill(first.state / "queue.db")
+    backlog = fill(first.state / "queue.db", RECORDS)
     gateway = Gateway(world.directory, "restarts", broker.destinations, peripherals=[NOBODY])
     try:
         for share in range(1, 6):
@@ -156,8 +131,7 @@ def idle(world):
 
 
 def stops(world):
-    """A gateway whose broker does not answer ends in time, and says goodbye to the others."""
-    from .fake import FakeBroker, Behaviour, silent  # pylint: disable=import-outside-toplevel
+    """A gateway whose broker does not answer ends in time."""
     hangs = FakeBroker(Behaviour(answer=silent))
     gateway = Gateway(world.directory, "stops", {"hangs": {"type": "mqtt", "url": f"mqtt://localhost:{hangs.port}"}})
     gateway.until(lambda: hangs.connects, "a connection")
