@@ -101,8 +101,8 @@ extension ConfigurationKeys {
                 "Environment of junction and validic.", hasEffect: false),
             KeyDescription(
                 "user", "text", default: "none; required for validic",
-                "The person for whom the gateway signs in at validic, by any name that stays; the user name of "
-                    + "mqtt. The other types do not use it yet."),
+                "The person for whom the gateway signs in at validic, and whose records go there: a `subject`, or one "
+                    + "of `users`; the user name of mqtt. The other types do not use it yet."),
             KeyDescription(
                 "auth", "text", default: "by type", "How requests authenticate.", hasEffect: false),
             KeyDescription(

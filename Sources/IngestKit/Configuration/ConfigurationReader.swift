@@ -58,6 +58,12 @@ struct ConfigurationReader {
         where !peripherals.contains(where: { destination.value.accepts($0.value) }) {
             destination.reader.warning("no peripheral of the allow-list feeds \(destination.value.name)")
         }
+        for destination in destinations
+        where destination.value.type.hasSession && !destination.value.hasOwn(peripherals.map(\.value)) {
+            destination.reader.warning(
+                "no peripheral that feeds \(destination.value.name) has its user as a subject; what others measure "
+                    + "is set aside there")
+        }
     }
 }
 

@@ -120,6 +120,13 @@ extension Configuration {
             guard entry.destinations?.contains(name) ?? true else { return false }
             return peripherals?.contains { $0.matches(entry) } ?? true
         }
+
+        /// Whether the user is a subject of one of the entries that feed it, or no entry feeds it at all.
+        func hasOwn(_ entries: [AllowedPeripheral]) -> Bool {
+            let feeding = entries.filter(accepts)
+            guard let user, !feeding.isEmpty else { return true }
+            return feeding.contains { $0.subject == user || $0.users.values.contains(user) }
+        }
     }
 
     /// A line of an HTTP request that the operator adds.

@@ -50,7 +50,8 @@ extension Gateway {
     ) -> Delivery {
         let credentials = credentials
         let validic = Validic(
-            settings: ValidicSettings(url: destination.url, sourceType: destination.applicationID),
+            settings: ValidicSettings(
+                user: user, url: destination.url, sourceType: destination.applicationID),
             transport: parts.transports[destination], clock: clock,
             token: { [name = destination.credential] in
                 guard let name else { return "" }

@@ -246,13 +246,29 @@ import Testing
 
     @Test func aKeyOfAnotherTypeIsAWarning() throws {
         let text = """
-            peripherals: [{id: 1002}]
+            peripherals: [{id: 1002, address: "00:11:22:33:44:55", subject: u}]
             destinations: [{name: a, type: validic, topic: t, user: u, credential: c}]
             """
         #expect(
             try Samples.findings(text) == [
                 "c.yaml:2:48: destinations[0].topic: warning: has no effect for type validic"
             ])
+    }
+
+    @Test(arguments: [
+        ("subject: p", 0), ("users: {1: q, 2: p}", 0), ("subject: q", 1), ("users: {1: q}", 1),
+        ("subject: q, destinations: [b]", 0),
+    ])
+    func aUserWhomNobodyOfTheAllowListIsGivesAWarning(subject: String, count: Int) throws {
+        let text = """
+            peripherals: [{id: 1003, address: "00:11:22:33:44:55", \(subject)}, {id: 1001, destinations: [b]}]
+            destinations:
+              - {name: a, type: validic, user: p, credential: c}
+              - {name: b, type: webhook, url: "https://x"}
+            """
+        let found = try Samples.findings(text).filter { $0.contains("has its user as a subject") }
+        #expect(found.count == count)
+        #expect(found.allSatisfy { $0.hasPrefix("c.yaml:3:5: destinations[0]: warning: no peripheral that feeds a") })
     }
 
     @Test func aDestinationWithASessionNamesThePersonAndTheToken() throws {

@@ -86,7 +86,7 @@ import Testing
         _ = try await store.adopt(user, at: "validic")
         let token = token
         let validic = Validic(
-            settings: ValidicSettings(url: place.url), transport: place.transport, clock: clock,
+            settings: ValidicSettings(user: user, url: place.url), transport: place.transport, clock: clock,
             token: { token.value })
         let worker = DeliveryWorker(
             name: "validic", gateway: "box", store: store, destination: validic, account: user,
@@ -140,6 +140,21 @@ import Testing
             let failed = try await running.names(.failed)
             #expect(failed.map { $0[.error] } == ["unassigned", "HTTP 400"])
             #expect(failed.map { $0[.httpStatus] } == [nil, "400"])
+            try await running.stop()
+        }
+    }
+
+    @Test func whatAnotherPersonMeasuredIsSetAsideAndNotSent() async throws {
+        try await withHarness { directory, url, transport in
+            var all = try records(1...3)
+            all[1].subject = "patient-18"
+            let running = try await start((directory, url, transport), records: all)
+            try await running.eventually(2, .submitted)
+            try await running.eventually(1, .failed)
+            #expect(fake.kept.map(\.id) == [1, 3].map(Self.id) && fake.requests == 2)
+            let failed = try await running.names(.failed)
+            #expect(failed.map { $0[.error] } == ["is another person's"])
+            #expect(failed.map { $0[.recordID] } == [Self.id(2)])
             try await running.stop()
         }
     }
@@ -231,7 +246,9 @@ import Testing
             try await second.untilIdle()
             #expect(fake.kept.isEmpty)
             #expect(try await second.store.signIn("patient-18", at: "validic") == 3)
-            try await fill(second.store, try records(4...4))
+            var own = try records(4...4)
+            own[0].subject = "patient-18"
+            try await fill(second.store, own)
             try await second.eventually(1, .submitted)
             try await second.eventually(3, .failed)
             #expect(fake.kept.map(\.id) == [Self.id(4)])

@@ -1,5 +1,7 @@
 /// What the operator set for Validic.
 public struct ValidicSettings: Sendable, Hashable {
+    /// The person whose access token it is, by the name that records have as `subject`.
+    public let user: String
     /// Where its API is, up to `/connect`.
     public let url: String
     /// What Validic calls the gateway as a source of records.
@@ -9,7 +11,8 @@ public struct ValidicSettings: Sendable, Hashable {
     public static let defaultURL = "https://api.v2.validic.com"
     public static let defaultSourceType = "ingestd"
 
-    public init(url: String? = nil, sourceType: String? = nil) {
+    public init(user: String, url: String? = nil, sourceType: String? = nil) {
+        self.user = user
         self.url = url ?? Self.defaultURL
         self.sourceType = sourceType ?? Self.defaultSourceType
     }
@@ -42,7 +45,7 @@ public final class Validic: Destination {
         guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
             return .unfit(error: "is not one record that can be read")
         }
-        guard record.subject != nil else { return .unfit(error: DeadLetter.unassigned) }
+        if let reason = record.reasonNotToFile(under: settings.user) { return .unfit(error: reason) }
         guard let body = Self.body(of: record, sourceType: settings.sourceType) else {
             return .unfit(error: "has no value that this destination has a form for")
         }
