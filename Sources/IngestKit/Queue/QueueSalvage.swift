@@ -65,11 +65,8 @@ struct QueueSalvage {
         ] { try copy(table, by: key) }
         let isDeliveryKnown = destinations && batches
         let delivered = try Int64.fetchOne(target, sql: "SELECT sum(delivered) FROM destination") ?? 0
-        if !isDeliveryKnown {
-            for table in ["batch", "ahead", "dead_letter", "destination"] {
-                try target.execute(sql: "DELETE FROM \(table)")
-            }
-        }
+        if !destinations { try SQLiteRecordStore.markLostDestinations(target) }
+        if !isDeliveryKnown { try forgetDeliveries() }
         try restoreCounters(delivered: delivered)
         return Found(records: records, lost: try lostCount(), isDeliveryKnown: isDeliveryKnown)
     }
@@ -157,6 +154,13 @@ struct QueueSalvage {
         } catch is DatabaseError {
             return false
         }
+    }
+
+    /// All records are delivered again, but whose session each destination's is stays: what belongs to another person,
+    /// or was given up with a session, is not for the next one because the file was damaged.
+    private func forgetDeliveries() throws {
+        for table in ["batch", "ahead", "dead_letter"] { try target.execute(sql: "DELETE FROM \(table)") }
+        try target.execute(sql: "UPDATE destination SET position = 0, fresh_position = 0, delivered = 0")
     }
 
     /// Numbers go on beyond everything that is seen of them.

@@ -42,6 +42,22 @@ extension SQLiteRecordStore {
                 httpStatus: nil, attempt: 0, error: damage), db)
     }
 
+    /// A row of the table `counter` that is there from a mending which could not read all destinations until the opening
+    /// that follows.
+    private static let lostDestinations = "lost_destinations"
+
+    /// Has the next opening know that destinations which are not in the file may have been.
+    static func markLostDestinations(_ db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO counter (name, value) VALUES (?, 1)", arguments: [lostDestinations])
+    }
+
+    /// - Returns: whether the mark was there, which it is not any more.
+    static func takeLostDestinationsMark(_ db: Database) throws -> Bool {
+        try db.execute(sql: "DELETE FROM counter WHERE name = ?", arguments: [lostDestinations])
+        return db.changesCount > 0
+    }
+
     /// Makes sure that numbers which must not come again do not, whatever was lost.
     static func raiseCounters(_ db: Database, event: Int64? = nil, position: Int64? = nil) throws {
         let seenEvent = try Int64.fetchOne(db, sql: "SELECT max(sequence) FROM outbox")

@@ -6,14 +6,21 @@ public enum SessionState: Sendable, Equatable {
     case none
     /// Signed in for this person; the number tells one session from the next.
     case open(account: String, number: Int64)
-    /// Ended by the operator, who has to begin the next one; it was this person's.
-    case ended(account: String)
+    /// Ended, so that the operator has to begin the next one; it was this person's. Nil where nobody knows whose it
+    /// was, because that was lost with a damaged file.
+    case ended(account: String?)
 
     public var account: String? {
         switch self {
         case .none: nil
-        case .open(let account, _), .ended(let account): account
+        case .open(let account, _): account
+        case .ended(let account): account
         }
+    }
+
+    /// Whether what was read until now may be another person's.
+    public func mayBeAnothers(than account: String) -> Bool {
+        self != .none && self.account != account
     }
 }
 
@@ -54,7 +61,7 @@ extension SQLiteRecordStore {
                 return 0
             }
             var others = 0
-            if let former = before.account, former != account {
+            if before.mayBeAnothers(than: account) {
                 others = try Self.pending(destination, routing, db)
                 for sequence in try Self.batched(destination, db) {
                     try self.setAside(otherAccounts: sequence, of: destination, db)
@@ -113,9 +120,10 @@ extension SQLiteRecordStore {
         let row = try Row.fetchOne(
             db, sql: "SELECT account, session, signed_out FROM destination WHERE name = ?",
             arguments: [destination])
-        guard let row, let account: String = row.intact("account") else { return .none }
+        guard let row else { return .none }
+        let account: String? = row.intact("account")
         if (row.intact("signed_out") as Int?) == 1 { return .ended(account: account) }
-        return .open(account: account, number: row.intact("session") ?? 0)
+        return account.map { .open(account: $0, number: row.intact("session") ?? 0) } ?? .none
     }
 
     private static func begin(_ account: String, at destination: String, _ db: Database) throws {

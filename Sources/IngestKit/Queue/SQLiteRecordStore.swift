@@ -133,13 +133,17 @@ public final class SQLiteRecordStore: Sendable {
 
     private static func register(_ destinations: [DestinationRouting], _ db: Database) throws {
         let known = try Set(String.fetchAll(db, sql: "SELECT name FROM destination"))
+        // One that is not there any more is not new: it gets everything, if it has sessions after a sign-in.
+        let areLost = try takeLostDestinationsMark(db)
         for destination in destinations where !known.contains(destination.name) {
             try db.execute(
                 sql: """
-                    INSERT OR IGNORE INTO destination (name, position, state)
-                    SELECT ?, CASE WHEN ? THEN 0 ELSE value END, ? FROM counter WHERE name = 'position'
+                    INSERT OR IGNORE INTO destination (name, position, state, signed_out)
+                    SELECT ?, CASE WHEN ? THEN 0 ELSE value END, ?, ? FROM counter WHERE name = 'position'
                     """,
-                arguments: [destination.name, known.isEmpty, DestinationState.up.rawValue])
+                arguments: [
+                    destination.name, known.isEmpty || areLost, DestinationState.up.rawValue, areLost,
+                ])
         }
         // What is there already is backlog.
         try db.execute(

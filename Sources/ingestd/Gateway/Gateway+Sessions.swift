@@ -38,6 +38,10 @@ extension Gateway {
             StandardError.print(
                 "\(destination) is signed in for another user than the configuration names: nothing is delivered "
                     + "there until ingestd sign-in \(destination), which sets aside what waits for the other")
+        case .ended(nil):
+            StandardError.print(
+                "for whom \(destination) was signed in was lost with a damaged queue: nothing is delivered there until "
+                    + "ingestd sign-in \(destination), which sets aside what waits")
         case .ended:
             StandardError.print(
                 "\(destination) is signed out: nothing is delivered there until "

@@ -20,7 +20,7 @@ struct Sessions: Sendable {
         let isOpen = if case .open(user, _) = state { true } else { false }
         return ControlMessage.Session(
             destination: destination, isSignedIn: isOpen,
-            isOfAnother: state.account.map { $0 != user } ?? false,
+            isOfAnother: state.mayBeAnothers(than: user),
             waiting: try await store.pendingCount(of: destination))
     }
 

@@ -185,7 +185,7 @@ import Testing
     }
 
     /// Two tables on one page: damage that the first look finds.
-    private static let crossing =
+    static let crossing =
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET rootpage = 3 WHERE name = 'outbox'"
 
     /// Changes a file behind the store's back.

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import IngestKit
+
+/// Whose records a destination gets after its queue was mended.
+@Suite struct MendedSessionTests {
+    private let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
+    private let clock = DrivenClock()
+
+    private func next(_ store: SQLiteRecordStore) async throws -> NextBatch {
+        try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    }
+
+    /// Fills a queue, damages it, and opens it again, which mends it.
+    private func withMended(
+        _ damage: String, fill: (SQLiteRecordStore) async throws -> Void,
+        _ body: (SQLiteRecordStore) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let before = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await fill(before)
+            try await before.close()
+            let path = directory + "/queue.sqlite"
+            try await MendingTests.change(path, damage)
+            try await MendingTests.change(path, MendingTests.crossing)
+            QueueFile(path: path).setMark()
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await store.events.contains { $0.name == "store-quarantined" })
+            try await body(store)
+            try await store.close()
+        }
+    }
+
+    @Test func aSessionAndWhatIsNotForItStay() async throws {
+        try await withMended("DROP TABLE batch") { store in
+            _ = try await store.signIn("first", at: "clinic")
+            try await store.fill(["firsts"])
+            #expect(try await store.signIn("second", at: "clinic") == 1)
+            try await store.fill(["seconds"])
+        } _: { store in
+            #expect(try await store.adopt("third", at: "clinic") == .open(account: "second", number: 2))
+            #expect(try await next(store).ids == ["seconds"])
+            #expect(try await store.counts().destinations[0].dead == 1)
+        }
+    }
+
+    @Test func whatWasGivenUpStaysSo() async throws {
+        try await withMended("DROP TABLE batch") { store in
+            _ = try await store.signIn("first", at: "clinic")
+            try await store.fill(["given up"])
+            #expect(try await store.signOut(of: "clinic") == 1)
+            try await store.fill(["since"])
+        } _: { store in
+            #expect(try await store.adopt("first", at: "clinic") == .ended(account: "first"))
+            #expect(try await store.signIn("first", at: "clinic") == 0)
+            #expect(try await next(store).ids == ["since"])
+        }
+    }
+
+    @Test func whoseSessionItWasIsNotGuessed() async throws {
+        try await withMended("DROP TABLE destination") { store in
+            _ = try await store.signIn("first", at: "clinic")
+            try await store.fill(["firsts"])
+        } _: { store in
+            #expect(try await store.adopt("second", at: "clinic") == .ended(account: nil))
+            try await store.fill(["since"])
+            #expect(try await store.signIn("second", at: "clinic") == 2)
+            try await store.fill(["seconds"])
+            #expect(try await next(store).ids == ["seconds"])
+            #expect(try await store.counts().destinations[0].dead == 2)
+        }
+    }
+
+    /// It is not taken for a new one either, which would get what comes from now on.
+    @Test func aDestinationWithoutSessionsGetsEverythingAgain() async throws {
+        try await withMended("DROP TABLE destination") { store in
+            try await store.fill(["a", "b"])
+        } _: { store in
+            #expect(try await next(store).ids == ["a", "b"])
+        }
+    }
+}
