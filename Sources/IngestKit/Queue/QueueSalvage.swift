@@ -56,14 +56,15 @@ struct QueueSalvage {
         let destinations = try copy("destination", by: "name")
         try copyRecords(file)
         let batches = try copy("batch", by: "destination, first_position")
-        try copy("dead_letter", by: "number")
+        let deadLetters = try copy("dead_letter", by: "number")
         try copy("ahead", by: "destination, first")
         for (table, key) in [
             ("device", "address, address_type"), ("unconfirmed", "address"), ("outbox", "sequence"),
             ("pending_packet", "address, characteristic, ordinal"), ("acquaintance", "key"),
             ("found_clock", "boot_id"), ("retired", "id"), ("assignment", "record_seq, destination"),
         ] { try copy(table, by: key) }
-        let isDeliveryKnown = destinations && batches
+        // A record whose dead letter is not there counts as delivered.
+        let isDeliveryKnown = destinations && batches && deadLetters
         let delivered = try Int64.fetchOne(target, sql: "SELECT sum(delivered) FROM destination") ?? 0
         if !destinations { try SQLiteRecordStore.markLostDestinations(target) }
         if !isDeliveryKnown { try forgetDeliveries() }

@@ -26,6 +26,14 @@ public struct RecordHeader: Sendable, Hashable {
     }
 }
 
+/// The columns of a record that decide where it goes, beside its kind.
+struct RecordRoute {
+    let peripheralID: Int
+    let alias: String?
+    /// Names, a line each; nil is all.
+    let destinations: String?
+}
+
 /// In which order a destination gets its records.
 public enum DeliveryOrder: String, Sendable, Hashable, CaseIterable {
     /// New readings go in between while older ones wait (`DeliveryLane`).

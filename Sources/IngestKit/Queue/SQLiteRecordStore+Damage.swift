@@ -12,8 +12,20 @@ extension SQLiteRecordStore {
             let payload: Data = row.intact("payload"), let body: String = row.intact("body"),
             let found: Data = row.intact("checksum")
         else { return false }
+        var route: RecordRoute?
+        if found.count != checksumLengthWithoutRoute {
+            guard let columns = RecordRoute(row) else { return false }
+            route = columns
+        }
         return found
-            == checksum(id: id, kind: kind, payload: payload, body: body, undated: row.intact("undated"))
+            == checksum(
+                id: id, kind: kind, payload: payload, body: body, undated: row.intact("undated"), route: route)
+    }
+
+    /// Whether a record fails its checksum.
+    static func isDamaged(sequence: Int64, _ db: Database) throws -> Bool {
+        let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [sequence])
+        return row.map { !isIntact($0) } ?? true
     }
 
     /// Sets a record aside for good where it was to go: it is kept, and neither delivered nor tried again.
@@ -95,5 +107,14 @@ extension SQLiteRecordStore {
         } catch {
             throw StoreError.of(error, path: path)
         }
+    }
+}
+
+extension RecordRoute {
+    /// Nil when the row is not what was written.
+    init?(_ row: Row) {
+        guard let peripheralID: Int = row.intact("peripheral_id") else { return nil }
+        self.init(
+            peripheralID: peripheralID, alias: row.intact("alias"), destinations: row.intact("destinations"))
     }
 }

@@ -136,7 +136,10 @@ extension SQLiteRecordStore {
             let sequence: Int64 = row["seq"]
             // Whom a damaged record is for is not known: it is set aside where it would have been next.
             let header = Self.header(row)
-            guard header.map(routing.accepts) ?? true, sequence > cursors.clearedSequence else {
+            let isForIt = try header.map {
+                try routing.accepts($0) || Self.isDamaged(sequence: sequence, db)
+            }
+            guard isForIt ?? true, sequence > cursors.clearedSequence else {
                 if header.map(routing.lacksForm) ?? false { selection.skipped += 1 }
                 selection.take(selection.end)
                 continue

@@ -45,15 +45,14 @@ extension SQLiteRecordStore: RecordStore {
             for record in records {
                 // A record that is frozen already may be on its way: it stays as it is.
                 let row = try Row.fetchOne(
-                    db, sql: "SELECT seq FROM record WHERE id = ? AND frozen = 0 AND NOT released",
+                    db, sql: "SELECT * FROM record WHERE id = ? AND frozen = 0 AND NOT released",
                     arguments: [record.id.text])
                 guard let row else { continue }
                 let body = record.json
                 let undated = try Undated(record)?.stored
                 let checksum = Self.checksum(
                     id: record.id.text, kind: record.kind.rawValue, payload: Data(record.raw.bytes),
-                    body: body,
-                    undated: undated)
+                    body: body, undated: undated, route: RecordRoute(row))
                 try db.execute(
                     sql: "UPDATE record SET body = ?, checksum = ?, undated = ?, released = ? WHERE seq = ?",
                     arguments: [
@@ -201,6 +200,9 @@ extension SQLiteRecordStore: RecordStore {
         let payload = Data(record.raw.bytes)
         let body = record.json
         let undated = try Undated(record)?.stored
+        let route = RecordRoute(
+            peripheralID: record.device.peripheralID, alias: record.device.alias,
+            destinations: submission.destinations?.joined(separator: "\n"))
         try db.execute(
             sql: """
                 INSERT INTO record (id, kind, peripheral_id, address, alias, characteristic, payload,
@@ -209,13 +211,12 @@ extension SQLiteRecordStore: RecordStore {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                record.id.text, record.kind.rawValue, record.device.peripheralID,
-                record.device.address.description, record.device.alias,
-                record.raw.characteristicText, payload, body,
-                submission.destinations?.joined(separator: "\n"), wallNanoseconds,
+                record.id.text, record.kind.rawValue, route.peripheralID,
+                record.device.address.description, route.alias,
+                record.raw.characteristicText, payload, body, route.destinations, wallNanoseconds,
                 checksum(
                     id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body,
-                    undated: undated),
+                    undated: undated, route: route),
                 record.sequence, submission.repetition.isStoredUndated ? payload : nil,
                 bootID, Int64(clamping: submission.received.nanoseconds), undated,
             ])

@@ -61,7 +61,7 @@ extension SQLiteRecordStore {
                 let rows = try Row.fetchAll(
                     db,
                     sql: """
-                        SELECT seq, id, kind, payload, body, undated, checksum FROM record
+                        SELECT * FROM record
                         WHERE undated IS NOT NULL AND released = ? ORDER BY seq LIMIT ?
                         """,
                     arguments: [Release.waiting.rawValue, Self.datedAtOnce])
@@ -123,7 +123,9 @@ extension SQLiteRecordStore {
                 """,
             arguments: [
                 body,
-                checksum(id: row["id"], kind: row["kind"], payload: row["payload"], body: body),
+                checksum(
+                    id: row["id"], kind: row["kind"], payload: row["payload"], body: body,
+                    route: RecordRoute(row)),
                 time.latest(undated.dating.reception) * 1_000_000_000, row["seq"] as Int64,
             ])
         try freeze(sequence: row["seq"], availableAt: now, db)

@@ -204,10 +204,14 @@ public final class SQLiteRecordStore: Sendable {
         for wakeUp in wakeUps.values { wakeUp.raise() }
     }
 
-    /// The first 16 bytes of the SHA-256 of what must not change unseen.
-    /// - Parameter undated: what decides its time, while that is not decided.
+    /// The first bytes of the SHA-256 of what must not change unseen.
+    /// - Parameters:
+    ///   - undated: what decides its time, while that is not decided.
+    ///   - route: what decides where it goes. Nil is for rows that earlier versions wrote, without it; they are told
+    ///     by the length.
     static func checksum(
-        id: String, kind: String, payload: Data, body: String, undated: String? = nil
+        id: String, kind: String, payload: Data, body: String, undated: String? = nil,
+        route: RecordRoute? = nil
     ) -> Data {
         var hash = SHA256()
         for part in [Data(id.utf8), Data(kind.utf8), payload] {
@@ -219,6 +223,15 @@ public final class SQLiteRecordStore: Sendable {
             hash.update(data: [0])
             hash.update(data: Data(undated.utf8))
         }
-        return Data(hash.finalize().prefix(16))
+        guard let route else { return Data(hash.finalize().prefix(checksumLengthWithoutRoute)) }
+        for part in [String(route.peripheralID), route.alias, route.destinations] {
+            // What is absent is not the same as what is empty.
+            hash.update(data: [0, part == nil ? 0 : 1])
+            hash.update(data: Data((part ?? "").utf8))
+        }
+        return Data(hash.finalize().prefix(20))
     }
+
+    /// In bytes.
+    static let checksumLengthWithoutRoute = 16
 }

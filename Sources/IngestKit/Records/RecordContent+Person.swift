@@ -3,7 +3,7 @@ extension RecordContent {
     /// `DeliveryAnswer.unfit`; nil where the record is that person's.
     /// - Parameter user: the person, by the name that records have as `subject`.
     func reasonNotToFile(under user: String) -> String? {
-        guard let subject else { return "unassigned" }
+        guard let subject else { return DeadLetter.unassigned }
         return subject == user ? nil : "is another person's"
     }
 }

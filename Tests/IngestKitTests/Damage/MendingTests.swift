@@ -168,11 +168,12 @@ import Testing
         }
     }
 
-    @Test func whatIsNotKnownToBeDeliveredIsDeliveredAgain() async throws {
+    @Test(arguments: ["batch", "dead_letter"])
+    func whatIsNotKnownToBeDeliveredIsDeliveredAgain(lost: String) async throws {
         try await withTemporaryDirectory { directory in
             let bodies = try await Self.fill(directory)
             let path = directory + "/queue.sqlite"
-            try await Self.change(path, "DROP TABLE batch")
+            try await Self.change(path, "DROP TABLE \(lost)")
             try await Self.change(path, Self.crossing)
             QueueFile(path: path).setMark()
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())

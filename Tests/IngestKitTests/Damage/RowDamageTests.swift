@@ -14,7 +14,8 @@ import Testing
 
     @Test(arguments: [
         "body = replace(body, '36.60', '63.60')", "payload = x'00'", "kind = 'weight'", "kind = 'nothing'",
-        "address = 'nowhere'", "checksum = x''", "id = 'another'",
+        "address = 'nowhere'", "checksum = x''", "id = 'another'", "destinations = 'another'",
+        "peripheral_id = 1", "alias = 'cuff'",
     ])
     func onlyTheDamagedRecordIsSetAside(change: String) async throws {
         try await withTemporaryDirectory { directory in
@@ -36,6 +37,29 @@ import Testing
             #expect(told.count { $0 == "failed" || $0 == "store-error" } == 1)
             #expect(told.count { $0 == "submitted" } == 3)
             #expect(store.commits.failure == nil)
+            try await store.close()
+        }
+    }
+
+    /// Rows of before their checksums held where a record goes.
+    @Test func anEarlierChecksumIsGoodForWhatItHolds() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            try await store.fill(["a", "b"])
+            try await store.write { db in
+                for id in ["a", "b"] {
+                    let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id])
+                    guard let row else { throw TimedOut() }
+                    let checksum = SQLiteRecordStore.checksum(
+                        id: id, kind: row["kind"], payload: row["payload"], body: row["body"])
+                    #expect(checksum.count == 16)
+                    try db.execute(
+                        sql: "UPDATE record SET checksum = ? WHERE id = ?", arguments: [checksum, id])
+                }
+                try db.execute(sql: "UPDATE record SET payload = x'00' WHERE id = 'b'")
+            }
+            #expect(try await Self.next(store).ids == ["a"])
+            #expect(try await store.counts().destinations[0].dead == 1)
             try await store.close()
         }
     }
