@@ -46,13 +46,22 @@ enum QueueOpening {
             try db.inTransaction(.immediate) {
                 let found = try QueueSchema.inspect(db, path: file.path)
                 try QueueSchema.migrate(db, from: found)
-                value = try prepare(db)
+                value = try Self.prepared(prepare, db)
                 return .commit
             }
             return value
         }
         guard let value else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
         return (database, value)
+    }
+
+    /// A value of another type than was written is damage.
+    private static func prepared<Value>(_ prepare: (Database) throws -> Value, _ db: Database) throws -> Value {
+        do {
+            return try prepare(db)
+        } catch is RowDecodingError {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
     }
 
     private static var configuration: GRDB.Configuration {
@@ -94,8 +103,13 @@ enum QueueOpening {
     private static func examine(_ file: QueueFile) throws {
         let database = try DatabaseQueue(path: file.path, configuration: configuration)
         let verdict = try database.writeWithoutTransaction { db in
-            _ = try QueueSchema.inspect(db, path: file.path)
-            return try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
+            let version = try QueueSchema.inspect(db, path: file.path)
+            let verdict = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
+            // What SQLite finds nothing wrong with, and delivery does.
+            if verdict == "ok", version == QueueSchema.version {
+                try SQLiteRecordStore.checkDeliveries(db)
+            }
+            return verdict
         }
         try database.close()
         guard verdict == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }

@@ -53,7 +53,7 @@ struct QueueSalvage {
     }
 
     private mutating func run(_ file: QueueFile) throws -> Found {
-        let destinations = try copy("destination", by: "name")
+        let destinations = try copyDestinations()
         try copyRecords(file)
         let batches = try copy("batch", by: "destination, first_position")
         let deadLetters = try copy("dead_letter", by: "number")
@@ -64,7 +64,9 @@ struct QueueSalvage {
             ("found_clock", "boot_id"), ("retired", "id"), ("assignment", "record_seq, destination"),
         ] { try copy(table, by: key) }
         // A record whose dead letter is not there counts as delivered.
-        let isDeliveryKnown = destinations && batches && deadLetters
+        let isDeliveryKnown =
+            destinations && batches && deadLetters
+            && (try? SQLiteRecordStore.checkDeliveries(target)) != nil
         let delivered = try Int64.fetchOne(target, sql: "SELECT sum(delivered) FROM destination") ?? 0
         if !destinations { try SQLiteRecordStore.markLostDestinations(target) }
         if !isDeliveryKnown { try forgetDeliveries() }
@@ -110,7 +112,7 @@ struct QueueSalvage {
             let row = Row(content)
             guard SQLiteRecordStore.isIntact(row) else { return }
             do {
-                if try insert(row, into: "record", Array(names)) { records += 1 }
+                if try insert(row, into: "record", Array(names)) == .taken { records += 1 }
             } catch let error as Refusal {
                 throw error.reason
             }
@@ -123,7 +125,11 @@ struct QueueSalvage {
             damagedCount += 1
             return
         }
-        if try insert(row, into: "record", columns) { records += 1 }
+        switch try insert(row, into: "record", columns) {
+        case .taken: records += 1
+        case .left: break
+        case .refused: damagedCount += 1
+        }
     }
 
     private func lostCount() throws -> Int? {
@@ -135,26 +141,62 @@ struct QueueSalvage {
 
     // MARK: - Other tables
 
-    /// - Returns: whether all of it could be read.
+    /// - Parameter refused: called with each row that the table cannot hold.
+    /// - Returns: whether all of it could be read and taken.
     @discardableResult
-    private func copy(_ table: String, by key: String) throws -> Bool {
+    private func copy(
+        _ table: String, by key: String, refused: (Row) throws -> Void = { _ in }
+    ) throws -> Bool {
         guard let source, let columns = sharedColumns(table, source) else { return false }
-        if try copy("SELECT * FROM \(table) ORDER BY \(key)", into: table, columns) { return true }
+        var isWhole = true
+        let take = { (row: Row) in
+            guard try insert(row, into: table, columns) == .refused else { return }
+            isWhole = false
+            try refused(row)
+        }
+        if try forEachRow("SELECT * FROM \(table) ORDER BY \(key)", take) { return isWhole }
         let backwards = key.split(separator: ",").map { "\($0) DESC" }.joined(separator: ",")
-        _ = try copy("SELECT * FROM \(table) ORDER BY \(backwards)", into: table, columns)
+        _ = try forEachRow("SELECT * FROM \(table) ORDER BY \(backwards)", take)
         return false
     }
 
-    private func copy(_ query: String, into table: String, _ columns: [String]) throws -> Bool {
+    /// - Returns: whether all could be read.
+    private func forEachRow(_ query: String, _ take: (Row) throws -> Void) throws -> Bool {
         do {
             guard let rows = try source.map({ try Row.fetchCursor($0, sql: query) }) else { return false }
-            while let row = try rows.next() { _ = try insert(row, into: table, columns) }
+            while let row = try rows.next() { try take(row) }
             return true
         } catch let error as Refusal {
             throw error.reason
         } catch is DatabaseError {
             return false
         }
+    }
+
+    /// Where they stand. Of a row that does not say so, whose session it has.
+    private func copyDestinations() throws -> Bool {
+        let isWhole = try copy("destination", by: "name", refused: takeSession)
+        // A session is somebody's.
+        try target.execute(
+            sql: "UPDATE destination SET signed_out = 1 WHERE account IS NULL AND session > 0")
+        return isWhole
+    }
+
+    private func takeSession(_ row: Row) throws {
+        guard let name: String = row.intact("name"), let accountSequence: Int64 = row.intact("account_seq"),
+            let clearedSequence: Int64 = row.intact("cleared_seq"),
+            let session: Int64 = row.intact("session"), let isSignedOut: Int64 = row.intact("signed_out")
+        else { return }
+        try target.execute(
+            sql: """
+                INSERT OR IGNORE INTO destination
+                    (name, position, state, account, account_seq, cleared_seq, session, signed_out)
+                VALUES (?, 0, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                name, DestinationState.up.rawValue, row.intact("account") as String?, accountSequence,
+                clearedSequence, session, isSignedOut,
+            ])
     }
 
     /// All records are delivered again, but whose session each destination's is stays: what belongs to another person,
@@ -185,17 +227,29 @@ struct QueueSalvage {
         let reason: DatabaseError
     }
 
-    /// - Returns: false for a row that is there already, or that the table cannot hold.
-    private func insert(_ row: Row, into table: String, _ columns: [String]) throws -> Bool {
+    private enum Outcome {
+        case taken
+        /// It is there already, or what it belongs to is not.
+        case left
+        /// The table cannot hold it: it is not what was written.
+        case refused
+    }
+
+    private func insert(_ row: Row, into table: String, _ columns: [String]) throws -> Outcome {
         let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
         do {
             let statement = try target.cachedStatement(
-                sql: "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))")
+                sql: """
+                    INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))
+                    ON CONFLICT DO NOTHING
+                    """)
             try statement.execute(
                 arguments: StatementArguments(columns.map { row[$0] as DatabaseValue }))
-            return target.changesCount > 0
+            return target.changesCount > 0 ? .taken : .left
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            return false
+            return error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY ? .left : .refused
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_MISMATCH {
+            return .refused
         } catch let error as DatabaseError {
             throw Refusal(reason: error)
         }
@@ -221,5 +275,14 @@ extension Row {
     func intact<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
         guard hasColumn(column) else { return nil }
         return Value.fromDatabaseValue(self[column] as DatabaseValue)
+    }
+
+    /// A value that every row of the table has.
+    /// - Throws: `DatabaseError`, as for a damaged file.
+    func sound<Value: DatabaseValueConvertible>(_ column: String) throws -> Value {
+        guard let value: Value = intact(column) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "column \(column)")
+        }
+        return value
     }
 }

@@ -163,6 +163,29 @@ extension SQLiteRecordStore {
             ])
     }
 
+    /// A row of the table `batch`.
+    struct BatchRow {
+        /// One at least.
+        let positions: [Int64]
+        let gateway: String
+        let attempts: Int
+        let lane: DeliveryLane
+
+        /// - Throws: `DatabaseError`, as for a damaged file, when the row is not what was written.
+        init(_ row: Row) throws {
+            let text: String = try row.sound("positions")
+            let first: Int64 = try row.sound("first_position")
+            let parts = text.split(separator: " ")
+            positions = parts.compactMap { Int64($0) }
+            guard positions.count == parts.count, positions.first == first else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "column positions")
+            }
+            gateway = try row.sound("gateway")
+            attempts = try row.sound("attempts")
+            lane = DeliveryLane(rawValue: try row.sound("lane")) ?? .backlog
+        }
+    }
+
     private func next(_ request: Composition, _ db: Database) throws -> NextBatch {
         if let stored = try stored(for: request, db) { return .batch(stored) }
         guard let positions = try compose(request, db) else { return .nothing }
@@ -180,11 +203,14 @@ extension SQLiteRecordStore {
         let row = try Row.fetchOne(
             db,
             sql: """
-                SELECT * FROM batch WHERE destination = ? AND (lane = ? OR ?) ORDER BY first_position LIMIT 1
+                SELECT * FROM batch WHERE destination = ? AND ((lane = ?) = ? OR ?)
+                ORDER BY first_position LIMIT 1
                 """,
-            arguments: [request.destination, request.lane.rawValue, isOnlyLane])
-        guard let row else { return nil }
-        let positions = (row["positions"] as String).split(separator: " ").compactMap { Int64($0) }
+            arguments: [
+                request.destination, DeliveryLane.fresh.rawValue, request.lane == .fresh, isOnlyLane,
+            ])
+        guard let stored = try row.map(BatchRow.init) else { return nil }
+        let positions = stored.positions
         var items: [StoredBatch.Item] = []
         for position in positions {
             let record = try Row.fetchOne(
@@ -196,20 +222,19 @@ extension SQLiteRecordStore {
             }
         }
         var batch = StoredBatch(
-            destination: request.destination, lane: request.lane, gateway: row["gateway"], items: items,
-            attempts: row["attempts"])
+            destination: request.destination, lane: request.lane, gateway: stored.gateway, items: items,
+            attempts: stored.attempts)
         guard items.count < positions.count else { return batch }
         outboxWakeUp.raise()
         // What is left is another request.
         batch.attempts = 0
         try db.execute(
             sql: "DELETE FROM batch WHERE destination = ? AND first_position = ?",
-            arguments: [request.destination, row["first_position"] as Int64])
-        let lane = DeliveryLane(rawValue: row["lane"]) ?? request.lane
+            arguments: [request.destination, positions[0]])
         try Self.insert(
-            positions: items.map(\.position), destination: request.destination, lane: lane,
+            positions: items.map(\.position), destination: request.destination, lane: stored.lane,
             gateway: batch.gateway, db)
-        return items.isEmpty ? try stored(for: request, db) : batch
+        return items.isEmpty ? try self.stored(for: request, db) : batch
     }
 
     /// A record of a batch, with the subject that it was given for this destination; nil when the row is not what was

@@ -13,15 +13,15 @@ extension SQLiteRecordStore {
                     arguments: [RecordKind.undecoded.rawValue]) ?? 0
             let rows = try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name")
             let destinations = try rows.map { row in
-                let name: String = row["name"]
+                let name: String = try row.sound("name")
                 return QueueCounts.Destination(
-                    name: name, state: DestinationState(rawValue: row["state"]) ?? .up,
+                    name: name, state: DestinationState(row),
                     pending: try Self.pending(name, routings[name], db),
-                    delivered: row["delivered"],
+                    delivered: try row.sound("delivered"),
                     dead: try Int.fetchOne(
                         db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?",
                         arguments: [name]) ?? 0,
-                    skipped: row["skipped"])
+                    skipped: try row.sound("skipped"))
             }
             return QueueCounts(records: records, undecoded: undecoded, destinations: destinations)
         }
@@ -31,8 +31,8 @@ extension SQLiteRecordStore {
     /// whatever waits.
     public func destinationStates() async throws -> [(name: String, state: DestinationState, skipped: Int)] {
         try await read { db in
-            try Row.fetchAll(db, sql: "SELECT name, state, skipped FROM destination ORDER BY name").map {
-                ($0["name"], DestinationState(rawValue: $0["state"]) ?? .up, $0["skipped"])
+            try Row.fetchAll(db, sql: "SELECT name, state, skipped FROM destination ORDER BY name").map { row in
+                (try row.sound("name"), DestinationState(row), try row.sound("skipped"))
             }
         }
     }
@@ -56,5 +56,12 @@ extension SQLiteRecordStore {
             if let header = header(row), routing.accepts(header) { count += 1 }
         }
         return count
+    }
+}
+
+extension DestinationState {
+    /// A row of the table `destination`; what is not a state is taken as up, and found out with the next request.
+    fileprivate init(_ row: Row) {
+        self = (row.intact("state") as String?).flatMap(Self.init(rawValue:)) ?? .up
     }
 }

@@ -92,6 +92,18 @@ extension SQLiteRecordStore {
         }
     }
 
+    /// Looks at what is kept of each destination and its batches, as delivery does.
+    /// - Throws: `DatabaseError`, as for a damaged file.
+    static func checkDeliveries(_ db: Database) throws {
+        let destinations = try Row.fetchCursor(db, sql: "SELECT * FROM destination")
+        while let row = try destinations.next() {
+            _ = try Cursors(row)
+            _ = try session(of: try row.sound("name"), db)
+        }
+        let batches = try Row.fetchCursor(db, sql: "SELECT * FROM batch")
+        while let row = try batches.next() { _ = try BatchRow(row) }
+    }
+
     // MARK: - A file that is gone
 
     /// Writes what is open anew, where the file was deleted or replaced; the next start puts that in its place.

@@ -27,7 +27,7 @@ extension SQLiteRecordStore {
     }
 
     /// The row of a destination.
-    private struct Cursors {
+    struct Cursors {
         let position: Int64
         let freshPosition: Int64
         /// Up to here records were read in another's session.
@@ -35,11 +35,11 @@ extension SQLiteRecordStore {
         /// Up to here records were cleared.
         let clearedSequence: Int64
 
-        init(_ row: Row) {
-            position = row["position"]
-            freshPosition = row["fresh_position"]
-            accountSequence = row["account_seq"]
-            clearedSequence = row["cleared_seq"]
+        init(_ row: Row) throws {
+            position = try row.sound("position")
+            freshPosition = try row.sound("fresh_position")
+            accountSequence = try row.sound("account_seq")
+            clearedSequence = try row.sound("cleared_seq")
         }
     }
 
@@ -132,8 +132,8 @@ extension SQLiteRecordStore {
             arguments: [selection.end, last, Self.scanLimit - selection.count])
         while selection.chosen.count < request.settings.maxRecords, let row = try rows.next() {
             selection.count += 1
-            selection.end = row["position"]
-            let sequence: Int64 = row["seq"]
+            selection.end = try row.sound("position")
+            let sequence: Int64 = try row.sound("seq")
             // Whom a damaged record is for is not known: it is set aside where it would have been next.
             let header = Self.header(row)
             let isForIt = try header.map {
@@ -155,7 +155,7 @@ extension SQLiteRecordStore {
             }
             if selection.chosen.isEmpty, selection.end > positionAtOpening {
                 selection.firstAvailable = MonotonicInstant(
-                    nanoseconds: UInt64(clamping: row["available_ns"] as Int64))
+                    nanoseconds: UInt64(clamping: try row.sound("available_ns") as Int64))
             }
             selection.take(selection.end)
             selection.chosen.append(selection.end)
@@ -186,7 +186,9 @@ extension SQLiteRecordStore {
     }
 
     private func isFresh(_ row: Row, at now: MonotonicInstant) -> Bool {
-        guard row["boot_id"] == bootID, let received = row["received_ns"] as Int64? else { return false }
+        guard row.intact("boot_id") == bootID, let received: Int64 = row.intact("received_ns") else {
+            return false
+        }
         return now.since(MonotonicInstant(nanoseconds: UInt64(clamping: received)))
             <= DeliveryLane.freshness
     }

@@ -116,14 +116,11 @@ extension SQLiteRecordStore {
         outboxWakeUp.raise()
     }
 
-    private static func session(of destination: String, _ db: Database) throws -> SessionState {
+    static func session(of destination: String, _ db: Database) throws -> SessionState {
         let row = try Row.fetchOne(
             db, sql: "SELECT account, session, signed_out FROM destination WHERE name = ?",
             arguments: [destination])
-        guard let row else { return .none }
-        let account: String? = row.intact("account")
-        if (row.intact("signed_out") as Int?) == 1 { return .ended(account: account) }
-        return account.map { .open(account: $0, number: row.intact("session") ?? 0) } ?? .none
+        return try row.map(SessionState.init) ?? .none
     }
 
     private static func begin(_ account: String, at destination: String, _ db: Database) throws {
@@ -170,7 +167,8 @@ extension SQLiteRecordStore {
             db, sql: "SELECT position, cleared_seq FROM destination WHERE name = ?", arguments: [destination])
         guard let row else { return 0 }
         return try batched(destination, db).count
-            + waiting(after: row["position"], clearedThrough: row["cleared_seq"], routing, db)
+            + waiting(
+                after: try row.sound("position"), clearedThrough: try row.sound("cleared_seq"), routing, db)
     }
 
     /// The records of a destination's stored batches, by their `seq`.
@@ -202,5 +200,23 @@ extension SQLiteRecordStore {
             .failed(
                 recordID: header.id, kind: header.kind, header.peripheral, destination: destination,
                 httpStatus: nil, attempt: 0, error: error), db)
+    }
+}
+
+extension SessionState {
+    /// A row of the table `destination`.
+    /// - Throws: `DatabaseError`, as for a damaged file, when the row is not what was written.
+    fileprivate init(_ row: Row) throws {
+        let number: Int64 = try row.sound("session")
+        let isSignedOut: Int64 = try row.sound("signed_out")
+        let account: String? = row.intact("account")
+        switch (account, isSignedOut) {
+        case (_, 1...): self = .ended(account: account)
+        case (let account?, _): self = .open(account: account, number: number)
+        // Nobody, though somebody was signed in.
+        case (nil, _) where number > 0:
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "column account")
+        case (nil, _): self = .none
+        }
     }
 }

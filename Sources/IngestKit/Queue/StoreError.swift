@@ -73,7 +73,9 @@ public struct StoreError: Error, Sendable, Equatable {
 
     /// An error of the database in our terms; another one as it is.
     static func of(_ error: any Error, path: String) -> any Error {
-        (error as? DatabaseError).map { StoreError($0, path: path) } ?? error
+        // A value of another type than was written.
+        if error is RowDecodingError { return StoreError(.corrupt, path: path) }
+        return (error as? DatabaseError).map { StoreError($0, path: path) } ?? error
     }
 }
 
