@@ -103,6 +103,7 @@ extension SQLiteRecordStore {
         for sequence in selection.others {
             try setAside(otherAccounts: sequence, of: request.destination, db)
         }
+        if !selection.others.isEmpty { outboxWakeUp.raise() }
         // What is not for it is passed for good: a later change of the routing must not send old records elsewhere.
         try Self.insert(
             positions: selection.chosen, destination: request.destination, lane: request.lane,

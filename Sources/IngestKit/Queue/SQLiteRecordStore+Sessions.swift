@@ -188,7 +188,9 @@ extension SQLiteRecordStore {
     /// A record that was read in another's session.
     func setAside(otherAccounts sequence: Int64, of destination: String, _ db: Database) throws {
         let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [sequence])
-        guard let row, let header = Self.header(row) else { return }
+        guard let row, let header = Self.header(row) else {
+            return try Self.setAsideDamaged(sequence: sequence, for: destination, db)
+        }
         let error = "was read while the gateway was signed in for another person"
         try db.execute(
             sql: """

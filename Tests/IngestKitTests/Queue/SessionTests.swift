@@ -1,3 +1,4 @@
+import GRDB
 import Testing
 
 @testable import IngestKit
@@ -51,6 +52,30 @@ import Testing
             #expect(counts.delivered == 0 && counts.dead == 4 && counts.pending == 1)
             let failed = try await store.events.filter { $0.name == "failed" }
             #expect(failed.map { $0[.recordID] } == ["a", "b", "c", "d"])
+        }
+    }
+
+    @Test func whatIsSetAsideForAnotherPersonIsToldAtOnce() async throws {
+        try await withStore { store in
+            _ = try await store.signIn("first", at: "clinic")
+            try await store.fill(["a"])
+            #expect(try await store.signIn("second", at: "clinic") == 1)
+            _ = store.outboxWakeUp.consume()
+            #expect(try await next(store) == .nothing)
+            #expect(store.outboxWakeUp.isRaised)
+        }
+    }
+
+    @Test func aDamagedRecordOfAnotherPersonIsSetAsideAndToldToo() async throws {
+        try await withStore { store in
+            _ = try await store.signIn("first", at: "clinic")
+            try await store.fill(["a", "b"])
+            _ = try await store.signIn("second", at: "clinic")
+            try await store.write { try $0.execute(sql: "UPDATE record SET kind = 'nothing' WHERE id = 'a'") }
+            #expect(try await next(store) == .nothing)
+            #expect(try await store.counts().destinations[0].dead == 2)
+            let told = try await store.events.map(\.name).filter { $0 == "failed" || $0 == "store-error" }
+            #expect(told == ["store-error", "failed"])
         }
     }
 
