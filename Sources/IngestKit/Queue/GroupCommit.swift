@@ -8,7 +8,8 @@ import Synchronization
 /// A write that fails takes no other with it: then each of its group is carried out alone. After an error of the disk
 /// nothing is written any more, because a second sync that succeeds says nothing of what the first one lost
 /// (fsync(2), "EIO"); nor after the file was deleted or replaced, because what is written then is in no file that the
-/// next start opens.
+/// next start opens. While that is being written anew writers wait: an error would end the process, and with it the
+/// only copy.
 final class GroupCommit: Sendable {
     /// Writes that share a commit.
     private static let limit = 64
@@ -26,6 +27,10 @@ final class GroupCommit: Sendable {
         /// What was in the way of the last commit, and may pass.
         var trouble: StoreError?
         var isTroubleTaken = false
+        /// Whether somebody writes a file that was deleted or replaced anew.
+        var isRescued = false
+        /// Writes that wait for that, to fail afterwards.
+        var held: [Write] = []
     }
 
     private let database: DatabaseQueue
@@ -57,6 +62,20 @@ final class GroupCommit: Sendable {
             return state.isTroubleTaken ? nil : state.trouble
         }
     }
+
+    /// While somebody is there who writes a file that was deleted or replaced anew, writers are told of it only when
+    /// that is over.
+    func setRescued(_ isRescued: Bool) {
+        let (held, failure) = state.withLock { state in
+            state.isRescued = isRescued
+            defer { if !isRescued { state.held = [] } }
+            return (isRescued ? [] : state.held, state.failure)
+        }
+        for write in held { write.fail(failure ?? StoreError(.replaced, path: file.path)) }
+    }
+
+    /// Writes that wait until the file is written anew.
+    var heldCount: Int { state.withLock { $0.held.count } }
 
     /// Writes that no transaction has taken up.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
@@ -117,6 +136,12 @@ final class GroupCommit: Sendable {
                 for write in group { commit([write], db) }
                 return
             }
+            let isHeld = state.withLock { state in
+                guard state.isRescued, (error as? StoreError)?.kind == .replaced else { return false }
+                state.held += group
+                return true
+            }
+            if isHeld { return }
             for write in group { write.fail(error) }
         }
     }

@@ -57,6 +57,8 @@ public struct StoreCheck: Sendable {
             }
             try await BlockingCall.run { try database.close() }
         } catch {
+            // Another's file in its place says nothing of ours, which the next commit finds gone.
+            guard store.commits.isInPlace else { return }
             let error = StoreError.of(error, path: path)
             if let store = error as? StoreError, store.isFatal { self.store.commits.note(store) }
             throw error

@@ -2,18 +2,30 @@
 public struct StoreWatch: Sendable {
     private let store: SQLiteRecordStore
     private let events: EventLog
+    private let keepAlive: @Sendable () -> Void
 
     /// How long a disk that does not take the queue anew is left alone.
     private static let pauseAfterRescue = Duration.seconds(30)
 
-    public init(store: SQLiteRecordStore, events: EventLog) {
+    /// A third of what the unit gives the watchdog (WatchdogSec=).
+    private static let keepAliveInterval = Duration.seconds(20)
+
+    /// - Parameter keepAlive: called every 20 s while the process has the only copy of the queue: nobody may end it for
+    ///   being slow, or for not turning.
+    public init(
+        store: SQLiteRecordStore, events: EventLog, keepAlive: @escaping @Sendable () -> Void = {}
+    ) {
         self.store = store
         self.events = events
+        self.keepAlive = keepAlive
     }
 
     /// Runs until the task is cancelled.
     /// - Throws: the `StoreError` after which the process has to start anew.
     public func run() async throws {
+        store.commits.setRescued(true)
+        // Nobody is kept waiting for somebody who has gone.
+        defer { store.commits.setRescued(false) }
         while true {
             await store.commits.troubled.wait()
             _ = store.commits.troubled.consume()
@@ -30,8 +42,13 @@ public struct StoreWatch: Sendable {
         }
     }
 
-    /// What is open is all there is of the queue: as long as it is nowhere else the process goes on.
+    /// What is open is all there is of the queue: as long as it is nowhere else the process goes on, and the others with
+    /// it, who wait for their writes. Only who stops the gateway ends this.
     private func rescue() async {
+        let beats = Task { [clock = store.clock, keepAlive] in
+            repeat { keepAlive() } while (try? await clock.sleep(for: Self.keepAliveInterval)) != nil
+        }
+        defer { beats.cancel() }
         var wasTold = false
         while true {
             do {

@@ -72,7 +72,9 @@ struct Gateway: Sendable {
 
         let outbox = EventOutbox(store: store, sink: sink)
         var services: [any Service] = [
-            Part("queue") { try await StoreWatch(store: store, events: events).run() },
+            Part("queue") {
+                try await StoreWatch(store: store, events: events, keepAlive: ServiceManager.alive).run()
+            },
             Part("events") { try await outbox.run() },
         ]
         services += deliveries.map(\.service)
@@ -115,7 +117,11 @@ struct Gateway: Sendable {
         // What was told to the outbox while the parts stopped.
         try? await outbox.drain()
         await transports.shutdown()
-        try? await store.close()
+        do {
+            try await store.close()
+        } catch {
+            StandardError.print("the queue could not be closed: \(error)")
+        }
         if let simulation { StandardError.print(await simulation.summary()) }
         loop.stop()
         _ = consume lock

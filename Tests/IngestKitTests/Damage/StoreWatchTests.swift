@@ -12,6 +12,8 @@ import Testing
         let sink = RecordingSink()
         let watch: Task<Void, any Error>
         let clock: DrivenClock
+        /// Signs of life that the watchdog gets.
+        let signs = WorkerHarness.Counter()
 
         var path: String { directory + "/queue.sqlite" }
         var told: [String] { sink.entries.compactMap { $0[.error] } }
@@ -20,7 +22,8 @@ import Testing
             self.directory = directory
             let clock = DrivenClock()
             let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            let watch = StoreWatch(store: store, events: EventLog(sink: sink))
+            let watch = StoreWatch(
+                store: store, events: EventLog(sink: sink), keepAlive: signs.increase)
             (self.store, self.clock) = (store, clock)
             self.watch = Task { try await watch.run() }
         }
@@ -215,18 +218,60 @@ import Testing
             try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
             let bench = try await Bench(state)
             try await bench.store.fill(["a"])
+            #expect(bench.signs.value == 0)
             try FileManager.default.moveItem(atPath: state, toPath: directory + "/away")
-            await #expect(throws: StoreError.self) { try await bench.store.fill(["b"]) }
-            try await eventually("it waits") { bench.clock.sleeperCount == 1 }
-            #expect(bench.told.count == 2)
+            // An error would end the part of the gateway that writes, and with it all others.
+            let write = Task { try await bench.store.fill(["b"]) }
+            try await eventually("it waits") { bench.clock.sleeperCount == 2 }
+            #expect(bench.told.count == 2 && bench.store.commits.heldCount == 1)
+            bench.clock.advance(by: .seconds(30))
+            try await eventually("it waits again") { bench.clock.sleeperCount == 2 }
+            #expect(bench.signs.value == 2)
+            #expect(bench.told.count == 2 && bench.store.commits.heldCount == 1)
             try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
             bench.clock.advance(by: .seconds(30))
             await #expect(throws: StoreError.self) { try await bench.watch.value }
+            let error = await #expect(throws: StoreError.self) { try await write.value }
+            #expect(error?.kind == .replaced)
             #expect(bench.told.count == 2)
             try await bench.store.close()
 
             let again = try await SQLiteRecordStore.open(in: state, clock: DrivenClock())
             #expect(try await again.add(try record("a")) == .duplicate(RecordID(text: "a")))
+            try await again.close()
+        }
+    }
+
+    @Test func whoStopsTheGatewayEndsTheRescueAndTheWaiting() async throws {
+        try await withTemporaryDirectory { directory in
+            let state = directory + "/state"
+            try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+            let bench = try await Bench(state)
+            try await bench.store.fill(["a"])
+            try FileManager.default.moveItem(atPath: state, toPath: directory + "/away")
+            let write = Task { try await bench.store.fill(["b"]) }
+            try await eventually("it waits") { bench.clock.sleeperCount == 2 }
+            bench.watch.cancel()
+            await #expect(throws: StoreError.self) { try await bench.watch.value }
+            await #expect(throws: StoreError.self) { try await write.value }
+            // Nor does anybody wait who comes later.
+            await #expect(throws: StoreError.self) { try await bench.store.fill(["c"]) }
+        }
+    }
+
+    @Test func anothersFileInItsPlaceIsNoDamageOfOurs() async throws {
+        try await withTemporaryDirectory { directory in
+            let bench = try await Bench(directory)
+            try await bench.store.fill(["a"])
+            try FileManager.default.removeItem(atPath: bench.path)
+            try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: bench.path))
+            try await StoreCheck(store: bench.store).check()
+            #expect(bench.store.commits.failure == nil && !QueueFile(path: bench.path).isMarked)
+            await #expect(throws: StoreError.self) { try await bench.store.fill(["b"]) }
+            await #expect(throws: StoreError.self) { try await bench.watch.value }
+            try await bench.store.close()
+            let again = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            #expect(try await again.counts().records >= 1)
             try await again.close()
         }
     }
