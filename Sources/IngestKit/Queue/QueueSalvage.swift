@@ -203,7 +203,12 @@ struct QueueSalvage {
     /// or was given up with a session, is not for the next one because the file was damaged.
     private func forgetDeliveries() throws {
         for table in ["batch", "ahead", "dead_letter"] { try target.execute(sql: "DELETE FROM \(table)") }
-        try target.execute(sql: "UPDATE destination SET position = 0, fresh_position = 0, delivered = 0")
+        try target.execute(
+            sql: """
+                UPDATE destination SET position = 0, delivered = 0,
+                    fresh_position = iif(state = ?, fresh_position, 0)
+                """,
+            arguments: [DestinationState.notConfigured.rawValue])
     }
 
     /// Numbers go on beyond everything that is seen of them.

@@ -156,6 +156,8 @@ public enum DestinationState: String, Sendable, Hashable {
     case down
     case authRejected = "auth-rejected"
     case misconfigured
+    /// It is in the queue and not in the configuration: it keeps what it is owed, and gets nothing.
+    case notConfigured = "not-configured"
 }
 
 /// What is in the queue.

@@ -27,12 +27,14 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// How each destination fares, in the order of their names, and how many records it had no form for. Costs the same
-    /// whatever waits.
+    /// How each configured destination fares, in the order of their names, and how many records it had no form for.
+    /// Costs the same whatever waits.
     public func destinationStates() async throws -> [(name: String, state: DestinationState, skipped: Int)] {
         try await read { db in
-            try Row.fetchAll(db, sql: "SELECT name, state, skipped FROM destination ORDER BY name").map { row in
-                (try row.sound("name"), DestinationState(row), try row.sound("skipped"))
+            let rows = try Row.fetchAll(db, sql: "SELECT name, state, skipped FROM destination ORDER BY name")
+            return try rows.compactMap { row in
+                let state = DestinationState(row)
+                return state == .notConfigured ? nil : (try row.sound("name"), state, try row.sound("skipped"))
             }
         }
     }

@@ -21,16 +21,18 @@ extension SQLiteRecordStore {
     /// Drops records that every configured destination has taken, oldest first. Their ids stay, so that a reading which
     /// comes again is known. Records that are set aside for a destination stay whole, and so does the newest numbered
     /// one of each device, by which its memory is known again.
-    /// - Parameter cutoff: only those committed before it, in nanoseconds since 1970; nil is any.
+    /// - Parameter cutoff: only those committed before it, in nanoseconds since 1970, and not owed to a destination that
+    ///   is not configured any more; nil is any, for want of room.
     /// - Returns: how many were dropped; with 0 there are no more.
     func retire(committedBefore cutoff: Int64?) async throws -> Int {
         let names = routings.keys.sorted()
+        let owed = cutoff == nil ? "" : "AND NOT \(Self.isOwedToAbsent)"
         return try await write { db in
             guard let end = try Self.firstUndelivered(of: names, db) else { return 0 }
             let sequences = try Int64.fetchAll(
                 db,
                 sql: """
-                    SELECT seq FROM record WHERE position < ? AND committed_ns < ?
+                    SELECT seq FROM record WHERE position < ? AND committed_ns < ? \(owed)
                         AND NOT EXISTS (SELECT 1 FROM dead_letter WHERE record_seq = record.seq)
                         AND (device_sequence IS NULL OR EXISTS (
                             SELECT 1 FROM record AS newer WHERE newer.address = record.address
@@ -39,6 +41,7 @@ extension SQLiteRecordStore {
                     ORDER BY position LIMIT ?
                     """,
                 arguments: [end, cutoff ?? Int64.max, Self.retiredAtOnce])
+            if cutoff == nil, let last = sequences.last { try Self.giveUpBatchesOfAbsent(through: last, db) }
             for sequence in sequences { try Self.retire(sequence, db) }
             return sequences.count
         }

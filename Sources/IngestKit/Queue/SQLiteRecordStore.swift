@@ -145,12 +145,7 @@ public final class SQLiteRecordStore: Sendable {
                     destination.name, known.isEmpty || areLost, DestinationState.up.rawValue, areLost,
                 ])
         }
-        // What is there already is backlog.
-        try db.execute(
-            sql: """
-                UPDATE destination SET fresh_position = value FROM counter
-                WHERE counter.name = 'position' AND fresh_position < value
-                """)
+        try noteConfigured(Set(destinations.map(\.name)), db)
     }
 
     /// Records that an earlier run did not release, but for those that wait for their time. The condition is

@@ -30,6 +30,16 @@ extension Gateway {
         return made
     }
 
+    /// Says what is kept for destinations that the configuration does not have.
+    func tellOfAbsentDestinations(_ store: SQLiteRecordStore) async {
+        for (name, owed) in (try? await store.absentDestinations()) ?? [] {
+            let count = owed == SQLiteRecordStore.countedOwed ? "\(owed) or more" : "\(owed)"
+            StandardError.print(
+                "\(name) is not configured any more, and \(count) reading(s) wait for it: they are kept while there is "
+                    + "room, and delivered when a destination has this name again")
+        }
+    }
+
     /// Compares the configured person with the one of the queue, and says it where nothing will be delivered.
     private func adopt(_ user: String, at destination: String, _ store: SQLiteRecordStore) async throws {
         switch try await store.adopt(user, at: destination) {

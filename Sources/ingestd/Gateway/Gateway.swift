@@ -39,6 +39,7 @@ struct Gateway: Sendable {
         let bootID = try Self.bootID()
         let events = EventLog(sink: sink)
         let store = try await openStore(bootID: bootID)
+        await tellOfAbsentDestinations(store)
         let loop = try RadioLoop(clock: clock)
         let zone = try zone()
         let bluetooth = try makeBluetooth(source, loop: loop, zone: zone)

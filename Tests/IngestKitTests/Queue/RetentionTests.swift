@@ -53,6 +53,68 @@ import Testing
         }
     }
 
+    /// Drops what is old enough, which everything is.
+    private func retireOld(_ store: SQLiteRecordStore) async throws {
+        while try await store.retire(committedBefore: Int64.max) > 0 {}
+    }
+
+    @Test func whatIsOwedToADestinationThatWasTakenOutIsKept() async throws {
+        let clinic = DestinationRouting(name: "clinic"), home = DestinationRouting(name: "home")
+        try await withTemporaryDirectory { directory in
+            func open(_ destinations: DestinationRouting...) async throws -> SQLiteRecordStore {
+                try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: destinations)
+            }
+            let both = try await open(clinic, home)
+            try await both.fill(["a"])
+            try await deliver(both)
+            try await deliver(both, to: "home")
+            try await both.fill(["b", "c"])
+            let elsewhere = try record("elsewhere")
+            _ = try await both.commit(
+                RecordSubmission(
+                    record: elsewhere, repetition: .identified, received: clock.now, decodeError: nil,
+                    destinations: ["clinic"]))
+            try await both.freeze([elsewhere])
+            try await deliver(both)
+            #expect(try await both.absentDestinations().isEmpty)
+            try await both.close()
+
+            // What comes after it was taken out is not owed to it, however often the gateway starts.
+            for id in ["d", "e"] {
+                let one = try await open(clinic)
+                let absent = try await one.absentDestinations()
+                #expect(absent.map(\.name) == ["home"] && absent.map(\.owed) == [2])
+                #expect(try await one.destinationStates().map(\.name) == ["clinic"])
+                try await one.fill([id])
+                try await deliver(one)
+                try await retireOld(one)
+                #expect(try await ids(one) == ["b", "c"])
+                try await one.close()
+            }
+
+            let again = try await open(clinic, home)
+            #expect(try await again.absentDestinations().isEmpty)
+            let next = try await again.nextBatch(for: "home", settings: settings, gateway: "box")
+            #expect(next.ids == ["b", "c"])
+            try await again.close()
+
+            // One that left with a batch is owed that batch.
+            let last = try await open(clinic)
+            #expect(try await last.absentDestinations().map(\.owed) == [2])
+            try await retireOld(last)
+            #expect(try await ids(last) == ["b", "c"])
+            // Where there is no room, reading comes first.
+            try await retire(last)
+            #expect(try await ids(last).isEmpty)
+            try await last.close()
+            let without = try await open(clinic, home)
+            let nothing = try await without.nextBatch(for: "home", settings: settings, gateway: "box")
+            #expect(nothing == .nothing)
+            #expect(try await without.events.allSatisfy { $0.name != "store-error" })
+            try await without.close()
+        }
+    }
+
     @Test func whatIsInABatchOrSetAsideIsKept() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
