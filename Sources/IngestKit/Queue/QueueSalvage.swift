@@ -149,7 +149,7 @@ struct QueueSalvage {
     ) throws -> Bool {
         guard let source, let columns = sharedColumns(table, source) else { return false }
         var isWhole = true
-        let take = { (row: Row) in
+        func take(_ row: Row) throws {
             guard try insert(row, into: table, columns) == .refused else { return }
             isWhole = false
             try refused(row)

@@ -120,7 +120,7 @@ extension SQLiteRecordStore {
         let row = try Row.fetchOne(
             db, sql: "SELECT account, session, signed_out FROM destination WHERE name = ?",
             arguments: [destination])
-        return try row.map(SessionState.init) ?? .none
+        return try row.map(SessionState.init) ?? SessionState.none
     }
 
     private static func begin(_ account: String, at destination: String, _ db: Database) throws {
