@@ -14,6 +14,7 @@ extension Event {
         case .readyToRead: .readyToRead
         case .read: .read
         case .readFailed: .readFailed
+        case .imported: .imported
         case .duplicateIgnored: .duplicateIgnored
         case .decodeError: .decodeError
         case .historySkipped: .historySkipped
@@ -42,7 +43,7 @@ extension Event {
         switch self {
         case .discovered, .connected, .disconnected: .debug
         case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted: .info
-        case .adapterReady, .historySkipped, .paired, .retrying, .destinationUp, .signedIn,
+        case .adapterReady, .historySkipped, .imported, .paired, .retrying, .destinationUp, .signedIn,
             .queueNormal:
             .notice
         case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown, .queueHigh,
@@ -62,7 +63,7 @@ extension Event {
         var fields: [(EventField, String)] = [(.event, name.rawValue)]
         if let record = values.recordID { fields.append((.recordID, record.text)) }
         if let kind = values.kind { fields.append((.kind, kind.rawValue)) }
-        if let peripheral = values.peripheral {
+        if let peripheral = values.peripheral, peripheral != .entry {
             fields.append((.peripheralID, String(peripheral.peripheralID)))
             if let alias = peripheral.alias { fields.append((.peripheral, alias)) }
         }
@@ -105,6 +106,8 @@ extension Event {
             "Read a \(kind.rawValue) from \(peripheral.words)"
         case .readFailed(let peripheral, let error, _):
             "Could not read \(peripheral.words): \(error)"
+        case .imported(let count):
+            "Imported \(count) record\(count == 1 ? "" : "s") that \(count == 1 ? "was" : "were") not there before"
         case .duplicateIgnored(_, let kind, let peripheral):
             "Ignored a \(kind.rawValue) from \(peripheral.words) that was read before"
         case .decodeError(nil, let peripheral, let error):
@@ -203,6 +206,8 @@ extension Event {
         case .decodeError(let record, let peripheral, let error):
             Details(
                 recordID: record, kind: record.map { _ in .undecoded }, peripheral: peripheral, error: error)
+        case .imported(let count):
+            Details(count: count)
         case .historySkipped(let peripheral, let count):
             Details(peripheral: peripheral, count: count)
         case .submitted(let record, let kind, let peripheral, let destination, let status, let attempt):
@@ -235,6 +240,7 @@ extension Event {
 extension PeripheralReference {
     /// How sentences name the peripheral.
     var words: String {
-        alias ?? "a peripheral of model \(peripheralID)"
+        if self == .entry { return "an entry or import" }
+        return alias ?? "a peripheral of model \(peripheralID)"
     }
 }

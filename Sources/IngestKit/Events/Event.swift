@@ -4,6 +4,9 @@ public struct PeripheralReference: Sendable, Hashable {
     public let peripheralID: Int
     public let alias: String?
 
+    /// Stands for whatever wrote an entry, which is no peripheral. Models are numbered from 1.
+    public static let entry = PeripheralReference(peripheralID: 0, alias: nil)
+
     public init(peripheralID: Int, alias: String?) {
         self.peripheralID = peripheralID
         self.alias = alias
@@ -28,6 +31,9 @@ public enum Event: Sendable, Equatable {
     case readyToRead(PeripheralReference)
     case read(recordID: RecordID, kind: RecordKind, PeripheralReference)
     case readFailed(PeripheralReference, error: String, attempt: Int)
+    /// An import has ended.
+    /// - Parameter count: the records that were not there before.
+    case imported(count: Int)
     case duplicateIgnored(recordID: RecordID, kind: RecordKind, PeripheralReference)
     case historySkipped(PeripheralReference, count: Int)
     /// Without a record for a broadcast whose key is missing or wrong: nothing of it is kept.

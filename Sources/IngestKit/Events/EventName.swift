@@ -12,6 +12,7 @@ public enum EventName: String, Sendable, Hashable, CaseIterable {
     case readyToRead = "ready-to-read"
     case read
     case readFailed = "read-failed"
+    case imported
     case duplicateIgnored = "duplicate-ignored"
     case decodeError = "decode-error"
     case historySkipped = "history-skipped"
@@ -52,6 +53,7 @@ public enum EventName: String, Sendable, Hashable, CaseIterable {
         case .readyToRead: "d0a25154eb6c4c62946fe4d23f17dde6"
         case .read: "2b83473c578e4c96b841be5dd39550fb"
         case .readFailed: "189b66b1c4284a75b97efc9f397ee375"
+        case .imported: "f5eb7f4059084098add1cba5b961f620"
         case .duplicateIgnored: "f48e8fda1c194d4383bf5c3af4534eb7"
         case .decodeError: "67e257a76a4d4306b4c4c06eec62fb23"
         case .historySkipped: "c927f3fe2a884a65aec9fddac331ca32"

@@ -69,7 +69,8 @@ public struct Timekeeper: Sendable {
         }
     }
 
-    private func judge() async -> ClockTrust? {
+    /// Judges the clock once.
+    public func judge() async -> ClockTrust? {
         // Before the questions: if it is set while they are asked, that will be seen.
         let lead = clock.lead
         let found = try? await store.foundLead()

@@ -95,7 +95,7 @@ public final class QueueKeeper: Sendable {
     }
 
     /// Compares what is used with what may be, and changes the level where it has to.
-    func look() async throws {
+    public func look() async throws {
         let level = try await changedLevel()
         let before = current.withLock { current in
             defer { current = level }

@@ -55,6 +55,12 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     case bthome
     case miScale = "mi-scale"
     case mibeacon
+    /// Steps, distances, energy: what somebody did in a span of time. Of imports alone, as the four after it.
+    case activity
+    case workout
+    case sleep
+    case nutrition
+    case reproductiveHealth = "reproductive-health"
     /// A payload that could not be decoded, kept raw.
     case undecoded
 

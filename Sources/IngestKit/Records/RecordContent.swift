@@ -27,6 +27,8 @@ struct RecordContent: Equatable {
     var manufacturer: String?
     var model: String?
     var serial: String?
+    /// Where it is from; nil for a device that was read.
+    var origin: RecordEntry.Origin?
     /// The device's identity address, upper case with colons.
     var address = ""
     var gateway = ""
@@ -57,6 +59,9 @@ struct RecordContent: Equatable {
         manufacturer = try device["manufacturer"].map(Self.text)
         model = try device["model"].map(Self.text)
         serial = try device["serial"].map(Self.text)
+        if let origin = try members["origin"].map(Self.members) {
+            self.origin = RecordEntry.Origin(rawValue: try Self.text(origin["type"]))
+        }
         address = try device["address"].map(Self.text) ?? ""
         gateway = try members["gateway"].map(Self.text) ?? ""
         peripheralID = device["peripheral_id"].flatMap { Int($0) }

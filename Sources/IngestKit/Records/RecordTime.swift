@@ -1,8 +1,12 @@
 /// When a record's measurement was taken, and how that is known (docs/records.md).
 public struct RecordTime: Sendable, Equatable {
-    public enum Source: String, Sendable {
+    public enum Source: String, Sendable, Codable {
         /// The device's clock.
         case device
+        /// Whoever wrote the entry.
+        case entered
+        /// The program whose export it was in.
+        case imported
         /// The moment of reception, for live readings.
         case received
         /// Nothing tells: the value, the moment of reception or the latest that it can have been, is an

@@ -159,6 +159,15 @@ struct ServiceOptions: ParsableArguments {
         return ControlSocket.find(configuration: check.configuration, environment: environment)
     }
 
+    /// The same, where the command cannot do without it.
+    func configuration(environment: [String: String]) throws(CommandFailure) -> Configuration {
+        let check = ConfigurationCheck(
+            path: path, readableProfiles: Profiles.names, host: .current(environment: environment))
+        if let configuration = check.configuration { return configuration }
+        throw CommandFailure(
+            .configuration, check.diagnostics.map(\.description).joined(separator: "\n"))
+    }
+
     static func target(_ text: String) throws(CommandFailure) -> PairingTarget {
         do {
             return try ControlMessage.Target(target: text).parsed()

@@ -103,7 +103,7 @@ struct ControlClient: Sendable {
     /// - Parameter destination: a name, which needs no escapes.
     private static func session(_ destination: String) -> String { "/sessions/\(destination)" }
 
-    private func send<Answer: Decodable>(
+    func send<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, _ message: (any Encodable & Sendable)? = nil
     ) async throws(Failure) -> Answer {
         var request = HTTPClientRequest(url: base + path)
@@ -166,7 +166,7 @@ extension ExitStatus {
         case "bad-target": self = .usage
         case "no-keeper", "adapter-unavailable": self = .unavailable
         case "busy", "reading-under-way", "not-heard", "not-reachable", "other-device", "timed-out",
-            "cancelled", "store-error", "another-user":
+            "cancelled", "store-error", "another-user", "no-time", EntryDesk.noRoom:
             self = .tryAgain
         default: self = .badData
         }

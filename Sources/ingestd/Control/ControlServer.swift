@@ -11,7 +11,7 @@ struct ControlServer: Service {
     /// A poll for the steps of a pairing takes 10 s.
     private static let requestTimeout = 20.0
     /// The most that is taken of one body, in bytes.
-    private static let bodyLimit = 1 << 16
+    static let bodyLimit = 1 << 16
     /// Read and write for the owner and the group.
     private static let mode = 0o660
 
@@ -19,6 +19,7 @@ struct ControlServer: Service {
     let pairings: Pairings
     let sessions: Sessions
     let queue: QueueOperations
+    let entries: EntryDesk
     let status: StatusReport
 
     func run() async throws {
@@ -43,6 +44,7 @@ struct ControlServer: Service {
         await addSessionRoutes(to: server)
         await addStatusRoutes(to: server)
         await addQueueRoutes(to: server)
+        await addEntryRoutes(to: server)
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run() }
@@ -150,19 +152,21 @@ struct ControlServer: Service {
     }
 
     /// The body of a request, read within its bound.
-    private static func message<Message: Decodable>(of request: HTTPRequest) async throws -> Message {
+    static func message<Message: Decodable>(
+        of request: HTTPRequest, limit: Int = bodyLimit
+    ) async throws -> Message {
         let bound = ControlMessage.Refusal.malformed
-        if let count = request.bodySequence.count, count > bodyLimit { throw bound }
+        if let count = request.bodySequence.count, count > limit { throw bound }
         var bytes = Data()
         for try await part in request.bodySequence {
-            guard bytes.count + part.count <= bodyLimit else { throw bound }
+            guard bytes.count + part.count <= limit else { throw bound }
             bytes += part
         }
         guard let message = try? JSONDecoder().decode(Message.self, from: bytes) else { throw bound }
         return message
     }
 
-    private static func reply(_ body: () async throws -> some Encodable) async -> HTTPResponse {
+    static func reply(_ body: () async throws -> some Encodable) async -> HTTPResponse {
         do {
             return response(200, try await body())
         } catch let refusal as PairingRefusal {

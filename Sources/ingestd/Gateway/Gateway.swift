@@ -1,6 +1,4 @@
 import BlueZBridge
-import FoundationEssentials
-import Glibc
 import IngestKit
 import Logging
 import PeripheralSimulator
@@ -35,13 +33,13 @@ struct Gateway: Sendable {
     }
 
     func run(on source: consuming RadioSource) async throws {
-        let lock = try lockState()
-        let bootID = try Self.bootID()
+        let lock = try StateLock.make(configuration.gateway.stateDirectory)
+        let bootID = try BootID.read()
         let events = EventLog(sink: sink)
-        let store = try await openStore(bootID: bootID)
+        let store = try await SQLiteRecordStore.open(configuration, clock: clock)
         await tellOfAbsentDestinations(store)
         let loop = try RadioLoop(clock: clock)
-        let zone = try zone()
+        let zone = try configuration.zone()
         let bluetooth = try makeBluetooth(source, loop: loop, zone: zone)
         let simulation = bluetooth.simulation
         let timekeeper = timekeeper(store: store, zone: zone, events: events)
@@ -91,7 +89,11 @@ struct Gateway: Sendable {
             ControlServer(
                 path: controlPath, pairings: pairings,
                 sessions: Sessions(sessions, destinations: configuration.destinations, store: store),
-                queue: QueueOperations(store: store, configuration: configuration), status: status))
+                queue: QueueOperations(store: store, configuration: configuration),
+                entries: EntryDesk(
+                    store: store, clock: clock, gateway: configuration.gateway.id,
+                    level: { keeper.level }),
+                status: status))
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, status: status,
@@ -197,73 +199,9 @@ struct Gateway: Sendable {
     ) -> Timekeeper {
         Timekeeper(
             clock: clock, store: store, zone: zone,
-            sources: Timekeeper.Sources(
-                isSynchronized: { await SystemBus.isTimeSynchronized() },
-                realTimeClocks: { RealTimeClocks.times() }),
-            isConfigured: configuration.gateway.trustsClock, released: Version.released, events: events,
+            sources: .ofSystem, isConfigured: configuration.gateway.trustsClock, released: Version.released,
+            events: events,
             told: { StandardError.print($0.words) })
-    }
-
-    private func lockState() throws(CommandFailure) -> StateLock {
-        let directory = configuration.gateway.stateDirectory
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw CommandFailure(
-                .cannotCreate,
-                "\(directory): the state directory cannot be made; run as ingestd.service, "
-                    + "or set gateway.state_directory")
-        }
-        do throws(StateLock.Failure) {
-            return try StateLock(directory: directory)
-        } catch {
-            switch error {
-            case .heldByAnother:
-                throw CommandFailure(
-                    .tryAgain, "\(directory): another ingestd uses this state directory; stop that one first")
-            case .system(EROFS):
-                throw CommandFailure(
-                    .cannotCreate,
-                    "\(directory): the state directory is on a read-only file system; mount it writable, or "
-                        + "set gateway.state_directory")
-            case .system(let errno):
-                throw CommandFailure(
-                    .cannotCreate,
-                    "\(directory): the state directory cannot be used (errno \(errno)); it must belong to "
-                        + "the user of the service")
-            }
-        }
-    }
-
-    private func openStore(bootID: String) async throws(CommandFailure) -> SQLiteRecordStore {
-        do {
-            return try await SQLiteRecordStore.open(
-                path: configuration.gateway.stateDirectory + "/queue.db", bootID: bootID, clock: clock,
-                destinations: configuration.routings)
-        } catch let error as StoreError {
-            throw CommandFailure(error)
-        } catch {
-            throw CommandFailure(.cannotCreate, "the queue cannot be opened: \(error)")
-        }
-    }
-
-    private static func bootID() throws(CommandFailure) -> String {
-        let path = "/proc/sys/kernel/random/boot_id"
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw CommandFailure(.unavailable, "\(path) cannot be read: do not use ProcSubset=pid")
-        }
-        return text.filter { !$0.isWhitespace }
-    }
-
-    private func zone() throws(CommandFailure) -> TimeZoneRules {
-        guard let name = configuration.gateway.timeZone else { return .ofSystem() }
-        do {
-            return try TimeZoneRules.load(name)
-        } catch {
-            throw CommandFailure(.configuration, "gateway.time_zone: \(error)")
-        }
     }
 
     private func makeDeliveries(

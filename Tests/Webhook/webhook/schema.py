@@ -102,6 +102,13 @@ def refuses():
         (("raw", "characteristic"), "2a35"), (("simulated",), False), (("subject",), ""),
     ]]
     wrong.append(changed(bad, ("measurements",), []))
+    # A record is of a peripheral or of an entry, and has what belongs to it.
+    entry = next(record for record in SAMPLES if record.get("origin", {}).get("type") == "apple-health")
+    wrong += [changed(first, (name,), changed) for name in ("device", "raw")]
+    wrong += [changed(first, ("device", name), changed) for name in ("peripheral_id", "address")]
+    wrong += [changed(first, ("origin",), entry["origin"]), changed(entry, ("origin",), changed),
+              changed(entry, ("raw",), first["raw"]), changed(entry, ("device",), first["device"]),
+              changed(entry, ("origin", "type"), "google-fit")]
     for record in wrong:
         if RECORDS.is_valid(record):
             raise Failure(f"taken for a record: {json.dumps(record)}")

@@ -1,0 +1,131 @@
+/// A measurement that came by no radio: written by hand, or out of another program's export.
+public struct RecordEntry: Sendable, Equatable, Codable {
+    /// Where it is from.
+    public enum Origin: String, Sendable, Codable {
+        /// Somebody wrote it: `ingestd submit`.
+        case manual
+        /// An export of Apple Health: `ingestd import`.
+        case appleHealth = "apple-health"
+    }
+
+    /// One measured quantity. The number is text, so that it goes over the control socket with its digits.
+    public struct Value: Sendable, Equatable, Codable {
+        public var type: String
+        /// The MDC code.
+        public var code: UInt32?
+        /// As JSON, without an exponent.
+        public var number: String
+        /// In UCUM.
+        public var unit: String
+
+        public init(type: String, code: UInt32?, number: ExactDecimal, unit: String) {
+            self.type = type
+            self.code = code
+            self.number = number.description
+            self.unit = unit
+        }
+    }
+
+    /// What an export says of where it has a measurement from.
+    public struct Source: Sendable, Equatable, Codable {
+        /// The program or the device, as its owner named it.
+        public var name: String?
+        public var version: String?
+        public var manufacturer: String?
+        public var model: String?
+        public var firmware: String?
+
+        public init(
+            name: String? = nil, version: String? = nil, manufacturer: String? = nil, model: String? = nil,
+            firmware: String? = nil
+        ) {
+            self.name = name
+            self.version = version
+            self.manufacturer = manufacturer
+            self.model = model
+            self.firmware = firmware
+        }
+    }
+
+    public var kind: RecordKind
+    public var origin: Origin
+    /// When it was measured, or began, in seconds since 1970.
+    public var start: Int64
+    /// When it ended; nil for a moment.
+    public var end: Int64?
+    /// How far the clock that `start` was read from is ahead of UTC, in seconds.
+    public var utcOffset: Int
+    public var timeSource: RecordTime.Source
+    public var values: [Value]
+    /// In kebab case.
+    public var flags: [String]
+    /// Nil is unassigned.
+    public var subject: String?
+    public var source: Source
+    /// What tells it from every other of its origin, but for whom it belongs to (docs/records.md).
+    public var name: String
+
+    public init(
+        kind: RecordKind, origin: Origin, start: Int64, end: Int64? = nil, utcOffset: Int,
+        timeSource: RecordTime.Source, values: [Value], flags: [String] = [], subject: String? = nil,
+        source: Source = Source(), name: String
+    ) {
+        self.kind = kind
+        self.origin = origin
+        self.start = start
+        self.end = end
+        self.utcOffset = utcOffset
+        self.timeSource = timeSource
+        self.values = values
+        self.flags = flags
+        self.subject = subject
+        self.source = source
+        self.name = name
+    }
+
+    /// Live: of now, told by whoever measured. What was kept elsewhere is historical.
+    var stage: Record.Stage { origin == .manual ? .live : .historical }
+
+    /// Names it for its person, by whichever gateway it comes. A person who is not known is somebody of this gateway.
+    func id(gateway: String) -> RecordID {
+        RecordID(text: NameUUID.text(of: Array("\(name)|\(subject ?? "|\(gateway)")".utf8)))
+    }
+}
+
+/// An entry as the queue takes it.
+public struct EnteredRecord: Sendable, Equatable {
+    public let id: RecordID
+    public let kind: RecordKind
+    public let origin: RecordEntry.Origin
+    /// The record, as canonical JSON.
+    public let body: String
+
+    /// - Parameters:
+    ///   - received: when the gateway got it, in seconds since 1970.
+    /// - Returns: nil for an entry that is no record: a number that is none, a time outside of the calendar, text that is
+    ///   longer than what any origin has.
+    public init?(_ entry: RecordEntry, gateway: String, received: Int64) {
+        guard entry.isSound, let body = entry.json(gateway: gateway, received: received) else { return nil }
+        id = entry.id(gateway: gateway)
+        kind = entry.kind
+        origin = entry.origin
+        self.body = body
+    }
+}
+
+extension RecordEntry {
+    /// Bytes of a text, by far more than any origin has.
+    public static let longestText = 256
+    private static let mostValues = 32
+
+    fileprivate var isSound: Bool {
+        let texts =
+            [source.name, source.version, source.manufacturer, source.model, source.firmware, subject]
+            .compactMap { $0 } + flags + values.flatMap { [$0.type, $0.number, $0.unit] }
+        return kind.isDelivered && values.count <= Self.mostValues && flags.count <= Self.mostValues
+            && name.utf8.count <= 4 * Self.longestText
+            && texts.allSatisfy { (1...Self.longestText).contains($0.utf8.count) }
+            && values.allSatisfy { ExactDecimal(json: $0.number) != nil }
+            && abs(utcOffset) < 86_400 && (end ?? start) >= start
+    }
+}

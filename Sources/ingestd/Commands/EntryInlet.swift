@@ -1,0 +1,76 @@
+import FoundationEssentials
+import IngestKit
+
+/// The way of entries into the queue: by the running service, or, where none runs, by the queue itself.
+enum EntryInlet: Sendable {
+    case service(ControlClient)
+    case queue(OwnQueue)
+
+    /// Finds the service of a configuration, or opens its queue.
+    static func open(_ configuration: Configuration, environment: [String: String]) async throws -> Self {
+        let client = ControlClient(
+            path: ControlSocket.find(configuration: configuration, environment: environment))
+        do {
+            // Nothing, to see who answers.
+            _ = try await client.enter(ControlMessage.Entries(entries: []))
+            return .service(client)
+        } catch ControlClient.Failure.noService {
+            await client.close()
+            return .queue(try await OwnQueue(configuration))
+        } catch {
+            await client.close()
+            throw CommandFailure(error, path: client.path)
+        }
+    }
+
+    /// Returns when they are on the disk.
+    /// - Throws: `ControlMessage.Refusal` where there is no room for more of an import, else `CommandFailure`.
+    func enter(_ entries: [RecordEntry]) async throws -> ControlMessage.Entered {
+        let message = ControlMessage.Entries(entries: entries)
+        do {
+            switch self {
+            case .service(let client): return try await client.enter(message)
+            case .queue(let queue): return try await queue.enter(message)
+            }
+        } catch let refusal as ControlMessage.Refusal {
+            throw refusal.reason == EntryDesk.noRoom ? refusal : CommandFailure(refusal)
+        } catch ControlClient.Failure.refused(let refusal) {
+            throw refusal.reason == EntryDesk.noRoom ? refusal : CommandFailure(refusal)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    func endImport(added: Int) async throws {
+        do {
+            switch self {
+            case .service(let client): try await client.endImport(added: added)
+            case .queue(let queue): try await queue.desk.store.tellImported(count: added)
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    func close() async {
+        switch self {
+        case .service(let client): await client.close()
+        case .queue(let queue): await queue.close()
+        }
+    }
+
+    private func failure(_ error: any Error) -> any Error {
+        switch (self, error) {
+        case (.service(let client), let failure as ControlClient.Failure):
+            CommandFailure(failure, path: client.path)
+        case (_, let error as StoreError): CommandFailure(error)
+        default: error
+        }
+    }
+}
+
+extension CommandFailure {
+    init(_ refusal: ControlMessage.Refusal) {
+        self.init(ExitStatus(reason: refusal.reason), refusal.error)
+    }
+}

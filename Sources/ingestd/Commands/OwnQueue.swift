@@ -1,0 +1,67 @@
+import FoundationEssentials
+import Glibc
+import IngestKit
+
+/// The queue of a gateway that does not run, held for one command.
+final class OwnQueue: Sendable {
+    let desk: EntryDesk
+    private let keeper: QueueKeeper
+    private let lock: StateLock
+
+    /// - Throws: `CommandFailure` where another holds it, or may not be written.
+    init(_ configuration: Configuration) async throws {
+        let directory = configuration.gateway.stateDirectory
+        try Self.checkOwner(of: directory)
+        lock = try StateLock.take(directory)
+        let clock = JudgedClock(SystemClock())
+        let store = try await SQLiteRecordStore.open(configuration, clock: clock)
+        // What is told meanwhile is told by the service, of what it finds itself.
+        let events = EventLog(sink: NoSink())
+        keeper = QueueKeeper(
+            store: store, disk: DirectorySpace(directory: directory),
+            settings: QueueKeeper.Settings(
+                maximumSize: configuration.queue.maximumSize,
+                keepSubmitted: configuration.queue.keepSubmitted),
+            clock: clock, events: events, setTakesRecords: { _ in })
+        let timekeeper = Timekeeper(
+            clock: clock, store: store, zone: try configuration.zone(), sources: .ofSystem,
+            isConfigured: configuration.gateway.trustsClock, released: Version.released, events: events,
+            told: { _ in })
+        _ = await timekeeper.judge()
+        desk = EntryDesk(
+            store: store, clock: clock, gateway: configuration.gateway.id,
+            level: { [keeper] in keeper.level })
+    }
+
+    func enter(_ message: ControlMessage.Entries) async throws -> ControlMessage.Entered {
+        // No part of a gateway looks after the room.
+        try await keeper.look()
+        return try await desk.take(message)
+    }
+
+    func close() async {
+        try? await desk.store.close()
+    }
+
+    private struct NoSink: EventSink {
+        func write(_: JournalEntry) {}
+    }
+
+    /// Files that another user makes there would be in the service's way.
+    private static func checkOwner(of directory: String) throws(CommandFailure) {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: directory)
+        // A number object where all of Foundation is loaded, and an integer else; both are written in digits.
+        guard let owner = attributes?[.ownerAccountID].flatMap({ Int("\($0)") }) else {
+            throw CommandFailure(
+                .unavailable,
+                "no service listens, and there is no state directory \(directory): start ingestd.service, or "
+                    + "name the service's configuration with --config")
+        }
+        guard owner == Int(geteuid()) else {
+            throw CommandFailure(
+                .noPermission,
+                "no service listens, and \(directory) belongs to another user: start ingestd.service, or run it "
+                    + "as that user (runuser -u ingestd -- ingestd …)")
+        }
+    }
+}

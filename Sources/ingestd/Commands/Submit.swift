@@ -1,0 +1,106 @@
+import ArgumentParser
+import FoundationEssentials
+import IngestKit
+
+/// `ingestd submit`: puts a measurement that somebody wrote into the queue.
+struct Submit: AsynchronousCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put a measurement that was read off by eye into the queue.",
+        discussion: """
+            It goes to the destinations like any reading. The same measurement of the same time and person is \
+            taken once. Kinds, each with its units, of which the first is taken where none is written:
+
+            \(EntryForm.all.map { "  \($0.name): \($0.unitNames)" }.joined(separator: "\n"))
+
+            The running service takes it; where none runs it goes into the queue directly.
+            """)
+
+    @Argument(help: "What was measured, such as glucose or blood-pressure.")
+    var kind: String
+
+    @Argument(help: "The number, with the digits that were shown; of a blood pressure two, 120/80.")
+    var value: String
+
+    @Argument(help: "The unit, such as mmol/L.")
+    var unit: String?
+
+    @Option(help: "Beats a minute, measured with a blood-pressure or spo2.")
+    var pulse: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When: 2026-11-20T09:15 by the gateway's clock, or with an offset such as +01:00. Default: now.",
+            valueName: "time"))
+    var time: String?
+
+    @Option(help: "Whom it belongs to. Default: nobody, unassigned.")
+    var subject: String?
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Print the result as one JSON object.")
+    var json = false
+
+    func serve() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = try service.configuration(environment: environment)
+        let entry = try entry(in: try configuration.zone())
+        let inlet = try await EntryInlet.open(configuration, environment: environment)
+        let result: Result<ControlMessage.Entered, any Error>
+        do {
+            result = .success(try await inlet.enter([entry]))
+        } catch {
+            result = .failure(error)
+        }
+        await inlet.close()
+        try tell(try result.get(), entry)
+    }
+
+    private func entry(in zone: TimeZoneRules) throws(CommandFailure) -> RecordEntry {
+        guard let form = EntryForm.named(kind) else {
+            throw CommandFailure(
+                .usage,
+                "\(kind): expected one of \(EntryForm.all.map(\.name).joined(separator: ", "))")
+        }
+        try Self.check(subject: subject)
+        let now = SystemClock().wallNanoseconds / 1_000_000_000
+        var moment = EntryTime(instant: now, utcOffset: zone.offset(at: now))
+        if let time {
+            guard let written = EntryTime(time, in: zone) else {
+                throw CommandFailure(
+                    .usage, "--time \(time): expected such as 2026-11-20T09:15 or 2026-11-20T09:15:00+01:00")
+            }
+            // As far ahead as a device's clock may be.
+            guard written.instant <= now + 300 else {
+                throw CommandFailure(.badData, "--time \(time) is in the future")
+            }
+            moment = written
+        }
+        do {
+            return .manual(
+                form, try form.read(value, unit: unit, pulse: pulse), at: moment,
+                isTimeWritten: time != nil, subject: subject)
+        } catch {
+            throw CommandFailure(.badData, error.description)
+        }
+    }
+
+    static func check(subject: String?) throws(CommandFailure) {
+        guard let subject, !(1...RecordEntry.longestText).contains(subject.utf8.count) else { return }
+        throw CommandFailure(.usage, "--subject: expected 1 to \(RecordEntry.longestText) bytes")
+    }
+
+    private func tell(_ answer: ControlMessage.Entered, _ entry: RecordEntry) throws {
+        let id = answer.last ?? ""
+        guard json else {
+            return try StandardOutput.write(
+                answer.added > 0 ? "In the queue as \(id).\n" : "Was in the queue already, as \(id).\n")
+        }
+        var text = JSONText()
+        text.beginObject()
+        text.member("id", id)
+        text.member("added", answer.added > 0)
+        text.endObject()
+        try StandardOutput.write(text.string + "\n")
+    }
+}

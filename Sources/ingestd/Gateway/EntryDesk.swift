@@ -1,0 +1,41 @@
+import IngestKit
+
+/// Takes entries into the queue, for the control socket or for a command that has the queue to itself.
+struct EntryDesk: Sendable {
+    let store: SQLiteRecordStore
+    let clock: JudgedClock
+    /// Its id.
+    let gateway: String
+    let level: @Sendable () -> QueueKeeper.Level
+
+    func take(_ message: ControlMessage.Entries) async throws -> ControlMessage.Entered {
+        guard let wall = clock.trustedWallNanoseconds else {
+            throw ControlMessage.Refusal(
+                error: "the gateway's clock is not known to be right, so nothing can be dated: set it, or "
+                    + "gateway.trust_clock, and try again", reason: "no-time")
+        }
+        // What peripherals send has the last of the room.
+        if level() != .normal, message.entries.contains(where: { $0.origin != .manual }) {
+            throw ControlMessage.Refusal(
+                error:
+                    "the queue is nearly full of records that are not delivered: see why a destination does "
+                    + "not take them, or allow more (queue.max_size), and import again", reason: Self.noRoom)
+        }
+        let records = try message.entries.map { entry throws(ControlMessage.Refusal) in
+            guard let record = EnteredRecord(entry, gateway: gateway, received: wall / 1_000_000_000) else {
+                throw .malformed
+            }
+            return record
+        }
+        let news = try await store.enter(records)
+        return ControlMessage.Entered(added: news.count { $0 }, last: records.last?.id.text)
+    }
+
+    func end(_ message: ControlMessage.ImportEnd) async throws -> ControlMessage.Done {
+        try await store.tellImported(count: message.added)
+        return ControlMessage.Done()
+    }
+
+    /// Why an import has to wait.
+    static let noRoom = "queue-full"
+}

@@ -1,0 +1,90 @@
+import FoundationEssentials
+import Glibc
+import IngestKit
+
+/// What the gateway and a command that has its queue to itself open alike.
+extension StateLock {
+    /// Makes the state directory where it is missing, and takes its lock.
+    static func make(_ directory: String) throws(CommandFailure) -> StateLock {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure(
+                .cannotCreate,
+                "\(directory): the state directory cannot be made; run as ingestd.service, "
+                    + "or set gateway.state_directory")
+        }
+        return try take(directory)
+    }
+
+    /// Takes the lock of a state directory that is there.
+    static func take(_ directory: String) throws(CommandFailure) -> StateLock {
+        do throws(StateLock.Failure) {
+            return try StateLock(directory: directory)
+        } catch {
+            switch error {
+            case .heldByAnother:
+                throw CommandFailure(
+                    .tryAgain, "\(directory): another ingestd uses this state directory; stop that one first")
+            case .system(EROFS):
+                throw CommandFailure(
+                    .cannotCreate,
+                    "\(directory): the state directory is on a read-only file system; mount it writable, or "
+                        + "set gateway.state_directory")
+            case .system(let errno):
+                throw CommandFailure(
+                    .cannotCreate,
+                    "\(directory): the state directory cannot be used (errno \(errno)); it must belong to "
+                        + "the user of the service")
+            }
+        }
+    }
+}
+
+extension SQLiteRecordStore {
+    /// The queue of a configuration.
+    static func open(
+        _ configuration: Configuration, clock: any GatewayClock
+    ) async throws(CommandFailure) -> SQLiteRecordStore {
+        let bootID = try BootID.read()
+        do {
+            return try await SQLiteRecordStore.open(
+                path: configuration.gateway.stateDirectory + "/queue.db", bootID: bootID, clock: clock,
+                destinations: configuration.routings)
+        } catch let error as StoreError {
+            throw CommandFailure(error)
+        } catch {
+            throw CommandFailure(.cannotCreate, "the queue cannot be opened: \(error)")
+        }
+    }
+}
+
+extension Configuration {
+    func zone() throws(CommandFailure) -> TimeZoneRules {
+        guard let name = gateway.timeZone else { return .ofSystem() }
+        do {
+            return try TimeZoneRules.load(name)
+        } catch {
+            throw CommandFailure(.configuration, "gateway.time_zone: \(error)")
+        }
+    }
+}
+
+/// The kernel's name of this boot.
+enum BootID {
+    static func read() throws(CommandFailure) -> String {
+        let path = "/proc/sys/kernel/random/boot_id"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw CommandFailure(.unavailable, "\(path) cannot be read: do not use ProcSubset=pid")
+        }
+        return text.filter { !$0.isWhitespace }
+    }
+}
+
+extension Timekeeper.Sources {
+    static let ofSystem = Timekeeper.Sources(
+        isSynchronized: { await SystemBus.isTimeSynchronized() },
+        realTimeClocks: { RealTimeClocks.times() })
+}

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct EnteredRecordTests {
+    static let glucose = RecordEntry.manual(
+        EntryForm.named("glucose")!,
+        [
+            RecordEntry.Value(
+                type: "glucose", code: 160_020, number: ExactDecimal(coefficient: 540, exponent: -2),
+                unit: "mmol/L")
+        ], at: EntryTime(instant: 1_795_162_500, utcOffset: 3600), isTimeWritten: true,
+        subject: "patient-17")
+
+    static let steps = RecordEntry(
+        kind: .activity, origin: .appleHealth, start: 1_795_162_500, end: 1_795_163_100, utcOffset: 3600,
+        timeSource: .imported,
+        values: [
+            RecordEntry.Value(
+                type: "steps", code: nil, number: ExactDecimal(coefficient: 812, exponent: 0), unit: "1")
+        ], flags: ["user-entered"],
+        source: RecordEntry.Source(
+            name: "Anna's \"Watch\"", version: "10.1", manufacturer: "Apple Inc.", model: "Watch",
+            firmware: "10.1"),
+        name: "HEALTHKIT|HKQuantityTypeIdentifierStepCount|1795162500|1795163100|812 count|1")
+
+    private func record(_ entry: RecordEntry, gateway: String = "box") throws -> EnteredRecord {
+        try #require(EnteredRecord(entry, gateway: gateway, received: 1_795_166_107))
+    }
+
+    @Test func anEntryIsARecordWithoutAPeripheral() throws {
+        #expect(
+            try record(Self.glucose).body == """
+                {"version":1,"id":"\(try record(Self.glucose).id)","kind":"glucose","stage":"live",\
+                "time":{"value":"2026-11-20T09:15:00+01:00","source":"entered",\
+                "received":"2026-11-20T09:15:07Z"},\
+                "measurements":[{"type":"glucose","code":"160020","value":5.40,"unit":"mmol/L"}],\
+                "subject":"patient-17","origin":{"type":"manual"},"gateway":"box"}
+                """)
+        #expect(
+            try record(Self.steps).body == """
+                {"version":1,"id":"\(try record(Self.steps).id)","kind":"activity","stage":"historical",\
+                "time":{"value":"2026-11-20T09:15:00+01:00","end":"2026-11-20T09:25:00+01:00",\
+                "source":"imported","received":"2026-11-20T09:15:07Z"},\
+                "measurements":[{"type":"steps","value":812,"unit":"1"}],"flags":["user-entered"],\
+                "device":{"manufacturer":"Apple Inc.","model":"Watch","firmware":"10.1"},\
+                "origin":{"type":"apple-health","name":"Anna's \\"Watch\\"","version":"10.1"},\
+                "gateway":"box"}
+                """)
+    }
+
+    @Test func destinationsReadItLikeAnyOther() throws {
+        let content = try #require(RecordContent(json: record(Self.steps).body))
+        #expect(content.origin == .appleHealth)
+        #expect(content.kind == .activity)
+        #expect(content.time == 1_795_162_500)
+        #expect(content.model == "Watch")
+        #expect(content.values.map(\.number) == ["812"])
+    }
+
+    /// docs/records.md shows this one.
+    @Test func theNameIsTheOneThatIsDocumented() throws {
+        #expect(Self.glucose.name == "MANUAL|glucose|1795162500|glucose=5.40 mmol/L")
+        #expect(try record(Self.glucose).id.text == "9ab4f547-07a0-59d9-aad2-ff5669307d16")
+    }
+
+    @Test func aKnownPersonsEntryHasOneNameAtEveryGateway() throws {
+        #expect(try record(Self.glucose, gateway: "a").id == record(Self.glucose, gateway: "b").id)
+        #expect(try record(Self.steps, gateway: "a").id != record(Self.steps, gateway: "b").id)
+        var other = Self.glucose
+        other.subject = "patient-18"
+        #expect(try record(other).id != record(Self.glucose).id)
+    }
+
+    @Test func whatIsNoRecordIsRefused() throws {
+        func isRefused(_ change: (inout RecordEntry) -> Void) -> Bool {
+            var entry = Self.steps
+            change(&entry)
+            return EnteredRecord(entry, gateway: "box", received: 1_795_166_107) == nil
+        }
+        #expect(!isRefused { _ in })
+        #expect(isRefused { $0.kind = .undecoded })
+        #expect(isRefused { $0.values[0].number = "8\",\"x\":1" })
+        #expect(isRefused { $0.values[0].number = "1e3" })
+        #expect(isRefused { $0.values[0].unit = "" })
+        #expect(isRefused { $0.end = $0.start - 1 })
+        #expect(isRefused { $0.start = .min })
+        #expect(
+            isRefused {
+                $0.start = .max
+                $0.end = nil
+            })
+        #expect(isRefused { $0.source.name = String(repeating: "x", count: 257) })
+        #expect(isRefused { $0.values = Array(repeating: $0.values[0], count: 33) })
+        #expect(isRefused { $0.utcOffset = 86_400 })
+    }
+}

@@ -1,0 +1,111 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct EntryFormTests {
+    private func read(
+        _ form: String, _ text: String, _ unit: String? = nil, pulse: String? = nil
+    ) throws -> [String] {
+        try #require(EntryForm.named(form)).read(text, unit: unit, pulse: pulse).map {
+            "\($0.type) \($0.number) \($0.unit)"
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("glucose", "5.4", "mmol/L", "glucose 5.4 mmol/L"),
+            // mg/dL unless another unit is written
+            ("glucose", "97", nil, "glucose 97 mg/dL"),
+            // the digits stay
+            ("glucose", "5.40", "mmol/l", "glucose 5.40 mmol/L"),
+            ("weight", "72.500", nil, "weight 72.500 kg"),
+            ("weight", "160.0", "lb", "weight 160.0 [lb_av]"),
+            ("height", "178", "cm", "height 1.78 m"),
+            ("height", "178.5", "cm", "height 1.785 m"),
+            ("body-temperature", "98.60", "F", "body-temperature 98.60 [degF]"),
+            ("spo2", "97", nil, "spo2 97 %"),
+            ("heart-rate", "62", "bpm", "heart-rate 62 /min"),
+            ("hba1c", "6.10", nil, "hba1c 6.10 %"),
+            ("carbohydrate", "0", "g", "carbohydrate 0 g"),
+        ] as [(String, String, String?, String)])
+    func aNumberKeepsItsDigits(form: String, text: String, unit: String?, expected: String) throws {
+        #expect(try read(form, text, unit) == [expected])
+    }
+
+    @Test func aBloodPressureIsTwoNumbersAndMayHaveAPulse() throws {
+        #expect(
+            try read("blood-pressure", "120/80", "mm[Hg]", pulse: "62") == [
+                "systolic 120 mm[Hg]", "diastolic 80 mm[Hg]", "pulse-rate 62 /min",
+            ])
+        #expect(
+            try read("blood-pressure", "16.0/10.7", "kPa") == ["systolic 16.0 kPa", "diastolic 10.7 kPa"])
+    }
+
+    @Test(
+        arguments: [
+            (
+                "glucose", "5.4", nil, nil,
+                "5.4 mg/dL is not plausible: expected 10 to 1200; if it is in mmol/L"
+            ),
+            ("glucose", "97", "mmol/L", nil, "97 mmol/L is not plausible: expected 0.60 to 66.60"),
+            ("glucose", "9.99", "mg/dL", nil, "not plausible"),
+            ("glucose", "1200.01", nil, nil, "not plausible"),
+            ("glucose", "5,4", "mmol/L", nil, "5,4: expected a number"),
+            ("glucose", "-5.4", "mmol/L", nil, "expected a number"),
+            ("glucose", "1e2", nil, nil, "expected a number"),
+            ("glucose", "97.", nil, nil, "expected a number"),
+            ("glucose", ".5", nil, nil, "expected a number"), ("glucose", "", nil, nil, "expected a number"),
+            ("glucose", "100.00000000000", nil, nil, "expected a number"),
+            ("glucose", "97", "kg", nil, "kg: glucose is in mg/dL or mmol/L"),
+            ("blood-pressure", "120", nil, nil, "expected two numbers"),
+            ("blood-pressure", "120/80/62", nil, nil, "expected two numbers"),
+            ("blood-pressure", "80/120", nil, nil, "the systolic one is first"),
+            ("blood-pressure", "120/120", nil, nil, "the systolic one is first"),
+            ("blood-pressure", "120/8", nil, nil, "diastolic 8 mm[Hg] is not plausible"),
+            ("blood-pressure", "120/80", nil, "620", "pulse-rate 620 /min is not plausible"),
+            ("weight", "72", nil, "62", "weight has no pulse rate"),
+        ] as [(String, String, String?, String?, String)])
+    func aSlipIsAnError(form: String, text: String, unit: String?, pulse: String?, words: String) throws {
+        let form = try #require(EntryForm.named(form))
+        let error = #expect(throws: EntryError.self) { try form.read(text, unit: unit, pulse: pulse) }
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func everyFormTakesItsOwnUnits() throws {
+        for form in EntryForm.all {
+            #expect(form.second.isEmpty == (form.types.count == 1), "\(form.name)")
+            #expect(form.second.isEmpty || form.second.count == form.units.count, "\(form.name)")
+            #expect(form.kind.isDelivered, "\(form.name)")
+        }
+        #expect(Set(EntryForm.all.map(\.name)).count == EntryForm.all.count)
+    }
+}
+
+@Suite struct EntryTimeTests {
+    private let berlin: TimeZoneRules
+
+    init() throws {
+        berlin = try TimeZoneRules.load("Europe/Berlin")
+    }
+
+    @Test(
+        arguments: [
+            ("2026-11-20T09:15", 1_795_162_500, 3600), ("2026-11-20 09:15:07", 1_795_162_507, 3600),
+            ("2026-11-20T09:15:07Z", 1_795_166_107, 0), ("2026-11-20T09:15:07-05:30", 1_795_185_907, -19_800),
+            ("2019-03-01 08:00:00 +0100", 1_551_423_600, 3600),
+            // occurs twice, never
+            ("2026-10-25T02:30", 1_792_888_200, 7200), ("2026-03-29T02:30", 1_774_747_800, 3600),
+        ] as [(String, Int64, Int)])
+    func aMomentIsRead(text: String, instant: Int64, offset: Int) {
+        #expect(EntryTime(text, in: berlin) == EntryTime(instant: instant, utcOffset: offset))
+    }
+
+    @Test(arguments: [
+        "", "now", "2026-11-20", "2026-11-20T", "2026-11-20T9:15", "2026-02-29T09:15", "2026-11-20T24:00",
+        "2026-11-20T09:15x", "2026-11-20T09:15:07Zx", "2026-11-20T09:15:07+1", "2026-11-20T09:15:07+24:00",
+        "2026-11-20T09:15:60", "20261120T091500Z", "２026-11-20T09:15",
+    ])
+    func anythingElseIsNone(text: String) {
+        #expect(EntryTime(text, in: berlin) == nil)
+    }
+}
