@@ -1,7 +1,7 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles webhook delivery mqtt disk kills lab cuts lint fuzz \
-	prove-kills prove-queue prove-disk prove-power-cuts \
+.PHONY: all build demo test test-unit oracles webhook delivery mqtt import disk kills lab cuts lint fuzz \
+	prove-import prove-kills prove-queue prove-disk prove-power-cuts \
 	bench-decode release packages clean
 
 all: build
@@ -31,6 +31,10 @@ webhook: packages
 	swift build
 	tools/test webhook
 
+import: packages
+	swift build
+	tools/test import
+
 delivery: packages
 	swift build
 	tools/test delivery
@@ -51,6 +55,10 @@ kills: packages
 prove-kills: packages
 	swift build
 	KILLS=$${KILLS:-1000} Tests/Reliability/run
+
+# An Apple Health export whose document has BYTES bytes, by the release build; docs/import.md.
+prove-import: release
+	INGESTD=$(CURDIR)/ingestd BYTES=$${BYTES:-2000000000} Tests/Import/run large
 
 # The queue against a model of it; `make test` takes 1,500 steps. QUEUE_SEED repeats a run.
 prove-queue:

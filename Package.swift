@@ -57,6 +57,9 @@ let package = Package(
         .target(name: "CBlueZ", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
         .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto")]),
+        .target(name: "CArchive", linkerSettings: [.linkedLibrary("archive")]),
+        .target(name: "CExpat", linkerSettings: [.linkedLibrary("expat")]),
+        .target(name: "ExportBridge", dependencies: ["CArchive", "CExpat"], swiftSettings: strict),
         .target(
             name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestKit"], swiftSettings: strict),
         .target(name: "MQTTBridge", dependencies: ["CMosquitto", "IngestKit"], swiftSettings: strict),
@@ -77,7 +80,7 @@ let package = Package(
         .executableTarget(
             name: "ingestd",
             dependencies: [
-                "BlueZBridge", "CSystemd", "IngestKit", "MQTTBridge", "PeripheralSimulator",
+                "BlueZBridge", "CSystemd", "ExportBridge", "IngestKit", "MQTTBridge", "PeripheralSimulator",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -105,6 +108,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .testTarget(name: "ExportBridgeTests", dependencies: ["ExportBridge"], swiftSettings: strict),
         .testTarget(
             name: "BlueZBridgeTests", dependencies: ["BlueZBridge", "IngestKit", "PeripheralSimulator"],
             swiftSettings: strict),

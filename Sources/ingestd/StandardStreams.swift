@@ -13,6 +13,10 @@ enum StandardOutput {
 enum StandardError {
     /// That standard error is closed cannot be told to anyone.
     static func print(_ line: String) {
-        _ = try? FileDescriptor.standardError.writeAll("\(line)\n".utf8)
+        write("\(line)\n")
+    }
+
+    static func write(_ text: String) {
+        _ = try? FileDescriptor.standardError.writeAll(text.utf8)
     }
 }

@@ -11,7 +11,7 @@ struct Ingestd: ParsableCommand {
             Run.self, Check.self, Peripherals.self, Decode.self, Receive.self, Pair.self, Unpair.self,
             SignIn.self, SignOut.self,
             Status.self, Records.self, Failed.self,
-            Submit.self,
+            Submit.self, Import.self,
         ])
 }
 

@@ -5,6 +5,7 @@ import IngestKit
 enum ExitStatus: Int32 {
     case usage = 64
     case badData = 65
+    case noInput = 66
     case unavailable = 69
     case cannotCreate = 73
     case tryAgain = 75

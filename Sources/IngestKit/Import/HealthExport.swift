@@ -1,0 +1,177 @@
+/// Makes entries of an Apple Health export, element by element, as they come (docs/import.md). It holds the element that
+/// is under way, and what has not been taken.
+public final class HealthExport {
+    /// What is to be taken of it.
+    public struct Selection: Sendable {
+        public var sets: Set<HealthKitSet>
+        /// Only what began then or later, in seconds since 1970.
+        public var since: Int64?
+        /// Whom all of it belongs to.
+        public var subject: String?
+
+        public init(sets: Set<HealthKitSet>, since: Int64? = nil, subject: String? = nil) {
+            self.sets = sets
+            self.since = since
+            self.subject = subject
+        }
+    }
+
+    /// What became of the export's records.
+    public struct Tally: Sendable, Equatable {
+        /// By kind.
+        public var taken: [RecordKind: Int] = [:]
+        /// From before `since`.
+        public var earlier = 0
+        /// Of known types in sets that are not wanted.
+        public var unwanted = 0
+        /// Without a date, or with a value that is none.
+        public var unreadable = 0
+        /// Values of blood pressures outside of any.
+        public var loosePressures = 0
+        /// Of types that have no kind, by their names.
+        public var unknown: [String: Int] = [:]
+        /// Of types beyond `mostUnknown`.
+        public var otherUnknown = 0
+        /// Records whose unit has no code, by the unit.
+        public var unknownUnits: [String: Int] = [:]
+    }
+
+    /// Different names that are counted apart.
+    static let mostUnknown = 200
+
+    let selection: Selection
+    public internal(set) var tally = Tally()
+    private var entries: [RecordEntry] = []
+    private var open: [Sample] = []
+    /// Of the last entry: equal ones are numbered.
+    private var lastName = ""
+    private var ordinal = 1
+
+    public init(_ selection: Selection) {
+        self.selection = selection
+    }
+
+    /// The entries since it was asked last.
+    public func takeEntries() -> [RecordEntry] {
+        defer { entries = [] }
+        return entries
+    }
+
+    public var entryCount: Int { entries.count }
+
+    // MARK: Elements
+
+    /// Whether an element says anything that is used.
+    public static func isOfUse(_ element: String) -> Bool {
+        switch element {
+        case "Record", "Correlation", "Workout", "WorkoutStatistics", "MetadataEntry": true
+        default: false
+        }
+    }
+
+    public func begin(_ element: String, _ attributes: [String: String]) {
+        switch element {
+        case "Record", "Correlation", "Workout":
+            open.append(Sample(element, attributes))
+        case "WorkoutStatistics" where !open.isEmpty:
+            open[open.count - 1].add(statistics: attributes)
+        case "MetadataEntry" where !open.isEmpty:
+            open[open.count - 1].add(metadata: attributes)
+        default: break
+        }
+    }
+
+    public func end(_ element: String) {
+        switch element {
+        case "Record", "Correlation", "Workout": break
+        default: return
+        }
+        guard let sample = open.popLast() else { return }
+        if let parent = open.last {
+            // A food's parts are records of their own besides; a blood pressure's are not.
+            if parent.type == HealthKitType.bloodPressure { open[open.count - 1].add(part: sample) }
+            return
+        }
+        take(sample)
+    }
+
+    private func take(_ sample: Sample) {
+        switch sample.element {
+        case "Workout": add(sample, HealthKitType.workout, sample.workoutValues())
+        case "Correlation" where sample.type == HealthKitType.bloodPressure:
+            guard let type = HealthKitType.quantities[HealthKitType.systolic] else { return }
+            tallyParts(sample)
+            add(sample, type, sample.pressureValues())
+        case "Correlation":
+            // Of food: its parts are records of their own.
+            break
+        default: takeRecord(sample)
+        }
+    }
+
+    private func takeRecord(_ sample: Sample) {
+        if sample.type == HealthKitType.systolic || sample.type == HealthKitType.diastolic {
+            // Each is there once more in its blood pressure.
+            if isWanted(sample, .biometrics) { tally.loosePressures += 1 }
+        } else if let type = HealthKitType.quantities[sample.type] {
+            add(sample, type, sample.quantity(type))
+        } else if let type = HealthKitType.categories[sample.type] {
+            add(sample, type, sample.category(type))
+        } else {
+            count(sample.type, in: \.unknown)
+        }
+    }
+
+    /// What is found in a blood pressure is not loose.
+    private func tallyParts(_ sample: Sample) {
+        guard isWanted(sample, .biometrics) else { return }
+        tally.loosePressures -= sample.parts.count
+    }
+
+    private func isWanted(_ sample: Sample, _ set: HealthKitSet) -> Bool {
+        guard selection.sets.contains(set), let start = sample.start else { return false }
+        return selection.since.map { start.instant >= $0 } ?? true
+    }
+
+    private func add(
+        _ sample: Sample, _ type: HealthKitType, _ content: @autoclosure () -> Sample.Content
+    ) {
+        guard selection.sets.contains(type.set) else {
+            tally.unwanted += 1
+            return
+        }
+        guard let start = sample.start, let end = sample.end, end.instant >= start.instant else {
+            tally.unreadable += 1
+            return
+        }
+        if let since = selection.since, start.instant < since {
+            tally.earlier += 1
+            return
+        }
+        switch content() {
+        case .unreadable: tally.unreadable += 1
+        case .unknownUnit(let unit): count(unit, in: \.unknownUnits)
+        case .values(let values, let flags, let said):
+            let name = "HEALTHKIT|\(sample.type)|\(start.instant)|\(end.instant)|\(said)"
+            ordinal = name == lastName ? ordinal + 1 : 1
+            lastName = name
+            entries.append(
+                RecordEntry(
+                    kind: type.kind, origin: .appleHealth, start: start.instant,
+                    end: end.instant == start.instant ? nil : end.instant, utcOffset: start.utcOffset,
+                    timeSource: .imported, values: values,
+                    flags: flags + (sample.isUserEntered ? ["user-entered"] : []),
+                    subject: selection.subject, source: sample.source, name: "\(name)|\(ordinal)"))
+            tally.taken[type.kind, default: 0] += 1
+        }
+    }
+
+    private func count(_ name: String, in counts: WritableKeyPath<Tally, [String: Int]>) {
+        let name = HealthKitText.bounded(name) ?? "?"
+        guard tally[keyPath: counts][name] != nil || tally[keyPath: counts].count < Self.mostUnknown else {
+            tally.otherUnknown += 1
+            return
+        }
+        tally[keyPath: counts][name, default: 0] += 1
+    }
+}

@@ -1,0 +1,103 @@
+import ExportBridge
+import IngestKit
+
+/// The document of an Apple Health export, piece by piece.
+final class ExportFile {
+    /// What is unpacked at once, in bytes.
+    private static let blockSize = 128 << 10
+
+    let path: String
+    private let stream: ZipStream
+    private var prolog = HealthExportProlog()
+    private var block = [UInt8](repeating: 0, count: blockSize)
+    private(set) var unpacked: Int64 = 0
+
+    init(_ path: String) throws(CommandFailure) {
+        self.path = path
+        do throws(ZipError) {
+            stream = try ZipStream(path: path, accepts: Self.isExport)
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// The one for machines is beside the clinical one; its own name is translated.
+    private static func isExport(_ member: String) -> Bool {
+        member.hasSuffix(".xml") && !member.hasSuffix("_cda.xml")
+    }
+
+    /// From 0 to 1.
+    var progress: Double { stream.size > 0 ? min(Double(stream.position) / Double(stream.size), 1) : 1 }
+    /// How many times larger the document is than what was read of the file.
+    var ratio: Double { Double(unpacked) / Double(max(stream.position, 1)) }
+
+    /// Feeds the next block to a parser.
+    /// - Returns: false at the end.
+    func feed(_ parser: XMLStream) throws(CommandFailure) -> Bool {
+        do {
+            let count = try stream.read(into: &block)
+            unpacked += Int64(count)
+            for index in 0..<count { block[index] = block[index].allowedInXML }
+            try parser.feed(try prolog.pass(block[..<count], isLast: count == 0), isLast: count == 0)
+            return count > 0
+        } catch let error as ZipError {
+            throw Self.failure(error, path)
+        } catch let error as HealthExportProlog.Failure {
+            switch error {
+            case .noExport: throw Self.notApple(path)
+            case .entities:
+                throw CommandFailure(
+                    .badData, "\(path): its document defines entities, which no export of Apple Health does")
+            }
+        } catch let error as XMLError {
+            throw Self.failure(error, path, lines: prolog.lines)
+        } catch {
+            throw CommandFailure(.badData, "\(path): \(error)")
+        }
+    }
+
+    // MARK: Words
+
+    private static func notApple(_ path: String) -> CommandFailure {
+        CommandFailure(
+            .badData,
+            "\(path): this is no export of Apple Health: expected the export.zip of its Export All Health Data"
+        )
+    }
+
+    private static func failure(_ error: ZipError, _ path: String) -> CommandFailure {
+        switch error {
+        case .missing: CommandFailure(.noInput, "\(path): there is no such file")
+        case .notAllowed: CommandFailure(.noInput, "\(path): it may not be read")
+        case .unreadable(let number): CommandFailure(.noInput, "\(path): it cannot be read (errno \(number))")
+        case .noArchive, .noMember: notApple(path)
+        case .damaged:
+            CommandFailure(
+                .badData,
+                "\(path): the zip is damaged or broken off: copy it from the phone again, and import it again; what "
+                    + "was imported stays, and is not doubled")
+        }
+    }
+
+    private static func failure(_ error: XMLError, _ path: String, lines: Int) -> CommandFailure {
+        let again = "export it again, and import it again; what was imported stays, and is not doubled"
+        return switch error {
+        case .malformed(let line):
+            CommandFailure(.badData, "\(path): line \(line + lines) of its document is no XML: \(again)")
+        case .brokenOff(let line):
+            CommandFailure(.badData, "\(path): its document breaks off at line \(line + lines): \(again)")
+        case .documentType, .tooDeep, .tagTooLong, .tooManyNames:
+            CommandFailure(
+                .badData, "\(path): its document \(words(error)), which no export of Apple Health does")
+        }
+    }
+
+    private static func words(_ error: XMLError) -> String {
+        switch error {
+        case .tooDeep: "nests elements too deeply"
+        case .tagTooLong: "has a tag of more than a megabyte"
+        case .tooManyNames: "has too many different names"
+        default: "declares a second document type"
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import FoundationEssentials
+import IngestKit
+
+/// `ingestd import`: puts what another program exported into the queue.
+struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put an export of another program into the queue.", subcommands: [AppleHealth.self])
+
+    /// `ingestd import apple-health`.
+    struct AppleHealth: AsynchronousCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "apple-health",
+            abstract: "Put an export of Apple Health into the queue.",
+            discussion: """
+                FILE is the export.zip that the Health app makes (its profile picture, Export All Health Data), or \
+                the export.xml in it. Its records are historical. What is in the queue, or was, is not taken \
+                again: an import that broke off is simply run again.
+                """)
+
+        @Argument(help: "The export.zip.")
+        var file: String
+
+        @Option(
+            help: ArgumentHelp(
+                "What of it, with commas: \(HealthKitSet.allCases.map(\.rawValue).joined(separator: ",")). Default: all.",
+                valueName: "sets"))
+        var sets: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "Only what began then or later: 2024-01-01, or with a time.", valueName: "time"))
+        var since: String?
+
+        @Option(help: "Whom it belongs to. Default: nobody, unassigned.")
+        var subject: String?
+
+        @OptionGroup var service: ServiceOptions
+
+        @Flag(help: "Print the result as one JSON object.")
+        var json = false
+
+        func serve() async throws {
+            let environment = ProcessInfo.processInfo.environment
+            let configuration = try service.configuration(environment: environment)
+            let selection = try selection(in: try configuration.zone())
+            // Before anything is taken in hand.
+            let source = try ExportFile(file)
+            let inlet = try await EntryInlet.open(configuration, environment: environment)
+            let run = HealthImport(selection, into: inlet, progress: ProgressLine())
+            let failure = await run.read(source)
+            await inlet.close()
+            try StandardOutput.write(json ? run.json + "\n" : run.words)
+            if let failure { throw failure }
+        }
+
+        private func selection(in zone: TimeZoneRules) throws(CommandFailure) -> HealthExport.Selection {
+            var chosen = Set(HealthKitSet.allCases)
+            if let sets {
+                chosen = []
+                for name in sets.split(separator: ",", omittingEmptySubsequences: false) {
+                    guard let set = HealthKitSet(rawValue: String(name)) else {
+                        throw CommandFailure(
+                            .usage,
+                            "--sets: there is no set \(name): expected some of "
+                                + HealthKitSet.allCases.map(\.rawValue).joined(separator: ","))
+                    }
+                    chosen.insert(set)
+                }
+            }
+            var earliest: Int64?
+            if let since {
+                guard let time = EntryTime(since, in: zone) ?? EntryTime(since + "T00:00", in: zone) else {
+                    throw CommandFailure(
+                        .usage, "--since \(since): expected such as 2024-01-01 or 2024-01-01T08:00+01:00")
+                }
+                earliest = time.instant
+            }
+            try Submit.check(subject: subject)
+            return HealthExport.Selection(sets: chosen, since: earliest, subject: subject)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// A line on a terminal that shows how far something is; nothing anywhere else.
+final class ProgressLine {
+    private static let width = 30
+    /// How often it changes.
+    private static let interval = Duration.milliseconds(200)
+
+    private let isShown = isatty(STDERR_FILENO) == 1
+    private var last: ContinuousClock.Instant?
+    private var isNoted = false
+
+    /// - Parameter share: from 0 to 1.
+    func show(_ share: Double, records: Int) {
+        isNoted = false
+        guard isShown, last.map({ ContinuousClock.now - $0 >= Self.interval }) ?? true else { return }
+        last = .now
+        draw(share, records)
+    }
+
+    private func draw(_ share: Double, _ records: Int) {
+        let full = Int(share * Double(Self.width))
+        let bar = String(repeating: "#", count: full) + String(repeating: "-", count: Self.width - full)
+        StandardError.write("\r[\(bar)] \(Int(share * 100)) %, \(records) records")
+    }
+
+    /// Says something once, until it goes on.
+    func note(_ words: String) {
+        guard !isNoted else { return }
+        isNoted = true
+        StandardError.write((isShown ? "\n" : "") + "ingestd: \(words)\n")
+    }
+
+    /// - Parameter records: nil where it broke off, and the line stays as it is.
+    func end(records: Int?) {
+        guard isShown, last != nil else { return }
+        if let records { draw(1, records) }
+        StandardError.write("\n")
+    }
+}

@@ -1,0 +1,319 @@
+import Testing
+
+@testable import IngestKit
+
+@Suite struct HealthExportTests {
+    static let all = HealthExport.Selection(sets: Set(HealthKitSet.allCases))
+
+    /// An element with its attributes, and what is in it.
+    struct Element {
+        let name: String
+        var attributes: [String: String]
+        var children: [Element] = []
+    }
+
+    static func sample(
+        _ type: String, _ value: String? = nil, _ unit: String? = nil,
+        start: String = "2024-03-01 08:00:00 +0100",
+        end: String? = nil, holding children: [Element] = []
+    ) -> Element {
+        var attributes = ["type": type, "sourceName": "Phone", "startDate": start, "endDate": end ?? start]
+        attributes["value"] = value
+        attributes["unit"] = unit
+        let isCorrelation = type.hasPrefix("HKCorrelation")
+        return Element(
+            name: isCorrelation ? "Correlation" : "Record", attributes: attributes, children: children)
+    }
+
+    static func metadata(_ key: String, _ value: String) -> Element {
+        Element(name: "MetadataEntry", attributes: ["key": key, "value": value])
+    }
+
+    private func read(
+        _ elements: [Element], _ selection: HealthExport.Selection = all
+    ) -> (entries: [RecordEntry], tally: HealthExport.Tally) {
+        let export = HealthExport(selection)
+        func tell(_ element: Element) {
+            export.begin(element.name, element.attributes)
+            for child in element.children { tell(child) }
+            export.end(element.name)
+        }
+        tell(Element(name: "HealthData", attributes: ["locale": "de_DE"], children: elements))
+        return (export.takeEntries(), export.tally)
+    }
+
+    private func words(_ entry: RecordEntry) -> String {
+        ([entry.kind.rawValue] + entry.values.map { "\($0.type)=\($0.number) \($0.unit)" } + entry.flags)
+            .joined(separator: " ")
+    }
+
+    /// HealthKit's type, value and unit, and the record.
+    @Test(arguments: [
+        ("HKQuantityTypeIdentifierStepCount", "812", "count", "activity steps=812 1"),
+        (
+            "HKQuantityTypeIdentifierDistanceWalkingRunning", "0.61234", "km",
+            "activity distance-walking-running=0.61234 km"
+        ),
+        (
+            "HKQuantityTypeIdentifierActiveEnergyBurned", "1.2e-05", "kcal",
+            "activity active-energy=0.000012 kcal"
+        ),
+        ("HKQuantityTypeIdentifierBloodGlucose", "97", "mg/dL", "glucose glucose=97 mg/dL"),
+        (
+            "HKQuantityTypeIdentifierBloodGlucose", "5.40", "mmol<180.15588000005408>/L",
+            "glucose glucose=5.40 mmol/L"
+        ),
+        ("HKQuantityTypeIdentifierBodyMass", "160.5", "lb", "weight weight=160.5 [lb_av]"),
+        ("HKQuantityTypeIdentifierHeight", "178", "cm", "weight height=178 cm"),
+        // Percentages are fractions.
+        ("HKQuantityTypeIdentifierBodyFatPercentage", "0.215", "%", "body-composition body-fat=21.5 %"),
+        ("HKQuantityTypeIdentifierOxygenSaturation", "0.97", "%", "pulse-oximetry spo2=97 %"),
+        ("HKQuantityTypeIdentifierOxygenSaturation", "1", "%", "pulse-oximetry spo2=100 %"),
+        ("HKQuantityTypeIdentifierHeartRate", "62", "count/min", "heart-rate heart-rate=62 /min"),
+        (
+            "HKQuantityTypeIdentifierBodyTemperature", "98.6", "degF",
+            "body-temperature body-temperature=98.6 [degF]"
+        ),
+        ("HKQuantityTypeIdentifierDietaryProtein", "12.5", "g", "nutrition protein=12.5 g"),
+        ("HKQuantityTypeIdentifierDietaryIron", "3", "mcg", "nutrition iron=3 ug"),
+        (
+            "HKCategoryTypeIdentifierMenstrualFlow", "HKCategoryValueMenstrualFlowLight", "",
+            "reproductive-health menstrual-flow-light"
+        ),
+        // As iOS 18 says the same.
+        (
+            "HKCategoryTypeIdentifierMenstrualFlow", "HKCategoryValueVaginalBleedingLight", "",
+            "reproductive-health menstrual-flow-light"
+        ),
+        (
+            "HKCategoryTypeIdentifierOvulationTestResult",
+            "HKCategoryValueOvulationTestResultLuteinizingHormoneSurge",
+            "", "reproductive-health ovulation-test-result-luteinizing-hormone-surge"
+        ),
+        (
+            "HKCategoryTypeIdentifierIntermenstrualBleeding", "HKCategoryValueNotApplicable", "",
+            "reproductive-health intermenstrual-bleeding"
+        ),
+        (
+            "HKCategoryTypeIdentifierAppleStandHour", "HKCategoryValueAppleStandHourStood", "",
+            "activity stand-hour-stood"
+        ),
+    ])
+    func aSampleIsARecord(type: String, value: String, unit: String, expected: String) {
+        let (entries, tally) = read([Self.sample(type, value, unit)])
+        #expect(entries.map(words) == [expected])
+        #expect(tally.taken.values.reduce(0, +) == 1)
+    }
+
+    @Test func aSpanHasItsEndAndTheZoneOfTheExport() throws {
+        let (entries, _) = read([
+            Self.sample(
+                "HKCategoryTypeIdentifierSleepAnalysis", "HKCategoryValueSleepAnalysisAsleepCore",
+                start: "2024-03-01 01:00:00 +0100", end: "2024-03-01 01:30:30 +0100")
+        ])
+        let entry = try #require(entries.first)
+        #expect(words(entry) == "sleep duration=1830 s asleep-core")
+        #expect(entry.start == 1_709_251_200)
+        #expect(entry.end == 1_709_253_030)
+        #expect(entry.utcOffset == 3600)
+        #expect(entry.stage == .historical)
+    }
+
+    @Test func aBloodPressureIsOneRecord() {
+        let parts = [
+            Self.sample("HKQuantityTypeIdentifierBloodPressureSystolic", "120", "mmHg"),
+            Self.sample("HKQuantityTypeIdentifierBloodPressureDiastolic", "80", "mmHg"),
+        ]
+        let loose = Self.sample("HKQuantityTypeIdentifierBloodPressureSystolic", "121", "mmHg")
+        let correlation = Self.sample("HKCorrelationTypeIdentifierBloodPressure", holding: parts.reversed())
+        let (entries, tally) = read(parts + [loose, correlation])
+        #expect(entries.map(words) == ["blood-pressure systolic=120 mm[Hg] diastolic=80 mm[Hg]"])
+        #expect(tally.loosePressures == 1)
+    }
+
+    @Test func aMealsPartsAreRecordsOnce() {
+        let part = Self.sample("HKQuantityTypeIdentifierDietaryProtein", "12", "g")
+        let (entries, _) = read([part, Self.sample("HKCorrelationTypeIdentifierFood", holding: [part])])
+        #expect(entries.map(words) == ["nutrition protein=12 g"])
+    }
+
+    @Test func aWorkoutHasItsSums() {
+        func workout(_ more: [String: String], _ children: [Element]) -> Element {
+            Element(
+                name: "Workout",
+                attributes: [
+                    "workoutActivityType": "HKWorkoutActivityTypeTraditionalStrengthTraining",
+                    "duration": "30.5", "durationUnit": "min", "sourceName": "Watch",
+                    "startDate": "2024-03-01 08:00:00 +0100", "endDate": "2024-03-01 08:30:30 +0100",
+                ].merging(more) { $1 }, children: children)
+        }
+        let sum = Element(
+            name: "WorkoutStatistics",
+            attributes: [
+                "type": "HKQuantityTypeIdentifierActiveEnergyBurned", "sum": "211.5", "unit": "kcal",
+            ])
+        let old = [
+            "totalEnergyBurned": "211.5", "totalEnergyBurnedUnit": "Cal", "totalDistance": "0",
+            "totalDistanceUnit": "km",
+        ]
+        for element in [workout([:], [sum]), workout(old, [])] {
+            #expect(
+                read([element]).entries.map(words) == [
+                    "workout duration=30.5 min active-energy=211.5 kcal activity-traditional-strength-training"
+                ])
+        }
+    }
+
+    @Test func whereItIsFromIsKept() throws {
+        var sample = Self.sample("HKQuantityTypeIdentifierHeartRate", "62", "count/min")
+        sample.attributes["sourceVersion"] = "10.1"
+        sample.attributes["device"] = """
+            <<HKDevice: 0x281c4d7d0>, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,1, \
+            software:10.1>
+            """
+        sample.children = [Self.metadata("HKWasUserEntered", "1")]
+        let entry = try #require(read([sample]).entries.first)
+        #expect(
+            entry.source
+                == RecordEntry.Source(
+                    name: "Phone", version: "10.1", manufacturer: "Apple Inc.", model: "Watch6,1",
+                    firmware: "10.1"))
+        #expect(entry.flags == ["user-entered"])
+    }
+
+    /// The phone's zone, the owner's names for things, and pointers are other ones in the next export.
+    @Test func theSameSampleHasTheSameNameInTheNextExport() {
+        var first = Self.sample("HKQuantityTypeIdentifierHeartRate", "62", "count/min")
+        first.attributes["device"] = "<<HKDevice: 0x281c4d7d0>, name:Apple Watch>"
+        var second = first
+        second.attributes["startDate"] = "2024-03-01 02:00:00 -0500"
+        second.attributes["endDate"] = "2024-03-01 02:00:00 -0500"
+        second.attributes["device"] = "<<HKDevice: 0x99>, name:Apple Watch>"
+        second.attributes["sourceName"] = "Old phone"
+        #expect(read([first]).entries[0].name == read([second]).entries[0].name)
+        #expect(
+            read([first]).entries[0].name
+                == "HEALTHKIT|HKQuantityTypeIdentifierHeartRate|1709276400|1709276400|62 count/min|1")
+        // docs/import.md shows this one.
+        var entry = read([first]).entries[0]
+        entry.subject = "patient-17"
+        #expect(entry.id(gateway: "box").text == "00e462f2-2b45-5bb1-bc1c-45ce60b76e4b")
+        let sleep = ["Asleep", "AsleepUnspecified"].map {
+            read([Self.sample("HKCategoryTypeIdentifierSleepAnalysis", "HKCategoryValueSleepAnalysis\($0)")])
+                .entries[0].name
+        }
+        #expect(sleep[0] == sleep[1])
+    }
+
+    @Test func equalSamplesInARowAreDifferentRecords() {
+        let egg = Self.sample("HKQuantityTypeIdentifierDietaryProtein", "6", "g")
+        let other = Self.sample("HKQuantityTypeIdentifierDietaryProtein", "7", "g")
+        let names = read([egg, egg, other]).entries.map { $0.name.split(separator: "|").last }
+        #expect(names == ["1", "2", "1"])
+    }
+
+    @Test func onlyWhatIsWantedIsTaken() {
+        let elements = [
+            Self.sample("HKQuantityTypeIdentifierBodyMass", "72", "kg"),
+            Self.sample("HKQuantityTypeIdentifierBodyMass", "73", "kg", start: "2023-12-31 23:59:59 +0000"),
+            Self.sample("HKQuantityTypeIdentifierHeartRate", "62", "count/min"),
+            Self.sample("HKQuantityTypeIdentifierVO2Max", "40", "mL/min·kg"),
+            Self.sample("HKQuantityTypeIdentifierVO2Max", "41", "mL/min·kg"),
+            Self.sample("HKQuantityTypeIdentifierBodyMass", "9", "slug"),
+        ]
+        let (entries, tally) = read(
+            elements, HealthExport.Selection(sets: [.weight], since: 1_704_067_200, subject: "anna"))
+        #expect(entries.map(words) == ["weight weight=72 kg"])
+        #expect(entries.first?.subject == "anna")
+        #expect(tally.earlier == 1)
+        #expect(tally.unwanted == 1)
+        #expect(tally.unknown == ["HKQuantityTypeIdentifierVO2Max": 2])
+        #expect(tally.unknownUnits == ["slug": 1])
+    }
+
+    @Test(arguments: [
+        ("", "count/min"), ("sixty", "count/min"), ("6.2e99", "count/min"),
+        ("99999999999999999999", "count/min"),
+        ("1e", "count/min"), (String(repeating: "1", count: 200), "count/min"),
+    ])
+    func aValueThatIsNoneIsCounted(value: String, unit: String) {
+        let (entries, tally) = read([Self.sample("HKQuantityTypeIdentifierHeartRate", value, unit)])
+        #expect(entries.isEmpty)
+        #expect(tally.unreadable == 1)
+    }
+
+    @Test func aDateThatIsNoneIsCounted() {
+        let type = "HKQuantityTypeIdentifierHeartRate"
+        let (entries, tally) = read([
+            Self.sample(type, "62", "count/min", start: "2024-02-30 08:00:00 +0100"),
+            Self.sample(type, "62", "count/min", end: "2024-02-28 08:00:00 +0100"),
+            Self.sample(type, "62", "count/min", start: ""),
+        ])
+        #expect(entries.isEmpty)
+        #expect(tally.unreadable == 3)
+    }
+
+    /// However many names an export makes up.
+    @Test func unknownNamesAreBounded() {
+        let elements = (0..<1000).map { Self.sample("Type\($0)", "1", "count") }
+        let tally = read(elements).tally
+        #expect(tally.unknown.count == HealthExport.mostUnknown)
+        #expect(tally.otherUnknown == 1000 - HealthExport.mostUnknown)
+    }
+
+    /// Everything that comes of an export is a record that the queue takes.
+    @Test func longTextsAreCut() throws {
+        var sample = Self.sample("HKQuantityTypeIdentifierHeartRate", "62", "count/min")
+        sample.attributes["sourceName"] = String(repeating: "ü", count: 100_000)
+        sample.attributes["device"] =
+            "<<HKDevice: 0x0>, manufacturer:" + String(repeating: "👩‍👩‍👧", count: 10_000)
+        let entry = try #require(read([sample]).entries.first)
+        #expect(EnteredRecord(entry, gateway: "box", received: 1_795_166_104) != nil)
+    }
+}
+
+@Suite struct HealthExportPrologTests {
+    private func pass(_ document: String, piece: Int) throws -> (String, Int) {
+        var prolog = HealthExportProlog()
+        var passed: [UInt8] = []
+        var rest = Array(document.utf8)[...]
+        repeat {
+            passed += try prolog.pass(rest.prefix(piece), isLast: rest.isEmpty)
+            if rest.isEmpty { break }
+            rest = rest.dropFirst(piece)
+        } while true
+        return (String(decoding: passed, as: UTF8.self), prolog.lines)
+    }
+
+    /// The document type of iOS 16 is no XML: declarations are not closed.
+    @Test(arguments: [1, 5, 1000])
+    func whatIsBeforeTheFirstElementIsLeftOut(piece: Int) throws {
+        let document = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE HealthData [
+            <!ELEMENT HealthData (ExportDate,Me,Record*)>
+            <!ATTLIST VisionPrescription
+              type CDATA #REQUIRED
+            <!ELEMENT RightEye EMPTY>
+            ]>
+            <HealthData locale="de_DE"><Record/></HealthData>
+            """
+        let (passed, lines) = try pass(document, piece: piece)
+        #expect(passed == "<HealthData locale=\"de_DE\"><Record/></HealthData>")
+        #expect(lines == 7)
+    }
+
+    @Test func entitiesAreRefused() {
+        #expect(throws: HealthExportProlog.Failure.entities) {
+            try pass("<!DOCTYPE HealthData [<!ENTITY a \"ha\">]><HealthData>&a;</HealthData>", piece: 10)
+        }
+    }
+
+    @Test func whatHasNoSuchElementIsNoExport() {
+        #expect(throws: HealthExportProlog.Failure.noExport) { try pass("<ClinicalDocument/>", piece: 10) }
+        #expect(throws: HealthExportProlog.Failure.noExport) { try pass("", piece: 10) }
+        #expect(throws: HealthExportProlog.Failure.noExport) {
+            try pass(String(repeating: "x", count: 300_000) + "<HealthData/>", piece: 100_000)
+        }
+    }
+}
