@@ -32,6 +32,19 @@ import Testing
         return Validic.body(of: content, sourceType: "ingestd").map { String(decoding: $0, as: UTF8.self) }
     }
 
+    @Test func anEntryIsNotADevices() throws {
+        var entry = EnteredRecordTests.glucose
+        for (origin, expected) in [(RecordEntry.Origin.manual, "manual"), (.appleHealth, "unknown")] {
+            entry.origin = origin
+            let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
+            let content = try #require(RecordContent(json: record.body))
+            let body = try #require(Validic.body(of: content, sourceType: "ingestd"))
+            let text = String(decoding: body, as: UTF8.self)
+            #expect(text.contains("\"metrics\":[{\"type\":\"blood_glucose\",\"origin\":\"\(expected)\","))
+            #expect(try FakeValidic.check(body) == record.id.text)
+        }
+    }
+
     @Test func theDocumentsRequestIsWhatIsSent() throws {
         let body = try #require(
             try Self.body(

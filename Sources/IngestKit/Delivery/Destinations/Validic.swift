@@ -99,7 +99,7 @@ extension Validic {
         for metric in metrics {
             text.beginObject()
             text.member("type", metric.type)
-            text.member("origin", "device")
+            text.member("origin", record.metricOrigin)
             text.member("unit", metric.unit)
             text.key("value")
             text.value(json: Array(metric.value.utf8))
@@ -164,6 +164,17 @@ extension Validic {
         case ("spo2", "%"):
             return Metric(type: "spo2", unit: "percent", value: number)
         default: return nil
+        }
+    }
+}
+
+extension RecordContent {
+    /// Who measured, in Validic's terms: of what another program had, nobody knows.
+    fileprivate var metricOrigin: String {
+        switch origin {
+        case nil: "device"
+        case .manual: "manual"
+        case .appleHealth: "unknown"
         }
     }
 }
