@@ -24,6 +24,7 @@ extension Event {
         case .clockSkew: .clockSkew
         case .submitted: .submitted
         case .failed: .failed
+        case .mediaFailed: .mediaFailed
         case .retrying: .retrying
         case .destinationDown: .destinationDown
         case .destinationUp: .destinationUp
@@ -46,7 +47,8 @@ extension Event {
         case .adapterReady, .historySkipped, .imported, .paired, .retrying, .destinationUp, .signedIn,
             .queueNormal:
             .notice
-        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .destinationDown, .queueHigh,
+        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .mediaFailed, .destinationDown,
+            .queueHigh,
             .sessionEnded(_, nil, _):
             .warning
         case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured,
@@ -128,6 +130,8 @@ extension Event {
             "Submitted a \(kind.rawValue) from \(peripheral.words) to \(destination)"
         case .failed(_, let kind, let peripheral, let destination, _, _, let error, _):
             "Set aside a \(kind.rawValue) from \(peripheral.words) that \(destination) does not take: \(error)"
+        case .mediaFailed(_, let kind, let destination, let error):
+            "The image of a \(kind.rawValue) does not go to \(destination): \(error)"
         case .retrying(let destination, _, let attempt, let error):
             "Attempt \(attempt) to deliver to \(destination) did not succeed, trying again: \(error)"
         case .destinationDown(let destination, _, let error):
@@ -220,6 +224,8 @@ extension Event {
             Details(
                 recordID: record, kind: kind, peripheral: peripheral, destination: destination,
                 httpStatus: status, attempt: attempt, error: error, submission: submission)
+        case .mediaFailed(let record, let kind, let destination, let error):
+            Details(recordID: record, kind: kind, destination: destination, error: error)
         case .retrying(let destination, let status, let attempt, let error):
             Details(destination: destination, httpStatus: status, attempt: attempt, error: error)
         case .destinationDown(let destination, let status, let error),

@@ -50,6 +50,8 @@ public enum Event: Sendable, Equatable {
     case failed(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
         attempt: Int, error: String, submission: FailedSubmission? = nil)
+    /// An image of a record that the destination does not get.
+    case mediaFailed(recordID: RecordID, kind: RecordKind, destination: String, error: String)
     case retrying(destination: String, httpStatus: Int?, attempt: Int, error: String)
     case destinationDown(destination: String, httpStatus: Int?, error: String)
     case destinationUp(destination: String)

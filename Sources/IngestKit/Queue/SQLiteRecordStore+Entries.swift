@@ -22,6 +22,23 @@ extension SQLiteRecordStore {
         return news
     }
 
+    /// Tells that an entry's image goes to none of the destinations that the entry is for.
+    public func refuseImage(of record: EnteredRecord) async throws {
+        let routings = routings.values.sorted { $0.name < $1.name }
+        try await write { db in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT * FROM record WHERE id = ?", arguments: [record.id.text])
+            guard let header = row.flatMap(Self.header) else { return }
+            for routing in routings where routing.accepts(header) {
+                try Self.append(
+                    .mediaFailed(
+                        recordID: record.id, kind: record.kind, destination: routing.name,
+                        error: "the destination takes no images"), db)
+            }
+        }
+        outboxWakeUp.raise()
+    }
+
     /// Tells of an import that has ended.
     public func tellImported(count: Int) async throws {
         try await write { db in try Self.append(.imported(count: count), db) }

@@ -25,11 +25,19 @@ enum EntryInlet: Sendable {
 
     /// Returns when they are on the disk.
     /// - Throws: `ControlMessage.Refusal` where there is no room for more of an import, else `CommandFailure`.
-    func enter(_ entries: [RecordEntry]) async throws -> ControlMessage.Entered {
-        let message = ControlMessage.Entries(entries: entries)
+    func enter(
+        _ entries: [RecordEntry], image: EntryImage? = nil
+    ) async throws -> ControlMessage.Entered {
+        let message = ControlMessage.Entries(entries: entries, image: image)
         do {
             switch self {
-            case .service(let client): return try await client.enter(message)
+            case .service(let client):
+                do {
+                    return try await client.enter(message)
+                } catch ControlClient.Failure.broken {
+                    // It may have closed a connection that was idle. What it has taken already it knows.
+                    return try await client.enter(message)
+                }
             case .queue(let queue): return try await queue.enter(message)
             }
         } catch let refusal as ControlMessage.Refusal {

@@ -36,6 +36,12 @@ struct Submit: AsynchronousCommand {
     @Option(help: "Whom it belongs to. Default: nobody, unassigned.")
     var subject: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A photograph of the display, JPEG or PNG, for destinations that take images. None does yet.",
+            valueName: "file"))
+    var image: String?
+
     @OptionGroup var service: ServiceOptions
 
     @Flag(help: "Print the result as one JSON object.")
@@ -45,10 +51,11 @@ struct Submit: AsynchronousCommand {
         let environment = ProcessInfo.processInfo.environment
         let configuration = try service.configuration(environment: environment)
         let entry = try entry(in: try configuration.zone())
+        let picture = try image.map(Self.read)
         let inlet = try await EntryInlet.open(configuration, environment: environment)
         let result: Result<ControlMessage.Entered, any Error>
         do {
-            result = .success(try await inlet.enter([entry]))
+            result = .success(try await inlet.enter([entry], image: picture))
         } catch {
             result = .failure(error)
         }
@@ -90,8 +97,19 @@ struct Submit: AsynchronousCommand {
         throw CommandFailure(.usage, "--subject: expected 1 to \(RecordEntry.longestText) bytes")
     }
 
+    private static func read(image path: String) throws(CommandFailure) -> EntryImage {
+        do {
+            return try EntryImage(path: path)
+        } catch {
+            throw CommandFailure(error == .unreadable ? .noInput : .badData, "--image \(path): \(error)")
+        }
+    }
+
     private func tell(_ answer: ControlMessage.Entered, _ entry: RecordEntry) throws {
         let id = answer.last ?? ""
+        if image != nil {
+            StandardError.print("ingestd: no destination takes images: the record goes without it")
+        }
         guard json else {
             return try StandardOutput.write(
                 answer.added > 0 ? "In the queue as \(id).\n" : "Was in the queue already, as \(id).\n")

@@ -5,6 +5,8 @@ extension ControlMessage {
     struct Entries: Codable, Sendable {
         /// All of them, or none.
         var entries: [RecordEntry]
+        /// The image that the last of them has.
+        var image: EntryImage?
     }
 
     /// The answer to it.

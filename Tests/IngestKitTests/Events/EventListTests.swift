@@ -35,7 +35,9 @@ import Testing
             .failed(
                 recordID: id, kind: .bloodPressure, cuff, destination: "clinic", httpStatus: 400, attempt: 1,
                 error: "reason")
-        case .failed: .retrying(destination: "clinic", httpStatus: nil, attempt: 3, error: "reason")
+        case .failed:
+            .mediaFailed(recordID: id, kind: .glucose, destination: "clinic", error: "reason")
+        case .mediaFailed: .retrying(destination: "clinic", httpStatus: nil, attempt: 3, error: "reason")
         case .retrying: .destinationDown(destination: "clinic", httpStatus: nil, error: "reason")
         case .destinationDown: .destinationUp(destination: "clinic")
         case .destinationUp: .authRejected(destination: "clinic", httpStatus: 401, error: "reason")
