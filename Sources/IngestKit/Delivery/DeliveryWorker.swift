@@ -201,7 +201,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             try await note(
                 .authRejected, change: .authRejected(destination: name, httpStatus: status, error: error))
             progress.backOff.until = clock.now + Self.pauseAfterRejection
-            noteFailure("the credential is rejected (HTTP \(status))", nextTry: progress.backOff.until)
+            noteFailure(error ?? "the credential is rejected", nextTry: progress.backOff.until)
         case .misplaced(let status, let error):
             try Task.checkCancellation()
             try await note(

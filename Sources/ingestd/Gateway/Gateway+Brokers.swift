@@ -27,19 +27,9 @@ extension Gateway {
             batching: BatchSettings(
                 maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
-        return Delivery(
-            service: Part("delivery to \(destination.name)") {
-                do {
-                    try await worker.run()
-                } catch {
-                    await publisher.shutdown()
-                    throw error
-                }
-                await publisher.shutdown()
-            },
-            renew: {
-                mqtt.renew()
-                worker.retryNow()
-            })
+        return Delivery(to: destination.name, by: worker, atEnd: { await publisher.shutdown() }) {
+            mqtt.renew()
+            worker.retryNow()
+        }
     }
 }

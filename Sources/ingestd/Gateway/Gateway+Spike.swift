@@ -16,12 +16,10 @@ extension Gateway {
                 name: destination.name, gateway: configuration.gateway.id, store: parts.store,
                 destination: spike, batching: destination.batching, clock: clock, events: parts.events,
                 heartbeat: parts.pulse.register(destination.name))
-            return Delivery(
-                service: Part("delivery to \(destination.name)") { try await worker.run() },
-                renew: {
-                    await spike.renew()
-                    worker.retryNow()
-                })
+            return Delivery(to: destination.name, by: worker) {
+                await spike.renew()
+                worker.retryNow()
+            }
         }
     }
 }

@@ -10,12 +10,22 @@ struct Delivery: Sendable {
     /// Takes its credentials from their files again, and ends a wait after a failure.
     let renew: @Sendable () async -> Void
 
+    /// - Parameter atEnd: called when the worker has ended.
     init(
         to destination: String, by worker: DeliveryWorker<some Destination>,
-        renew: @escaping @Sendable () async -> Void
+        atEnd: @escaping @Sendable () async -> Void = {}, renew: @escaping @Sendable () async -> Void
     ) {
         self.destination = destination
-        service = Part("delivery to \(destination)") { try await worker.run() }
+        service = Part("delivery to \(destination)") {
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await worker.run())
+            } catch {
+                result = .failure(error)
+            }
+            await atEnd()
+            try result.get()
+        }
         report = { worker.report }
         self.renew = renew
     }
