@@ -17,6 +17,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     private let store: SQLiteRecordStore
     private let destination: Target
     private let account: String?
+    private let holdsSession: @Sendable () async -> Bool
     private let batching: BatchSettings
     private let policy: RetryPolicy
     private let clock: any GatewayClock
@@ -42,11 +43,14 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     ///   - name: the destination's, as the store knows it.
     ///   - account: the person under whom the destination files; it delivers in this person's session alone. Nil for
     ///     one without sessions.
+    ///   - holdsSession: whether there is something to deliver with in the session. While there is not, nothing is
+    ///     asked of the destination; a sign-in has it looked at again.
     ///   - random: 0 up to 1, for the jitter.
     ///   - heartbeat: called whenever the loop turns, every 10 s at least.
     public init(
         name: String, gateway: String, store: SQLiteRecordStore, destination: Target, account: String? = nil,
-        batching: BatchSettings, policy: RetryPolicy = .standard, clock: any GatewayClock,
+        holdsSession: @escaping @Sendable () async -> Bool = { true }, batching: BatchSettings,
+        policy: RetryPolicy = .standard, clock: any GatewayClock,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, events: EventLog,
         heartbeat: @escaping @Sendable () -> Void = {}
     ) {
@@ -55,6 +59,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         self.store = store
         self.destination = destination
         self.account = account
+        self.holdsSession = holdsSession
         self.batching = batching
         self.policy = policy
         self.clock = clock
@@ -134,6 +139,10 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     /// is forgotten.
     private func isSignedIn(_ progress: inout DeliveryProgress) async throws -> Bool {
         guard let account else { return true }
+        guard await holdsSession() else {
+            progress.asksForSession = true
+            return false
+        }
         guard progress.asksForSession else { return progress.session != nil }
         let state = try await ask { [store, name] in try await store.session(of: name) }
         var session: Int64?
@@ -190,10 +199,12 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             }
         case .unfit:
             try await split(batch, &progress)
-        case .unauthorized(401, _) where account != nil:
+        case .sessionEnded(let status):
             try Task.checkCancellation()
-            try await ask { [store, name] in try await store.noteSessionEnd(of: name, httpStatus: 401) }
-            noteFailure("the session has ended (HTTP 401)", nextTry: nil)
+            try await ask { [store, name] in
+                try await store.noteSessionEnd(of: name, httpStatus: status)
+            }
+            noteFailure("the session has ended (HTTP \(status))", nextTry: nil)
             // Until a sign-in or another token, which ask for a retry.
             progress.backOff.until = MonotonicInstant(nanoseconds: UInt64(Int64.max))
         case .unauthorized(let status, let error):

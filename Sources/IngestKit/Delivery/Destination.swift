@@ -38,6 +38,8 @@ public enum DeliveryAnswer: Sendable, Equatable {
     case tooLarge(httpStatus: Int? = nil)
     /// The credential is not accepted. `error` where there is more to say than the status does.
     case unauthorized(httpStatus: Int?, error: String? = nil)
+    /// The person's session is over: nothing is taken until somebody signs in.
+    case sessionEnded(httpStatus: Int)
     /// This is not the place: a wrong URL, most likely.
     case misplaced(httpStatus: Int?, error: String)
     /// Not now, but it is there: too many requests.

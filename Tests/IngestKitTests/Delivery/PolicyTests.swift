@@ -55,7 +55,8 @@ import Testing
     }
 
     enum Outcome: Sendable {
-        case taken, inProgress, refused, unfit, tooLarge, unauthorized, misplaced, busy, unavailable, failing
+        case taken, inProgress, refused, unfit, tooLarge, unauthorized, sessionEnded, misplaced, busy,
+            unavailable, failing
 
         init(_ answer: DeliveryAnswer) {
             self =
@@ -66,6 +67,7 @@ import Testing
                 case .unfit: .unfit
                 case .tooLarge: .tooLarge
                 case .unauthorized: .unauthorized
+                case .sessionEnded: .sessionEnded
                 case .misplaced: .misplaced
                 case .busy: .busy
                 case .unavailable: .unavailable

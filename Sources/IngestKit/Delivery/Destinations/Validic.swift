@@ -49,7 +49,9 @@ public final class Validic: Destination {
         guard let body = Self.body(of: record, sourceType: settings.sourceType) else {
             return .unfit(error: "has no value that this destination has a form for")
         }
-        return await posts.perform { await self.post(body, token: $0) }
+        let answer = await posts.perform { await self.post(body, token: $0) }
+        // The token is all of the session.
+        return answer == .unauthorized(httpStatus: 401) ? .sessionEnded(httpStatus: 401) : answer
     }
 
     /// Reads the token and the files of TLS anew before the next request.
