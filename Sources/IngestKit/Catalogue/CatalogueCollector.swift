@@ -73,13 +73,14 @@ enum ModelReader {
         let isReadyBefore = entries["ready_before_measurement"]?.boolean()
         let rearm = entries["rearm"]?.duration(.seconds(1)...(.seconds(7 * 86_400)))
         let quirks: [PeripheralModel.Quirk]? = entries["quirks"]?.list("quirk", quirk)
+        let junctionProvider: JunctionProvider? = entries["junction_provider"]?.choice()
         guard let id, let name, let type, let profile, let instructions else { return nil }
         return PeripheralModel(
             id: id, name: name, type: type, manufacturer: manufacturer, model: modelName,
             profile: profile.rawValue, recognised: recognised, bonding: bonding ?? .none,
             bondingMethod: bondingMethod, instructions: instructions,
             readyBeforeMeasurement: isReadyBefore ?? false, rearm: rearm,
-            quirks: quirks ?? [])
+            quirks: quirks ?? [], junctionProvider: junctionProvider)
     }
 
     private static func quirk(_ reader: NodeReader) -> PeripheralModel.Quirk? {

@@ -35,6 +35,10 @@ public enum CatalogueKeys {
                 "For a model that never stops advertising: it is read again after this time."),
             KeyDescription(
                 "quirks", "list of quirks", default: "none", "What is special about it (see Quirks)."),
+            KeyDescription(
+                "junction_provider",
+                "`omron_ble`, `beurer_ble`, `accuchek_ble`, `contour_ble`, `onetouch_ble`, `freestyle_libre_ble` or `manual`",
+                default: "`manual`", "What Junction calls the source of its readings."),
         ])
 
     static let recognised = KeySection(

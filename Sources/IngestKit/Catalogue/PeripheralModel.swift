@@ -52,12 +52,15 @@ public struct PeripheralModel: Sendable, Hashable {
     /// For a model that never stops advertising: it is read again after this time.
     public var rearm: Duration?
     public var quirks: [Quirk]
+    /// What Junction calls the source of its readings; nil where it has no name of its own there.
+    public var junctionProvider: JunctionProvider?
 
     public init(
         id: Int, name: String, type: String, manufacturer: String?, model: String?, profile: String,
         recognised: [[AdvertisementFilter.Mark]], bonding: Bonding,
         bondingMethod: BondingMethod? = nil, instructions: Instructions,
-        readyBeforeMeasurement: Bool, rearm: Duration?, quirks: [Quirk]
+        readyBeforeMeasurement: Bool, rearm: Duration?, quirks: [Quirk],
+        junctionProvider: JunctionProvider? = nil
     ) {
         self.id = id
         self.name = name
@@ -72,5 +75,6 @@ public struct PeripheralModel: Sendable, Hashable {
         self.readyBeforeMeasurement = readyBeforeMeasurement
         self.rearm = rearm
         self.quirks = quirks
+        self.junctionProvider = junctionProvider
     }
 }

@@ -192,6 +192,7 @@ enum ShippedCatalogue {
             manufacturer: Omron
             model: HEM-7155T
             profile: blood-pressure
+            junction_provider: omron_ble
             recognised:
               - {service: "1810", name: X4 Smart}
               - {service: "1810", company: "020E"}
@@ -213,6 +214,7 @@ enum ShippedCatalogue {
             manufacturer: Omron
             model: M7 Intelli IT
             profile: blood-pressure
+            junction_provider: omron_ble
             recognised: [{service: "1810", company: "020E"}, {service: "1810", name_contains: blesmart_}]
             bonding: required
             bonding_method: just-works
@@ -224,6 +226,7 @@ enum ShippedCatalogue {
             manufacturer: Omron
             model: HEM-7146T2
             profile: blood-pressure
+            junction_provider: omron_ble
             recognised:
               - {service: "1810", name: X2 Smart+}
               - {service: "1810", company: "020E"}
@@ -238,6 +241,7 @@ enum ShippedCatalogue {
             manufacturer: Omron
             model: BP5150
             profile: blood-pressure
+            junction_provider: omron_ble
             recognised: [{service: "1810", company: "020E"}, {service: "1810", name_contains: blesmart_}]
             bonding: required
             bonding_method: just-works
@@ -249,6 +253,7 @@ enum ShippedCatalogue {
             manufacturer: Omron
             model: HEM-9200T
             profile: blood-pressure
+            junction_provider: omron_ble
             recognised: [{service: "1810", name_contains: blesmart_00000116}]
             bonding: required
             bonding_method: just-works
@@ -260,6 +265,7 @@ enum ShippedCatalogue {
             manufacturer: Omron
             model: HEM-7600T
             profile: blood-pressure
+            junction_provider: omron_ble
             recognised: [{service: "1810", name_contains: blesmart_0000001f}]
             bonding: required
             bonding_method: just-works
@@ -272,6 +278,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BM 54
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BM54}]
             bonding: required
             bonding_method: passkey-on-device
@@ -292,6 +299,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BM 57
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BM57}]
             instructions: *beurer
             quirks: [subscribe-only-to-read]
@@ -301,6 +309,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BM 59
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BM59}, {service: "1810", name: BM 59}]
             instructions: *beurer
             quirks: [subscribe-only-to-read]
@@ -310,6 +319,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BM 64
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BM64}]
             instructions: *beurer
             quirks: [subscribe-only-to-read]
@@ -319,6 +329,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BM 77
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BM77}]
             instructions: *beurer
             quirks: [subscribe-only-to-read]
@@ -328,6 +339,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BM 81 easyLock
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BM81}]
             instructions: *beurer
             quirks: [subscribe-only-to-read]
@@ -337,6 +349,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BM 85
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: Beurer BM85}]
             instructions: *beurer
             quirks: [subscribe-only-to-read, big-endian-blood-pressure]
@@ -346,6 +359,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BC 54
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BC54}]
             instructions: *beurer
             quirks: [subscribe-only-to-read]
@@ -355,6 +369,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BC 57
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BC57}]
             instructions: *beurer
             quirks: [subscribe-only-to-read]
@@ -364,6 +379,7 @@ enum ShippedCatalogue {
             manufacturer: Beurer
             model: BC 87
             profile: blood-pressure
+            junction_provider: beurer_ble
             recognised: [{service: "1810", name: BC87}]
             instructions: *beurer
             quirks: [subscribe-only-to-read]
@@ -494,6 +510,7 @@ enum ShippedCatalogue {
             manufacturer: Roche
             model: Accu-Chek Guide
             profile: glucose
+            junction_provider: accuchek_ble
             recognised: [{service: "1808", name: meter+}]
             bonding: required
             bonding_method: passkey-on-device
@@ -512,6 +529,7 @@ enum ShippedCatalogue {
             manufacturer: Roche
             model: Accu-Chek Guide Me
             profile: glucose
+            junction_provider: accuchek_ble
             recognised: [{service: "1808", name: meter+}]
             bonding: required
             instructions: *accu-chek
@@ -522,6 +540,7 @@ enum ShippedCatalogue {
             manufacturer: Roche
             model: Accu-Chek Guide Active
             profile: glucose
+            junction_provider: accuchek_ble
             recognised: [{service: "1808", name: meter+}]
             bonding: required
             instructions: *accu-chek
@@ -532,6 +551,7 @@ enum ShippedCatalogue {
             manufacturer: Roche
             model: Accu-Chek Instant
             profile: glucose
+            junction_provider: accuchek_ble
             recognised: [{service: "1808", name: meter+}]
             bonding: required
             instructions: *accu-chek
@@ -543,6 +563,7 @@ enum ShippedCatalogue {
             manufacturer: Ascensia
             model: Contour Next One
             profile: glucose
+            junction_provider: contour_ble
             recognised: [{service: "1808", name_contains: contour}]
             bonding: required
             instructions: &contour
@@ -559,6 +580,7 @@ enum ShippedCatalogue {
             manufacturer: Ascensia
             model: Contour Plus One
             profile: glucose
+            junction_provider: contour_ble
             recognised: [{service: "1808", name: Contour7804}]
             bonding: required
             instructions: *contour
@@ -569,6 +591,7 @@ enum ShippedCatalogue {
             manufacturer: LifeScan
             model: OneTouch Verio Reflect
             profile: onetouch-verio
+            junction_provider: onetouch_ble
             recognised: [{service: af9df7a1-e595-11e3-96b4-0002a5d5c51b}, {name: OneTouch}]
             bonding: required
             instructions: &onetouch
@@ -586,6 +609,7 @@ enum ShippedCatalogue {
             manufacturer: LifeScan
             model: OneTouch Verio Flex
             profile: onetouch-verio
+            junction_provider: onetouch_ble
             recognised: [{service: af9df7a1-e595-11e3-96b4-0002a5d5c51b}, {name: OneTouch}]
             bonding: required
             instructions: *onetouch
@@ -596,6 +620,7 @@ enum ShippedCatalogue {
             manufacturer: LifeScan
             model: OneTouch Select Plus Flex
             profile: onetouch-verio
+            junction_provider: onetouch_ble
             recognised: [{service: af9df7a1-e595-11e3-96b4-0002a5d5c51b}, {name: OneTouch}]
             bonding: required
             instructions: *onetouch
@@ -606,6 +631,7 @@ enum ShippedCatalogue {
             manufacturer: LifeScan
             model: OneTouch Ultra Plus Flex
             profile: onetouch-verio
+            junction_provider: onetouch_ble
             recognised: [{service: af9df7a1-e595-11e3-96b4-0002a5d5c51b}, {name: OneTouch}]
             bonding: required
             instructions: *onetouch

@@ -1,0 +1,281 @@
+/// The form that records have at Junction: what they say as samples of its series, and those as requests.
+enum JunctionForm {
+    /// The kinds of records that have a form there.
+    static let kinds: Set<RecordKind> = [
+        .bloodPressure, .glucose, .continuousGlucose, .bodyTemperature, .weight, .bodyComposition,
+        .pulseOximetry, .heartRate, .miScale,
+    ]
+
+    /// A resource that data is posted to.
+    enum Series: String {
+        case glucose
+        case bloodPressure = "blood_pressure"
+        case heartRate = "heartrate"
+        case bloodOxygen = "blood_oxygen"
+        case temperature
+        case body
+
+        /// The path of requests for a user.
+        func path(user: String) -> String {
+            self == .body ? "/v2/summary/body/\(user)" : "/v2/timeseries/\(user)/\(rawValue)"
+        }
+    }
+
+    /// A request's place and body.
+    struct Request: Equatable {
+        let series: Series
+        let provider: String
+        let body: [UInt8]
+    }
+
+    /// Why a record cannot go there.
+    struct Unfit: Error, Equatable {
+        let words: String
+    }
+
+    /// One number.
+    struct Sample {
+        /// As JSON.
+        let value: String
+        let unit: String
+        /// What kind of device it is from, in Junction's words.
+        let source: String
+        let time: Int64
+        let isUpperBound: Bool
+    }
+
+    enum Entry {
+        case quantity(Sample)
+        case bloodPressure(systolic: Sample, diastolic: Sample, pulse: Sample?)
+        /// Of the body's summary: the list that it belongs to.
+        case body(String, Sample)
+    }
+
+    /// What one request may hold.
+    private struct Group: Hashable {
+        let series: Series
+        let provider: String
+        let stage: Record.Stage
+    }
+
+    /// The lists of a body's summary, all of which are there (BodyPatch of Junction's SDK).
+    private static let bodyLists = [
+        "body_mass", "body_fat_percentage", "body_mass_index", "waist_circumference", "lean_body_mass",
+    ]
+
+    /// The requests for a batch, one for each series, source and stage, in the order in which the records bring them.
+    /// The same batch gives the same requests.
+    static func requests(
+        for records: [RecordContent], _ settings: JunctionSettings
+    ) throws(Unfit) -> [Request] {
+        var groups: [Group] = []
+        var entries: [Group: [Entry]] = [:]
+        for record in records {
+            for (series, entry) in try self.entries(of: record) {
+                let group = Group(
+                    series: series, provider: settings.provider(of: record), stage: record.stage)
+                if entries[group] == nil { groups.append(group) }
+                entries[group, default: []].append(entry)
+            }
+        }
+        return groups.map { group in
+            Request(
+                series: group.series, provider: group.provider,
+                body: body(group, entries[group] ?? [], timeZone: settings.timeZone))
+        }
+    }
+
+    // MARK: - Records
+
+    private static func entries(of record: RecordContent) throws(Unfit) -> [(Series, Entry)] {
+        guard record.subject != nil else { throw Unfit(words: "unassigned") }
+        if let flag = record.flags.first(where: testFlags.contains) {
+            throw Unfit(words: "is no measurement of a person (\(flag))")
+        }
+        let found = kinds.contains(record.kind) ? formed(record) : []
+        guard !found.isEmpty else {
+            throw Unfit(words: "has no value that this destination has a form for")
+        }
+        return found
+    }
+
+    /// What a device says of readings that are nobody's.
+    private static let testFlags: Set<String> = [
+        "type-control-solution", "location-control-solution", "data-for-demonstration", "data-for-testing",
+        "status-test-data",
+    ]
+
+    private static func formed(_ record: RecordContent) -> [(Series, Entry)] {
+        if record.kind == .bloodPressure {
+            func sample(_ type: String) -> Sample? {
+                record.values.lazy.compactMap { self.sample($0, of: record) }.first { $0.type == type }?.1
+            }
+            guard let systolic = sample("systolic"), let diastolic = sample("diastolic") else { return [] }
+            return [
+                (
+                    .bloodPressure,
+                    .bloodPressure(systolic: systolic, diastolic: diastolic, pulse: sample("pulse-rate"))
+                )
+            ]
+        }
+        return record.values.compactMap { value -> (Series, Entry)? in
+            guard let (type, sample) = sample(value, of: record) else { return nil }
+            switch type {
+            case "glucose": return (.glucose, .quantity(sample))
+            case "pulse-rate", "heart-rate": return (.heartRate, .quantity(sample))
+            case "spo2": return (.bloodOxygen, .quantity(sample))
+            case "body-temperature": return (.temperature, .quantity(sample))
+            case "weight": return (.body, .body("body_mass", sample))
+            case "bmi": return (.body, .body("body_mass_index", sample))
+            case "body-fat": return (.body, .body("body_fat_percentage", sample))
+            case "fat-free-mass": return (.body, .body("lean_body_mass", sample))
+            default: return nil
+            }
+        }
+    }
+
+    /// Nil for what is absent, or has no form.
+    private static func sample(
+        _ value: RecordContent.Value, of record: RecordContent
+    ) -> (type: String, Sample)? {
+        guard let (number, unit) = number(of: value) else { return nil }
+        return (
+            value.type,
+            Sample(
+                value: number, unit: unit, source: source(of: record.kind), time: record.time,
+                isUpperBound: record.timeSource == .unknown)
+        )
+    }
+
+    /// The number in Junction's unit, and the unit.
+    private static func number(of value: RecordContent.Value) -> (String, String)? {
+        guard let number = value.number else { return nil }
+        func converted(
+            _ unit: String, _ convert: (ExactDecimal) -> ExactDecimal?
+        ) -> (String, String)? {
+            ExactDecimal(json: number).flatMap(convert).map { ($0.description, unit) }
+        }
+        switch (value.type, value.unit) {
+        case ("systolic", "mm[Hg]"), ("diastolic", "mm[Hg]"): return (number, "mmHg")
+        case ("systolic", "kPa"), ("diastolic", "kPa"):
+            // 1 mmHg is 133.322387415 Pa (BIPM, The International System of Units, 8th edition, table 8).
+            return converted("mmHg") { $0.scaled(by: 1_000_000_000_000, over: 133_322_387_415) }
+        case ("pulse-rate", "/min"), ("heart-rate", "/min"): return (number, "bpm")
+        case ("glucose", "mmol/L"): return (number, "mmol/L")
+        case ("glucose", "mg/dL"):
+            // Glucose has 180.156 g/mol. Whole mg/dL lie 0.0555 mmol/L apart: three decimals keep them apart.
+            return converted("mmol/L") { $0.scaled(by: 10_000, over: 180_156, moreDecimals: 3) }
+        case ("body-temperature", "Cel"): return (number, "\u{B0}C")
+        case ("body-temperature", "[degF]"):
+            return converted("\u{B0}C") { $0.scaled(minus: 32, by: 5, over: 9, moreDecimals: 1) }
+        case ("spo2", "%"), ("body-fat", "%"): return (number, "%")
+        case ("weight", "kg"), ("fat-free-mass", "kg"): return (number, "kg")
+        case ("weight", "[lb_av]"), ("fat-free-mass", "[lb_av]"):
+            // 1 lb is 0.45359237 kg (the international pound of 1959).
+            return converted("kg") { $0.times(45_359_237, exponent: -8) }
+        case ("bmi", "kg/m2"): return (number, "index")
+        default: return nil
+        }
+    }
+
+    private static func source(of kind: RecordKind) -> String {
+        switch kind {
+        case .bloodPressure: "cuff"
+        case .glucose: "fingerprick"
+        case .continuousGlucose: "automatic"
+        case .weight, .bodyComposition, .miScale: "scale"
+        default: "unknown"
+        }
+    }
+}
+
+// MARK: - Text
+
+extension JunctionForm {
+    private static func body(_ group: Group, _ entries: [Entry], timeZone: String) -> [UInt8] {
+        var text = JSONText()
+        text.beginObject()
+        switch group.stage {
+        case .live: text.member("stage", "daily")
+        case .historical:
+            let times = entries.map(\.time)
+            text.member("stage", "historical")
+            text.member("start_date", moment(times.min() ?? 0))
+            text.member("end_date", moment(times.max() ?? 0))
+        }
+        text.member("time_zone", timeZone)
+        text.member("provider", group.provider)
+        text.key("data")
+        if group.series == .body {
+            text.beginObject()
+            for name in bodyLists {
+                text.key(name)
+                text.beginArray()
+                for case .body(name, let sample) in entries { text.value(sample) }
+                text.endArray()
+            }
+            // Where the zone changed between days; here it is one.
+            text.key("time_zones")
+            text.beginArray()
+            text.endArray()
+            text.endObject()
+        } else {
+            text.beginArray()
+            for entry in entries { text.value(entry) }
+            text.endArray()
+        }
+        text.member("is_final_chunk", true)
+        text.endObject()
+        return text.bytes
+    }
+
+    private static func moment(_ time: Int64) -> String {
+        DeviceTime(wallSeconds: time).map { "\($0)Z" } ?? ""
+    }
+}
+
+extension JunctionForm.Entry {
+    fileprivate var time: Int64 {
+        switch self {
+        case .quantity(let sample), .body(_, let sample), .bloodPressure(let sample, _, _): sample.time
+        }
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func value(_ entry: JunctionForm.Entry) {
+        switch entry {
+        case .quantity(let sample), .body(_, let sample): value(sample)
+        case .bloodPressure(let systolic, let diastolic, let pulse):
+            beginObject()
+            key("systolic")
+            value(systolic)
+            key("diastolic")
+            value(diastolic)
+            if let pulse {
+                key("pulse")
+                value(pulse)
+            }
+            endObject()
+        }
+    }
+
+    fileprivate mutating func value(_ sample: JunctionForm.Sample) {
+        beginObject()
+        key("value")
+        value(json: Array(sample.value.utf8))
+        member("unit", sample.unit)
+        member("type", sample.source)
+        // One moment, not a span.
+        for name in ["start_date", "end_date"] {
+            member(name, DeviceTime(wallSeconds: sample.time).map { "\($0)Z" } ?? "")
+        }
+        if sample.isUpperBound {
+            key("metadata")
+            beginObject()
+            member("time", "measured then or earlier")
+            endObject()
+        }
+        endObject()
+    }
+}
