@@ -9,7 +9,7 @@ struct Ingestd: ParsableCommand {
         version: Version.current,
         subcommands: [
             Run.self, Check.self, Peripherals.self, Decode.self, Receive.self, Pair.self, Unpair.self,
-            SignIn.self, SignOut.self,
+            SignIn.self, SignOut.self, User.self,
             Status.self, Records.self, Failed.self,
             Submit.self, Import.self,
         ])

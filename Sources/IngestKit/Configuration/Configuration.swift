@@ -86,6 +86,8 @@ public struct Configuration: Sendable, Equatable {
     public var events: Events
     public var hooks: Hooks
     public var logging: Logging
+    /// The models that it may name.
+    public var catalogue: Catalogue
 }
 
 extension Configuration {

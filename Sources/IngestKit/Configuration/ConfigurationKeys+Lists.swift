@@ -52,10 +52,12 @@ extension ConfigurationKeys {
                 "Unique; 1 to 64 letters, digits, dots, dashes, underscores."),
             KeyDescription(
                 "type", "`webhook`, `fhir`, `junction`, `validic`, `spike` or `mqtt`", default: "required",
-                "What it is. This version delivers to `webhook`, `validic`, `spike` and `mqtt`."),
+                "What it is. This version delivers to `webhook`, `junction`, `validic`, `spike` and `mqtt`."),
             KeyDescription(
                 "url", "URL",
-                default: "required for webhook, fhir, spike, mqtt; `https://api.v2.validic.com` for validic",
+                default:
+                    "required for webhook, fhir, spike, mqtt; `https://api.v2.validic.com` for validic; by region and "
+                    + "environment for junction",
                 "`https://`, or `mqtts://` for mqtt; `http://` and `mqtt://` for loopback hosts alone."),
             KeyDescription(
                 "credential", "credential", default: "none",
@@ -95,16 +97,18 @@ extension ConfigurationKeys {
                 "patient_system", "absolute URI", default: "none",
                 "System of the patient identifiers of fhir.", hasEffect: false),
             KeyDescription(
-                "region", "`us` or `eu`", default: "`us`", "Region of junction.", hasEffect: false),
+                "region", "`us` or `eu`", default: "`us`", "Region of junction."),
             KeyDescription(
                 "environment", "`production` or `sandbox`", default: "`production`",
-                "Environment of junction and validic.", hasEffect: false),
+                "Environment of junction. validic does not use it yet."),
             KeyDescription(
-                "user", "text", default: "none; required for validic",
-                "The person for whom the gateway signs in at validic, and whose records go there: a `subject`, or one "
-                    + "of `users`; the user name of mqtt. The other types do not use it yet."),
+                "user", "text", default: "none; required for junction and validic",
+                "The person for whom the gateway signs in at junction and validic, and whose records go there: a "
+                    + "`subject`, or one of `users`, and at junction the `client_user_id`; the user name of mqtt. The "
+                    + "other types do not use it yet."),
             KeyDescription(
-                "auth", "text", default: "by type", "How requests authenticate.", hasEffect: false),
+                "auth", "`sign-in-token` or `api-key` for junction", default: "`sign-in-token` for junction",
+                "How requests to junction authenticate. The other types do not use it yet."),
             KeyDescription(
                 "organization", "text", default: "none", "Organization of validic.", hasEffect: false),
             KeyDescription(
@@ -146,6 +150,6 @@ extension ConfigurationKeys {
         "proxy": [.webhook, .fhir, .junction, .validic, .spike],
         "headers": [.webhook, .fhir],
         "batch": [.webhook, .fhir, .junction, .mqtt],
-        "gzip": [.webhook, .fhir, .junction],
+        "gzip": [.webhook, .fhir],
     ]
 }

@@ -44,8 +44,9 @@ extension ConfigurationReader {
         readAccount(entries, into: &destination)
         if type?.hasSession == true {
             _ = entries.required("user", "the person for whom to sign in")
-            _ = entries.required("credential", "the person's access token")
         }
+        if type == .validic { _ = entries.required("credential", "the person's access token") }
+        if type == .junction { readJunction(entries, into: &destination) }
         if type == .spike { checkCallback(entries, destination) }
         checkPairs(entries)
         if let type { warnOfKeysWithoutEffect(entries, type) }
@@ -72,7 +73,7 @@ extension ConfigurationReader {
         destination.environment = entries["environment"]?.choice() ?? destination.environment
         destination.patientSystem = entries["patient_system"]?.value("an absolute URI", absoluteURI)
         destination.user = entries["user"]?.text()
-        destination.auth = entries["auth"]?.text(limit: 64)
+        if destination.type != .junction { destination.auth = entries["auth"]?.text(limit: 64) }
         destination.organization = entries["organization"]?.text()
         destination.applicationID = entries["application_id"]?.text()
         destination.mainCallbackURL = entries["main_callback_url"].flatMap {
@@ -80,6 +81,19 @@ extension ConfigurationReader {
         }
         destination.topic = topic(entries["topic"], TopicTemplate.Placeholder.allCases)
         destination.statusTopic = topic(entries["status_topic"], [.gateway])
+    }
+
+    private func readJunction(_ entries: MappingReader, into destination: inout Destination) {
+        destination.junctionAuth = entries["auth"]?.choice() ?? destination.junctionAuth
+        switch destination.junctionAuth {
+        case .apiKey:
+            _ = entries.required("credential", "the API key")
+            entries["auth"]?.warning(
+                "an API key opens every user of the team to who has this box: for trials; sign-in-token opens one"
+            )
+        case .signInToken:
+            entries["credential"]?.warning("has no effect with auth: sign-in-token; auth: api-key uses it")
+        }
     }
 
     /// What destinations are sent: everything that was measured.

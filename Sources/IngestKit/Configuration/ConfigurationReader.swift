@@ -22,7 +22,7 @@ struct ConfigurationReader {
             destinations: destinations.map(\.value),
             events: readEvents(entries?["events"]),
             hooks: readHooks(entries?["hooks"]),
-            logging: readLogging(entries?["logging"]))
+            logging: readLogging(entries?["logging"]), catalogue: catalogue)
         warn(root, entries, peripherals, destinations)
         return configuration
     }

@@ -5,10 +5,10 @@ extension Configuration {
             case webhook, fhir, junction, validic, spike, mqtt
 
             /// Whether this version delivers there.
-            public var isDelivered: Bool { [.webhook, .validic, .spike, .mqtt].contains(self) }
+            public var isDelivered: Bool { [.webhook, .junction, .validic, .spike, .mqtt].contains(self) }
 
             /// Whether it files under one person, for whom the gateway signs in.
-            public var hasSession: Bool { self == .validic }
+            public var hasSession: Bool { [.junction, .validic].contains(self) }
 
             /// Whether a request holds one record, whatever `batch` says.
             var takesOneRecord: Bool { self == .validic || self == .spike }
@@ -16,6 +16,7 @@ extension Configuration {
             /// The kinds of records that it has a form for; nil is every kind.
             var deliveredKinds: Set<RecordKind>? {
                 switch self {
+                case .junction: Junction.kinds
                 case .validic: Validic.kinds
                 case .spike: Spike.kinds
                 default: nil
@@ -36,6 +37,12 @@ extension Configuration {
 
         public enum Region: String, Sendable, Hashable, CaseIterable {
             case us, eu
+        }
+
+        /// How requests to junction are authenticated.
+        public enum JunctionAuth: String, Sendable, Hashable, CaseIterable {
+            case signInToken = "sign-in-token"
+            case apiKey = "api-key"
         }
 
         public enum Environment: String, Sendable, Hashable, CaseIterable {
@@ -71,6 +78,8 @@ extension Configuration {
         public var environment: Environment
         public var user: String?
         public var auth: String?
+        /// `auth` of type junction.
+        public var junctionAuth: JunctionAuth
         public var organization: String?
         public var applicationID: String?
         public var mainCallbackURL: String?
@@ -91,6 +100,7 @@ extension Configuration {
             headers = []
             region = .us
             environment = .production
+            junctionAuth = .signInToken
         }
 
         /// Whether the URL leads to this machine itself, and not by way of another.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import IngestKit
 
 /// `ingestd sign-in`: begins a session at a destination by the running service.
@@ -9,20 +10,33 @@ struct SignIn: AsynchronousCommand {
         discussion: """
             As the user whom the configuration names. What waits for that user is delivered; what waits for \
             another one is set aside, and never delivered in the new session. Signing in twice is fine; after \
-            the destination has ended a session it is tried again.
+            the destination has ended a session it is tried again. A destination of type junction takes a sign-in \
+            token, which is good for one exchange.
             """)
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the user's sign-in token, or - for standard input.", valueName: "file"))
+    var token: String?
 
     @OptionGroup var target: SessionTarget
 
     func serve() async throws {
         try await target.ask { client, destination in
             let session = try await client.session(destination)
+            if session.takesToken, !session.isSignedIn, token == nil {
+                throw CommandFailure(
+                    .usage,
+                    "\(destination) needs a sign-in token: name a file with --token, or - for standard input")
+            }
+            let token = try token.map(Self.read)
             if session.isOfAnother {
                 try target.confirm(
                     "\(destination) was signed in for another user. \(records(session.waiting)) for that one, to "
                         + "be set aside.")
             }
-            let answer = try await client.signIn(destination, changesUser: session.isOfAnother)
+            let answer = try await client.signIn(
+                destination, changesUser: session.isOfAnother, token: token)
             var text = JSONText()
             text.beginObject()
             text.member("destination", destination)
@@ -31,6 +45,24 @@ struct SignIn: AsynchronousCommand {
             let aside = answer.setAside > 0 ? " \(answer.setAside) set aside." : ""
             try StandardOutput.write(
                 (target.json ? text.string : "Signed in at \(destination).\(aside)") + "\n")
+        }
+    }
+}
+
+extension SignIn {
+    /// A token is a credential and never an argument, which others on the box could see.
+    private static func read(_ file: String) throws(CommandFailure) -> String {
+        if file == "-" {
+            var text = ""
+            while text.utf8.count <= JunctionSignInToken.maximumSize, let line = readLine() { text += line }
+            return text
+        }
+        let directory = FileManager.default.currentDirectoryPath
+        do throws(CredentialError) {
+            return try Credentials(environment: [:])
+                .read(.path(file.hasPrefix("/") ? file : directory + "/" + file)).text ?? ""
+        } catch {
+            throw CommandFailure(.badData, "--token: \(error)")
         }
     }
 }

@@ -79,9 +79,12 @@ struct ControlClient: Sendable {
         try await send(.GET, Self.session(destination))
     }
 
-    func signIn(_ destination: String, changesUser: Bool) async throws(Failure) -> ControlMessage.SignedIn {
+    func signIn(
+        _ destination: String, changesUser: Bool, token: String?
+    ) async throws(Failure) -> ControlMessage.SignedIn {
         try await send(
-            .POST, Self.session(destination) + "/sign-in", ControlMessage.SignIn(changesUser: changesUser))
+            .POST, Self.session(destination) + "/sign-in",
+            ControlMessage.SignIn(changesUser: changesUser, token: token))
     }
 
     func signOut(_ destination: String) async throws(Failure) -> ControlMessage.SignedOut {
@@ -164,7 +167,7 @@ extension ExitStatus {
     init(reason: String) {
         switch reason {
         case "bad-target": self = .usage
-        case "no-keeper", "adapter-unavailable": self = .unavailable
+        case "no-keeper", "adapter-unavailable", "unreachable": self = .unavailable
         case "busy", "reading-under-way", "not-heard", "not-reachable", "other-device", "timed-out",
             "cancelled", "store-error", "another-user", "no-time", EntryDesk.noRoom:
             self = .tryAgain

@@ -65,6 +65,8 @@ enum ControlMessage {
         var destination: String
         /// Whether it is signed in for the configured user.
         var isSignedIn: Bool
+        /// Whether a session needs a token of the user's.
+        var takesToken: Bool
         /// Whether the last session was another user's than the configured one's.
         var isOfAnother: Bool
         /// Records that wait.
@@ -73,6 +75,7 @@ enum ControlMessage {
         enum CodingKeys: String, CodingKey {
             case destination, waiting
             case isSignedIn = "signed_in"
+            case takesToken = "takes_token"
             case isOfAnother = "another_user"
         }
     }
@@ -81,8 +84,11 @@ enum ControlMessage {
     struct SignIn: Codable, Sendable {
         /// Whether it may be for another user than the last time.
         var changesUser: Bool
+        /// A sign-in token.
+        var token: String?
 
         enum CodingKeys: String, CodingKey {
+            case token
             case changesUser = "changes_user"
         }
     }

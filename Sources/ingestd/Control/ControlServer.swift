@@ -116,7 +116,8 @@ struct ControlServer: Service {
         await server.appendRoute("POST /v1/sessions/:id/sign-in") { request in
             await Self.reply {
                 let message: ControlMessage.SignIn = try await Self.message(of: request)
-                return try await sessions.signIn(at: Self.id(of: request), changesUser: message.changesUser)
+                return try await sessions.signIn(
+                    at: Self.id(of: request), changesUser: message.changesUser, token: message.token)
             }
         }
         await server.appendRoute("POST /v1/sessions/:id/sign-out") { request in

@@ -13,6 +13,8 @@ struct SessionDelivery: Sendable {
     let destination: String
     let user: String
     let delivery: Delivery
+    /// Of a destination of type junction.
+    var junction: JunctionSession?
 }
 
 extension Gateway {
@@ -21,11 +23,23 @@ extension Gateway {
         var made: [SessionDelivery] = []
         for destination in configuration.destinations {
             guard destination.type.hasSession, let user = destination.user else { continue }
-            try await adopt(user, at: destination.name, parts.store)
-            made.append(
-                SessionDelivery(
-                    destination: destination.name, user: user,
-                    delivery: validic(destination, user: user, parts)))
+            switch destination.type {
+            case .junction:
+                let delivery = await junction(destination, user: user, parts)
+                // Without a token there is nothing to begin a session with.
+                if await delivery.junction?.standing == .closed {
+                    try await tell(parts.store.session(of: destination.name), user, destination.name)
+                } else {
+                    try await adopt(user, at: destination.name, parts.store)
+                }
+                made.append(delivery)
+            default:
+                try await adopt(user, at: destination.name, parts.store)
+                made.append(
+                    SessionDelivery(
+                        destination: destination.name, user: user,
+                        delivery: validic(destination, user: user, parts)))
+            }
         }
         return made
     }
@@ -42,7 +56,11 @@ extension Gateway {
 
     /// Compares the configured person with the one of the queue, and says it where nothing will be delivered.
     private func adopt(_ user: String, at destination: String, _ store: SQLiteRecordStore) async throws {
-        switch try await store.adopt(user, at: destination) {
+        tell(try await store.adopt(user, at: destination), user, destination)
+    }
+
+    private func tell(_ state: SessionState, _ user: String, _ destination: String) {
+        switch state {
         case .none, .open(user, _): break
         case .open:
             StandardError.print(

@@ -3,6 +3,7 @@ import IngestKit
 /// Signs in and out at the destinations that file under one person, as the operator asks.
 struct Sessions: Sendable {
     private let users: [String: String]
+    private let junctions: [String: JunctionSession]
     private let types: [String: Configuration.Destination.Kind]
     private let store: SQLiteRecordStore
 
@@ -10,6 +11,10 @@ struct Sessions: Sendable {
         _ deliveries: [SessionDelivery], destinations: [Configuration.Destination], store: SQLiteRecordStore
     ) {
         users = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.destination, $0.user) })
+        junctions = Dictionary(
+            uniqueKeysWithValues: deliveries.compactMap { delivery in
+                delivery.junction.map { (delivery.destination, $0) }
+            })
         types = Dictionary(uniqueKeysWithValues: destinations.map { ($0.name, $0.type) })
         self.store = store
     }
@@ -17,22 +22,29 @@ struct Sessions: Sendable {
     func status(of destination: String) async throws -> ControlMessage.Session {
         let user = try self.user(of: destination)
         let state = try await store.session(of: destination)
-        let isOpen = if case .open(user, _) = state { true } else { false }
+        var isOpen = if case .open(user, _) = state { true } else { false }
+        let junction = junctions[destination]
+        if let junction, await junction.standing != .open { isOpen = false }
         return ControlMessage.Session(
             destination: destination, isSignedIn: isOpen,
-            isOfAnother: state.mayBeAnothers(than: user),
+            takesToken: junction?.takesToken ?? false, isOfAnother: state.mayBeAnothers(than: user),
             waiting: try await store.pendingCount(of: destination))
     }
 
-    /// - Parameter changesUser: whether it may be for another person than the last time, whose records that wait are set
-    ///   aside then.
-    func signIn(at destination: String, changesUser: Bool) async throws -> ControlMessage.SignedIn {
+    /// - Parameters:
+    ///   - changesUser: whether it may be for another person than the last time, whose records that wait are set aside
+    ///     then.
+    ///   - token: a sign-in token, for a destination that takes one.
+    func signIn(
+        at destination: String, changesUser: Bool, token: String?
+    ) async throws -> ControlMessage.SignedIn {
         let before = try await status(of: destination)
         if before.isOfAnother, !changesUser {
             throw ControlMessage.Refusal(
                 error: "\(destination) was signed in for another user, and \(before.waiting) records wait",
                 reason: "another-user")
         }
+        try await exchange(token, at: destination)
         return ControlMessage.SignedIn(
             destination: destination,
             setAside: try await store.signIn(try user(of: destination), at: destination))
@@ -40,8 +52,41 @@ struct Sessions: Sendable {
 
     func signOut(of destination: String) async throws -> ControlMessage.SignedOut {
         _ = try user(of: destination)
-        return ControlMessage.SignedOut(
-            destination: destination, cleared: try await store.signOut(of: destination))
+        // Secrets first: should it end here, there is nothing left to deliver with.
+        await junctions[destination]?.signOut()
+        let cleared = try await store.signOut(of: destination)
+        return ControlMessage.SignedOut(destination: destination, cleared: cleared)
+    }
+
+    /// Opens a session with the token, or leaves the one that there is.
+    private func exchange(_ token: String?, at destination: String) async throws(ControlMessage.Refusal) {
+        guard let junction = junctions[destination], junction.takesToken else {
+            guard token == nil else {
+                throw ControlMessage.Refusal(
+                    error: "\(destination) takes no sign-in token", reason: "bad-target")
+            }
+            await junctions[destination]?.startAnew()
+            return
+        }
+        guard let token else {
+            if await junction.standing == .open { return }
+            throw ControlMessage.Refusal(
+                error:
+                    "\(destination) needs a sign-in token: name a file with --token, or - for standard input",
+                reason: "bad-target")
+        }
+        let parsed: JunctionSignInToken
+        do throws(JunctionSignInToken.Malformed) {
+            parsed = try JunctionSignInToken(token)
+        } catch {
+            throw ControlMessage.Refusal(
+                error: "this is no sign-in token of Junction", reason: "bad-token")
+        }
+        do throws(JunctionSignInError) {
+            try await junction.signIn(parsed)
+        } catch {
+            throw ControlMessage.Refusal(error, destination: destination)
+        }
     }
 
     /// The configured person of a destination that has sessions.
@@ -54,5 +99,32 @@ struct Sessions: Sendable {
         throw ControlMessage.Refusal(
             error: "\(destination) is of type \(type.rawValue), which nobody signs in to",
             reason: "bad-target")
+    }
+}
+
+extension ControlMessage.Refusal {
+    fileprivate init(_ error: JunctionSignInError, destination: String) {
+        switch error {
+        case .otherPlace(let words): self.init(error: words, reason: "token-of-another-place")
+        case .otherUser:
+            self.init(
+                error:
+                    "the token is for another user than the one whom \(destination) is signed in for; sign out "
+                    + "first, or name the other one as user",
+                reason: "token-of-another-user")
+        case .formerUser:
+            self.init(
+                error:
+                    "the token is for the user of before, and the configuration of \(destination) names another",
+                reason: "token-of-another-user")
+        case .notKept:
+            self.init(
+                error: "the state directory takes no file: the token was not used", reason: "store-error")
+        case .refused:
+            self.init(
+                error: "\(destination) does not accept the token: it was used before, or has expired",
+                reason: "token-refused")
+        case .unavailable(let words): self.init(error: words, reason: "unreachable")
+        }
     }
 }

@@ -182,29 +182,44 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "type: webhook, url: \"https://u:secret@a.example\"",
             "3:35: destinations[0].url: expected a URL without user and password; use credential"
         ),
-        ("type: junction, region: mars", "3:39: destinations[0].region: expected us or eu, found \"mars\""),
         (
-            "type: junction, kinds: [weigth]",
-            "3:39: destinations[0].kinds[0]: expected blood-pressure, glucose, glucose-context, body-temperature, weight, "
+            "type: junction",
+            "3:5: destinations[0].user: expected the person for whom to sign in, but the key is missing"
+        ),
+        (
+            "type: junction, user: a, auth: api-key",
+            "3:5: destinations[0].credential: expected the API key, but the key is missing"
+        ),
+        (
+            "type: junction, user: a, auth: password",
+            "3:46: destinations[0].auth: expected sign-in-token or api-key, found \"password\""
+        ),
+        (
+            "type: junction, user: a, region: mars",
+            "3:48: destinations[0].region: expected us or eu, found \"mars\""
+        ),
+        (
+            "type: junction, user: a, kinds: [weigth]",
+            "3:48: destinations[0].kinds[0]: expected blood-pressure, glucose, glucose-context, body-temperature, weight, "
                 + "body-composition, pulse-oximetry, heart-rate, continuous-glucose, health-observation, battery, bthome, mi-scale or mibeacon, "
                 + "found \"weigth\""
         ),
         (
-            "type: junction, peripherals: [kitchn]",
-            "3:45: destinations[0].peripherals[0]: \"kitchn\" is neither a catalogue ID nor an alias of the "
+            "type: junction, user: a, peripherals: [kitchn]",
+            "3:54: destinations[0].peripherals[0]: \"kitchn\" is neither a catalogue ID nor an alias of the "
                 + "allow-list; did you mean kitchen?"
         ),
         (
-            "type: junction, peripherals: [999]",
-            "3:45: destinations[0].peripherals[0]: no model of the catalogue has ID 999"
+            "type: junction, user: a, peripherals: [999]",
+            "3:54: destinations[0].peripherals[0]: no model of the catalogue has ID 999"
         ),
         (
-            "type: junction, batch: {max_records: 0}",
-            "3:52: destinations[0].batch.max_records: expected a number from 1 to 1000, found \"0\""
+            "type: junction, user: a, batch: {max_records: 0}",
+            "3:61: destinations[0].batch.max_records: expected a number from 1 to 1000, found \"0\""
         ),
         (
-            "type: junction, client_key: k",
-            "3:43: destinations[0].client_key: expected client_certificate beside it"
+            "type: junction, user: a, client_key: k",
+            "3:52: destinations[0].client_key: expected client_certificate beside it"
         ),
         (
             "type: webhook, url: \"https://a.example\", headers: {Authorization: x}",

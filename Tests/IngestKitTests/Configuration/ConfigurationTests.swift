@@ -92,7 +92,7 @@ import Testing
                  signing_key: s, ca_file: /etc/ca.pem, client_certificate: c, client_key: /run/closed-secret,
                  proxy: "http://127.0.0.1:3128", user: u, auth: bearer, order: strict}
               - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3"}
-              - {name: c, type: junction, region: eu, environment: sandbox}
+              - {name: c, type: junction, user: p, region: eu, environment: sandbox}
               - {name: d, type: validic, organization: o, user: p, credential: t, kinds: [glucose, battery]}
               - {name: e, type: spike, url: "https://x.example/cb/a", credential: s,
                  main_callback_url: "https://x.example/cb"}
@@ -110,7 +110,7 @@ import Testing
         #expect(all[0].proxy == "http://127.0.0.1:3128" && all[0].user == "u" && all[0].auth == "bearer")
         #expect(all[0].isLoopback && !all[1].isLoopback)
         #expect(all[1].patientSystem == "urn:oid:1.2.3")
-        #expect(all[2].region == .eu && all[2].environment == .sandbox)
+        #expect(all[2].region == .eu && all[2].environment == .sandbox && all[2].junctionAuth == .signInToken)
         #expect(all[3].organization == "o" && all[3].user == "p" && all[3].deliveredKinds == [.glucose])
         #expect(all[4].mainCallbackURL == "https://x.example/cb")
         #expect(try all[5].topic == TopicTemplate("wards/{subject}"))
@@ -275,6 +275,28 @@ import Testing
         let found = try Samples.findings("destinations: [{name: a, type: validic}]")
         #expect(found.contains { $0.contains("destinations[0].user: expected the person") })
         #expect(found.contains { $0.contains("destinations[0].credential: expected the person's") })
+    }
+
+    @Test func anAPIKeyIsForTrials() throws {
+        func findings(_ keys: String) throws -> [String] {
+            try Samples.findings(
+                "peripherals: [{id: 1002}]\ndestinations: [{name: a, type: junction, user: u\(keys)}]")
+        }
+        #expect(try findings("").isEmpty)
+        #expect(
+            try findings(", auth: api-key, credential: c") == [
+                "c.yaml:2:57: destinations[0].auth: warning: an API key opens every user of the team to who has this "
+                    + "box: for trials; sign-in-token opens one"
+            ])
+        #expect(
+            try findings(", credential: c") == [
+                "c.yaml:2:63: destinations[0].credential: warning: has no effect with auth: sign-in-token; auth: "
+                    + "api-key uses it"
+            ])
+        #expect(
+            try findings(", gzip: true") == [
+                "c.yaml:2:57: destinations[0].gzip: warning: has no effect for type junction"
+            ])
     }
 
     @Test func aSecretInTheWrongPlaceIsNotRepeated() throws {

@@ -1,0 +1,171 @@
+import FoundationEssentials
+
+/// Requests to Junction's hosts.
+struct JunctionClient: Sendable {
+    let transport: HTTPTransport
+    let clock: any GatewayClock
+
+    /// What shows Junction who sends.
+    enum Credential: Sendable, Equatable {
+        case apiKey(String)
+        case accessToken(String)
+
+        var text: String {
+            switch self {
+            case .apiKey(let text), .accessToken(let text): text
+            }
+        }
+
+        fileprivate var header: (String, String) {
+            switch self {
+            case .apiKey(let key): ("x-vital-api-key", key)
+            case .accessToken(let token): ("Authorization", "Bearer " + token)
+            }
+        }
+    }
+
+    /// An answer, and what it means for what was sent.
+    struct Reply {
+        let status: Int?
+        let meaning: DeliveryAnswer
+        /// What the server said; may hold secrets.
+        let body: String?
+
+        var isTaken: Bool { if case .taken = meaning { true } else { false } }
+    }
+
+    /// Sends JSON.
+    /// - Parameter packs: whether it goes as gzip, which Junction's SDKs use for data.
+    func post(
+        _ body: [UInt8], to url: String, as credential: Credential, packs: Bool = false
+    ) async -> Reply {
+        var headers = [("Content-Type", "application/json"), credential.header]
+        var sent = body
+        if packs {
+            guard let packed = try? Gzip.compress(body) else {
+                return Self.failure("the body could not be compressed")
+            }
+            sent = packed
+            headers.append(("Content-Encoding", "gzip"))
+        }
+        return await send(sent, to: url, headers, hiding: credential.text)
+    }
+
+    /// Asks for tokens (RFC 6749).
+    func tokens(_ fields: [(String, String)], at url: String) async -> Reply {
+        let form = fields.map { $0.0 + "=" + Self.escaped($0.1) }.joined(separator: "&")
+        return await send(
+            Array(form.utf8), to: url, [("Content-Type", "application/x-www-form-urlencoded")],
+            hiding: nil)
+    }
+
+    private func send(
+        _ body: [UInt8], to url: String, _ headers: [(String, String)], hiding secret: String?
+    ) async -> Reply {
+        let common = [("Accept", "application/json"), ("User-Agent", "ingestd")]
+        do {
+            let answer = try await transport.post(body, to: url, headers: headers + common, clock: clock)
+            let retryAfter = RetryAfter.parse(
+                answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
+            // The server's words are kept for operators to see; it may say back what it was sent.
+            let words = secret.map { answer.body?.replacing($0, with: "[credential]") } ?? nil
+            return Reply(
+                status: answer.status,
+                meaning: DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: words),
+                body: answer.body)
+        } catch {
+            return Self.failure(error.words)
+        }
+    }
+
+    private static func failure(_ words: String) -> Reply {
+        Reply(
+            status: nil, meaning: .unavailable(httpStatus: nil, error: words, retryAfter: nil), body: nil)
+    }
+
+    /// Percent-encodes what is not unreserved (RFC 3986 section 2.3).
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+                String(UnicodeScalar(byte))
+            default: "%" + Hex.text([byte]).uppercased()
+            }
+        }.joined()
+    }
+}
+
+extension JunctionClient {
+    /// Makes a user with an API key. Where there is one of this name already, it is refused, and the refusal tells
+    /// which (`userID(in:)`).
+    func makeUser(
+        _ clientUserID: String, at settings: JunctionSettings, as credential: Credential
+    ) async -> Reply {
+        var text = JSONText()
+        text.beginObject()
+        text.member("client_user_id", clientUserID)
+        text.endObject()
+        return await post(text.bytes, to: settings.api + "/v2/user", as: credential)
+    }
+
+    /// The user that was made, or was there.
+    static func userID(in reply: Reply) -> String? {
+        struct Made: Decodable {
+            let userID: String
+
+            enum CodingKeys: String, CodingKey {
+                case userID = "user_id"
+            }
+        }
+        guard let body = reply.body else { return nil }
+        if reply.isTaken {
+            let made = try? JSONDecoder().decode(Made.self, from: Data(body.utf8))
+            return made.flatMap { JunctionUserID($0.userID)?.text }
+        }
+        guard reply.status == 400 else { return nil }
+        return JunctionRefusal(body)?.detail.userID.flatMap { JunctionUserID($0)?.text }
+    }
+}
+
+/// Makes users at Junction, as `ingestd user create` does.
+public struct JunctionUsers: Sendable {
+    /// A user under the name that was asked for.
+    public struct User: Sendable, Equatable {
+        /// Junction's id.
+        public let id: String
+        /// Whether it is new.
+        public let isNew: Bool
+    }
+
+    /// Why there is none.
+    public enum Failure: Error, Sendable, Equatable {
+        /// In our words.
+        case unavailable(String)
+        case keyRejected(httpStatus: Int)
+        /// The server does not take it.
+        case refused(String)
+    }
+
+    private let settings: JunctionSettings
+    private let client: JunctionClient
+
+    public init(settings: JunctionSettings, transport: HTTPTransport, clock: any GatewayClock) {
+        self.settings = settings
+        client = JunctionClient(transport: transport, clock: clock)
+    }
+
+    /// Makes the user of the settings.
+    public func create(apiKey: String) async throws(Failure) -> User {
+        if let words = settings.contradiction("the API key", of: JunctionPlace(ofKey: apiKey)) {
+            throw .refused(words)
+        }
+        let reply = await client.makeUser(settings.user, at: settings, as: .apiKey(apiKey))
+        if let id = JunctionClient.userID(in: reply) { return User(id: id, isNew: reply.isTaken) }
+        switch reply.meaning {
+        case .unauthorized(let status): throw .keyRejected(httpStatus: status)
+        case .unavailable(_, let error, _), .busy(_, let error, _): throw .unavailable(error)
+        case .misplaced(_, let error): throw .refused(error)
+        default: throw .refused("answers HTTP \(reply.status ?? 0) to a new user")
+        }
+    }
+}
