@@ -101,7 +101,9 @@ control '{"status": null}'
 sign_in_token "$user" | { run sign-in junction --token -; echo $status > "$work/status"; }
 check "the next token opens it again" 0 "$(cat "$work/status")"
 until_told '"INGEST_EVENT":"submitted"' "$work/events"
-check "what waited is there" 1 "$(fake_state | grep -c "$user/temperature/manual/unknown/.*36.60")"
+# Each start gives the thermometer's readings anew.
+check "what waited is there" yes \
+  "$(fake_state | grep -q "$user/temperature/manual/unknown/.*36.60" && echo yes || echo no)"
 
 cp "$session" "$work/kept"
 run sign-out junction --yes < /dev/null
@@ -126,8 +128,11 @@ check "signing in looks the user up again" 0 "$status"
 kill -TERM "$gateway"
 wait "$gateway"
 gateway=
-secrets=$(sed -n 's/.*"access":"\([^"]*\)".*"refresh":"\([^"]*\)".*/\1|\2/p' "$work/kept")
-check "no token is told" "" "$(grep -lE "${secrets:-none}|$(cat "$work/token")" "$work"/*.err "$work"/events "$work"/out)"
+secret() { sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p' "$work/kept"; }
+access=$(secret access) refresh=$(secret refresh)
+# Where one is not found in the file, a word that the events have.
+check "no token is told" "" "$(grep -lF -e "${access:-INGEST}" -e "${refresh:-INGEST}" -e "$(cat "$work/token")" \
+  "$work"/*.err "$work/events" "$work/out")"
 check "the fake was asked nothing that it does not know" '"faults": []' \
   "$(fake_state | grep -o '"faults": \[\]')"
 kill "$fake"
