@@ -238,6 +238,60 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (
+                200, "{}",
+                .unavailable(
+                    httpStatus: 200, error: "the session could not be refreshed (HTTP 200)", retryAfter: nil)
+            ),
+            (
+                400, "{}",
+                .unavailable(
+                    httpStatus: 400, error: "the session could not be refreshed (HTTP 400)", retryAfter: nil)
+            ),
+            (400, #"{"detail":{"error_type":"invalid_token"}}"#, .sessionEnded(httpStatus: 400)),
+            (
+                401, #"{"detail":{"error_type":"invalid_token","message":"x"},"error":"y"}"#,
+                .sessionEnded(httpStatus: 401)
+            ),
+            (401, #"{"detail":{"error_type":"reauthentication_required"}}"#, .unauthorized(httpStatus: 401)),
+            (
+                403, #"{"detail":"no"}"#,
+                .unavailable(
+                    httpStatus: 403, error: "the session could not be refreshed (HTTP 403)", retryAfter: nil)
+            ),
+            (
+                404, "",
+                .unavailable(
+                    httpStatus: 404, error: "the session could not be refreshed (HTTP 404)", retryAfter: nil)
+            ),
+            (
+                429, "",
+                .busy(
+                    httpStatus: 429, error: "the session could not be refreshed (HTTP 429)", retryAfter: nil)
+            ),
+            // Whatever it says beside a status that is not about the token.
+            (
+                503, #"{"detail":{"error_type":"invalid_token"}}"#,
+                .unavailable(
+                    httpStatus: 503, error: "the session could not be refreshed (HTTP 503)", retryAfter: nil)
+            ),
+        ] as [(Int, String, DeliveryAnswer)])
+    func everyAnswerToARefresh(status: Int, body: String, answer: DeliveryAnswer) async throws {
+        try await bench.run { place in
+            let session = await bench.session(place, .signInToken)
+            try await session.signIn(try JunctionSignInToken(token))
+            fake.endAccess()
+            fake.answer("/auth", status, body)
+            let batch = JunctionBench.batch(try JunctionBench.records(1...1))
+            #expect(await Junction(session: session).deliver(batch) == answer)
+            // The session stays but where the server says that it is over.
+            #expect(await session.isOpen() == answer.isPassing)
+            #expect((try tokens() == nil) == (answer == .sessionEnded(httpStatus: status)))
+        }
+    }
+
     @Test func signingInTwiceIsFine() async throws {
         try await bench.run { place in
             let running = try await started(place)
