@@ -317,6 +317,7 @@ import Testing
 
             let second = try await bench.start(place, .signInToken)
             try await second.untilIdle()
+            #expect(try await second.names(.authRejected, .sessionEnded).isEmpty)
             // The id that the key has found is the user's.
             await #expect(throws: JunctionSignInError.otherUser) {
                 try await second.session.signIn(
