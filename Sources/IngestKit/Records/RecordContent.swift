@@ -9,6 +9,10 @@ struct RecordContent: Equatable {
         let unit: String
         /// As JSON; nil where the device marked it as absent.
         let number: String?
+        /// IEEE 11073-10101 (MDC).
+        var code: UInt32?
+        /// Why there is no number.
+        var absent: AbsentReason?
     }
 
     var id = ""
@@ -17,9 +21,14 @@ struct RecordContent: Equatable {
     /// When it was measured, in seconds since 1970, and how far the zone of the record is ahead of UTC.
     var time: Int64 = 0
     var utcOffsetSeconds = 0
+    /// When it ended, for what took a span of time.
+    var end: Int64?
     var timeSource: RecordTime.Source = .unknown
     /// When the gateway received it, in UTC: `2026-11-20T09:15:04Z`.
     var received = ""
+    /// The device's wall clock.
+    var deviceTime: DeviceTime?
+    var clockOffsetSeconds: Int?
     var values: [Value] = []
     var flags: [String] = []
     /// Nil is nobody.
@@ -27,13 +36,19 @@ struct RecordContent: Equatable {
     var manufacturer: String?
     var model: String?
     var serial: String?
+    var firmware: String?
     /// Where it is from; nil for a device that was read.
     var origin: RecordEntry.Origin?
-    /// The device's identity address, upper case with colons.
+    /// The device's identity address, upper case with colons; empty where no device was read.
     var address = ""
     var gateway = ""
     /// The model's number in the catalogue.
     var peripheralID: Int?
+    /// The id of the record that this one belongs to.
+    var related: String?
+    /// 4 or 32 hexadecimal digits, or `ADV`; empty where no device was read.
+    var characteristic = ""
+    var isSimulated = false
 
     /// Whether a meter was tested, and nobody measured.
     var isControlSolution: Bool { !Reading.controlSolutionFlags.isDisjoint(with: flags) }
@@ -59,12 +74,17 @@ struct RecordContent: Equatable {
         manufacturer = try device["manufacturer"].map(Self.text)
         model = try device["model"].map(Self.text)
         serial = try device["serial"].map(Self.text)
+        firmware = try device["firmware"].map(Self.text)
         if let origin = try members["origin"].map(Self.members) {
             self.origin = RecordEntry.Origin(rawValue: try Self.text(origin["type"]))
         }
         address = try device["address"].map(Self.text) ?? ""
         gateway = try members["gateway"].map(Self.text) ?? ""
         peripheralID = device["peripheral_id"].flatMap { Int($0) }
+        related = try members["related"].map(Self.text)
+        let raw = try members["raw"].map(Self.members) ?? [:]
+        characteristic = try raw["characteristic"].map(Self.text) ?? ""
+        isSimulated = members["simulated"] == "true"
         guard let measurements = members["measurements"] else { return }
         var scanner = JSONScanner(Array(measurements.utf8))
         var found: [Value] = []
@@ -73,7 +93,9 @@ struct RecordContent: Equatable {
             found.append(
                 Value(
                     type: try Self.text(measurement["type"]), unit: try Self.text(measurement["unit"]),
-                    number: measurement["value"].flatMap { $0 == "null" ? nil : $0 }))
+                    number: measurement["value"].flatMap { $0 == "null" ? nil : $0 },
+                    code: try measurement["code"].map(Self.text).flatMap { UInt32($0) },
+                    absent: try measurement["absent"].map(Self.text).flatMap(AbsentReason.init)))
         }
         values = found
     }
@@ -87,6 +109,16 @@ struct RecordContent: Equatable {
         received = try Self.text(members["received"])
         self.time = time
         utcOffsetSeconds = offset
+        end = try members["end"].map(Self.text).flatMap { Self.moment($0)?.time }
+        clockOffsetSeconds = members["clock_offset_s"].flatMap { Int($0) }
+        // A wall time counts as if it were UTC.
+        deviceTime = try members["device"].map(Self.text).flatMap { Self.moment($0 + "+00:00") }
+            .flatMap { DeviceTime(wallSeconds: $0.time) }
+    }
+
+    /// When the gateway received it, in seconds since 1970.
+    var receivedSeconds: Int64 {
+        Self.moment(received.replacing("Z", with: "+00:00"))?.time ?? time
     }
 
     /// Reads `2026-11-20T09:15:00+00:00`.
