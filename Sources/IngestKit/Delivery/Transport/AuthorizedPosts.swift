@@ -61,18 +61,23 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
     }
 
     /// Sends one request.
-    /// - Parameter token: left out of the server's words: it may say back what it was sent, and they are kept for
-    ///   operators to see.
+    /// - Parameters:
+    ///   - token: left out of the server's words: it may say back what it was sent, and they are kept for operators to
+    ///     see.
+    ///   - success: what a status of 2xx means, where the body says that.
     func post(
-        _ body: [UInt8], to url: String, headers: [(String, String)], hiding token: String?
+        _ body: [UInt8], to url: String, headers: [(String, String)], hiding token: String?,
+        success: (_ httpStatus: Int, _ reply: String?) -> DeliveryAnswer = { status, _ in
+            .taken(httpStatus: status)
+        }
     ) async -> DeliveryAnswer {
         do {
             let answer = try await transport.post(body, to: url, headers: headers, clock: clock)
             let retryAfter = RetryAfter.parse(
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
-            return DeliveryAnswer(
-                httpStatus: answer.status, retryAfter: retryAfter,
-                reply: Self.hide(token, in: answer.body))
+            let reply = Self.hide(token, in: answer.body)
+            if (200..<300).contains(answer.status) { return success(answer.status, reply) }
+            return DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: reply)
         } catch {
             return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
         }
