@@ -52,7 +52,7 @@ extension ConfigurationKeys {
                 "Unique; 1 to 64 letters, digits, dots, dashes, underscores."),
             KeyDescription(
                 "type", "`webhook`, `fhir`, `junction`, `validic`, `spike` or `mqtt`", default: "required",
-                "What it is. This version delivers to `webhook`, `junction`, `validic`, `spike` and `mqtt`."),
+                "What it is."),
             KeyDescription(
                 "url", "URL",
                 default:
@@ -95,7 +95,8 @@ extension ConfigurationKeys {
                 "The way out. TLS goes through it to the destination."),
             KeyDescription(
                 "patient_system", "absolute URI", default: "none",
-                "System of the patient identifiers of fhir.", hasEffect: false),
+                "System of the identifiers by which a fhir server knows subjects; without it they are the ids of its "
+                    + "Patient resources."),
             KeyDescription(
                 "region", "`us` or `eu`", default: "`us`", "Region of junction."),
             KeyDescription(
@@ -107,8 +108,10 @@ extension ConfigurationKeys {
                     + "`subject`, or one of `users`, and at junction the `client_user_id`; the user name of mqtt. The "
                     + "other types do not use it yet."),
             KeyDescription(
-                "auth", "`sign-in-token` or `api-key` for junction", default: "`sign-in-token` for junction",
-                "How requests to junction authenticate. The other types do not use it yet."),
+                "auth", "`bearer` or `basic` for fhir, `sign-in-token` or `api-key` for junction",
+                default: "`bearer` for fhir, `sign-in-token` for junction",
+                "How requests authenticate: fhir's `credential` is a token, or `USER:PASSWORD`. The other types do not "
+                    + "use it."),
             KeyDescription(
                 "organization", "text", default: "none", "Organization of validic.", hasEffect: false),
             KeyDescription(

@@ -48,6 +48,9 @@ extension ConfigurationReader {
         if type == .validic { _ = entries.required("credential", "the person's access token") }
         if type == .junction { readJunction(entries, into: &destination) }
         if type == .spike { checkCallback(entries, destination) }
+        if type == .fhir, let auth = destination.auth, FHIRSettings.Authentication(rawValue: auth) == nil {
+            entries["auth"]?.error("expected bearer or basic")
+        }
         checkPairs(entries)
         if let type { warnOfKeysWithoutEffect(entries, type) }
         return name == nil ? nil : destination

@@ -5,7 +5,7 @@ extension Configuration {
             case webhook, fhir, junction, validic, spike, mqtt
 
             /// Whether this version delivers there.
-            public var isDelivered: Bool { [.webhook, .junction, .validic, .spike, .mqtt].contains(self) }
+            public var isDelivered: Bool { true }
 
             /// Whether it files under one person, for whom the gateway signs in.
             public var hasSession: Bool { [.junction, .validic].contains(self) }
@@ -19,6 +19,7 @@ extension Configuration {
                 case .junction: Junction.kinds
                 case .validic: Validic.kinds
                 case .spike: Spike.kinds
+                case .fhir: FHIR.kinds
                 default: nil
                 }
             }

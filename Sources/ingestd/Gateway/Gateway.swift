@@ -67,7 +67,8 @@ struct Gateway: Sendable {
         let sessions = try await makeSessions(parts)
         let deliveries =
             makeDeliveries(store: store, transports: transports, events: events, pulse: pulse)
-            + makeSpikes(parts) + makeBrokers(parts) + sessions.map(\.delivery)
+            + fhirDeliveries(parts) + makeSpikes(parts) + makeBrokers(parts)
+            + sessions.map(\.delivery)
 
         let outbox = EventOutbox(store: store, sink: sink)
         var services: [any Service] = [

@@ -171,6 +171,10 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "3:35: destinations[0].url: expected https://: http:// is for this machine only (localhost, 127.0.0.1, ::1)"
         ),
         (
+            "type: fhir, url: \"https://a.example/r4\", auth: digest",
+            "3:62: destinations[0].auth: expected bearer or basic"
+        ),
+        (
             "type: mqtt, url: \"mqtt://broker\"",
             "3:32: destinations[0].url: expected mqtts://: mqtt:// is for this machine only (localhost, 127.0.0.1, ::1)"
         ),

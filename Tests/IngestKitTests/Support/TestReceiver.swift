@@ -61,7 +61,7 @@ final class TestReceiver: Sendable {
         var headers: [String: String] = [:]
         for name in [
             "Idempotency-Key", "Content-Type", "Content-Encoding", "Authorization", "webhook-id",
-            "webhook-timestamp", "webhook-signature", "Accept", "x-vital-api-key",
+            "webhook-timestamp", "webhook-signature", "Accept", "Prefer", "x-vital-api-key",
         ] {
             if let value = request.headers[HTTPHeader(name)] { headers[name.lowercased()] = value }
         }

@@ -1,0 +1,120 @@
+import FoundationEssentials
+
+/// What the operator set for a FHIR server.
+public struct FHIRSettings: Sendable, Hashable {
+    public enum Authentication: String, Sendable, Hashable, CaseIterable {
+        /// The credential is a token.
+        case bearer
+        /// The credential is `USER:PASSWORD` (RFC 7617).
+        case basic
+    }
+
+    /// The base of its API.
+    public let url: String
+    /// The system of the identifiers by which it knows people; nil where subjects are ids of its Patient resources.
+    public let patientSystem: String?
+    public let authentication: Authentication
+    /// Whether bodies are sent compressed.
+    public let usesGzip: Bool
+    /// Further headers.
+    public let headers: [Configuration.Header]
+
+    public init(
+        url: String, patientSystem: String? = nil, authentication: Authentication = .bearer,
+        usesGzip: Bool = false,
+        headers: [Configuration.Header] = []
+    ) {
+        self.url = url
+        self.patientSystem = patientSystem
+        self.authentication = authentication
+        self.usesGzip = usesGzip
+        self.headers = headers
+    }
+}
+
+/// Posts batches as transactions to a FHIR R4 server, as HL7's Personal Health Device guide has it
+/// (docs/destinations/fhir.md).
+public final class FHIR: Destination {
+    /// The kinds that have a form there: what the guide has codes for.
+    public static let kinds: Set<RecordKind> = [
+        .bloodPressure, .glucose, .glucoseContext, .bodyTemperature, .weight, .bodyComposition,
+        .pulseOximetry,
+        .heartRate, .continuousGlucose, .healthObservation, .miScale, .mibeacon,
+    ]
+
+    private static let mediaType = "application/fhir+json"
+
+    private let settings: FHIRSettings
+    private let posts: AuthorizedPosts<Secret>
+
+    struct Secret: Sendable, Equatable {
+        let credential: String?
+    }
+
+    /// - Parameter credential: reads it anew; nil for a server that wants none.
+    public init(
+        settings: FHIRSettings, transport: HTTPTransport, clock: any GatewayClock,
+        credential: @escaping @Sendable () async throws -> String? = { nil }
+    ) {
+        self.settings = settings
+        posts = AuthorizedPosts(transport: transport, clock: clock) {
+            Secret(credential: try await credential())
+        }
+    }
+
+    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+        let records = batch.records.compactMap(RecordContent.init)
+        guard records.count == batch.records.count, !records.isEmpty else {
+            return .unfit(error: "is no record that can be read")
+        }
+        for record in records {
+            if let obstacle = FHIRBundle.obstacle(record, patientSystem: settings.patientSystem) {
+                return .unfit(error: obstacle)
+            }
+        }
+        let body = FHIRBundle(records: records, patientSystem: settings.patientSystem).bytes
+        return await posts.perform { await self.post(body, $0.credential) }
+    }
+
+    /// Reads the credential and the files of TLS anew before the next request.
+    public func renew() async { await posts.renew() }
+
+    private func post(_ body: [UInt8], _ credential: String?) async -> DeliveryAnswer {
+        var headers = [("Content-Type", Self.mediaType)] + settings.headers.map { ($0.name, $0.value) }
+        // Of what was created, only that it was is asked for.
+        let own = [("Accept", Self.mediaType), ("Prefer", "return=minimal"), ("User-Agent", "ingestd")]
+        for (name, value) in own where !headers.contains(where: { $0.0.lowercased() == name.lowercased() }) {
+            headers.append((name, value))
+        }
+        let secret = credential.map(shown)
+        if let secret { headers.append(("Authorization", "\(settings.authentication.scheme) \(secret)")) }
+        var sent = body
+        if settings.usesGzip {
+            guard let packed = try? Gzip.compress(body) else {
+                return .unavailable(
+                    httpStatus: nil, error: "the body could not be compressed", retryAfter: nil)
+            }
+            sent = packed
+            headers.append(("Content-Encoding", "gzip"))
+        }
+        return await posts.post(
+            sent, to: settings.url, headers: headers, hiding: secret, success: FHIRAnswer.meaning)
+    }
+
+    /// The credential as a request has it.
+    private func shown(_ credential: String) -> String {
+        switch settings.authentication {
+        case .bearer: credential
+        case .basic: Data(credential.utf8).base64EncodedString()
+        }
+    }
+}
+
+extension FHIRSettings.Authentication {
+    fileprivate var scheme: String {
+        switch self {
+        case .bearer: "Bearer"
+        case .basic: "Basic"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+/// What a server says to a transaction with a status of 2xx.
+struct FHIRAnswer {
+    private typealias Malformed = ReceivedBatch.Malformed
+
+    /// What one entry led to.
+    struct Outcome: Equatable {
+        let status: Int
+        /// The server's words, as JSON.
+        let words: String?
+    }
+
+    private(set) var resourceType: String?
+    private(set) var type: String?
+    private(set) var outcomes: [Outcome] = []
+    /// Whether it ends as JSON does: of a long answer only the beginning is kept.
+    private(set) var isWhole = true
+
+    init(_ reply: String) {
+        do {
+            try read(reply)
+        } catch {
+            isWhole = false
+        }
+    }
+
+    /// A server that takes a transaction answers with a Bundle, all of whose entries were taken. One that treats it as a
+    /// batch says what became of each: then the records are told apart by halving.
+    static func meaning(httpStatus: Int, reply: String?) -> DeliveryAnswer {
+        // To ask again costs nothing: what was created is found to be there.
+        guard let reply else {
+            return .unavailable(
+                httpStatus: httpStatus, error: "did not say what became of the records", retryAfter: nil)
+        }
+        let answer = FHIRAnswer(reply)
+        guard answer.resourceType ?? "Bundle" == "Bundle", !answer.outcomes.isEmpty else {
+            return .misplaced(httpStatus: httpStatus, error: "answers with no Bundle of responses")
+        }
+        let bad = answer.outcomes.filter { !(200..<300).contains($0.status) }
+            .map { ($0, DeliveryAnswer(httpStatus: $0.status, retryAfter: nil, reply: $0.words)) }
+        // What passes is waited for first; the entries that were taken are found to be there the next time.
+        let passing = bad.first { _, answer in
+            switch answer {
+            case .refused, .tooLarge, .misplaced: false
+            default: true
+            }
+        }
+        if let (_, answer) = passing { return answer }
+        guard let (outcome, _) = bad.first else {
+            // What is not in the beginning is known of a transaction alone, which is taken as a whole.
+            return answer.isWhole || answer.type == "transaction-response"
+                ? .taken(httpStatus: httpStatus) : .tooLarge(httpStatus: httpStatus)
+        }
+        return .refused(
+            httpStatus: outcome.status, error: "HTTP \(outcome.status) for an entry", reply: outcome.words)
+    }
+
+    private mutating func read(_ reply: String) throws(Malformed) {
+        var scanner = JSONScanner(Array(reply.utf8))
+        var resourceType: String?
+        var type: String?
+        var outcomes: [Outcome] = []
+        defer {
+            self.resourceType = resourceType
+            self.type = type
+            self.outcomes = outcomes
+        }
+        try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            switch name {
+            case #""resourceType""#: resourceType = String(try scanner.value(depth: 1).dropFirst().dropLast())
+            case #""type""#: type = String(try scanner.value(depth: 1).dropFirst().dropLast())
+            case #""entry""#:
+                try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
+                    outcomes.append(try Self.outcome(of: try scanner.value(depth: 2)))
+                }
+            default: _ = try scanner.value(depth: 1)
+            }
+        }
+        try scanner.end()
+    }
+
+    private static func outcome(of entry: String) throws(Malformed) -> Outcome {
+        let response = try members(of: members(of: entry)["response"] ?? "{}")
+        // `201 Created`
+        let digits = (response["status"] ?? "").dropFirst().prefix(3)
+        guard let status = Int(digits), (100..<600).contains(status) else { throw Malformed(offset: 0) }
+        return Outcome(status: status, words: response["outcome"])
+    }
+
+    /// An object's members, each as JSON.
+    private static func members(of object: String) throws(Malformed) -> [String: String] {
+        var scanner = JSONScanner(Array(object.utf8))
+        var members: [String: String] = [:]
+        try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            members[String(name.dropFirst().dropLast())] = try scanner.value(depth: 1)
+        }
+        return members
+    }
+}

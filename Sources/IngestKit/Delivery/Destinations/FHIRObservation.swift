@@ -1,0 +1,154 @@
+/// What one Observation says, before it is written.
+struct FHIRObservation: Equatable {
+    enum Value: Equatable {
+        /// A number as JSON, and its unit in UCUM.
+        case quantity(String, unit: String)
+        /// A code of data-absent-reason.
+        case absent(String)
+        /// An MDC code.
+        case coded(UInt32)
+        case components([Component])
+
+        /// The same without its numbers.
+        func absent(_ reason: String) -> Value {
+            guard case .components(let components) = self else { return .absent(reason) }
+            return .components(components.map { Component(code: $0.code, value: .absent(reason)) })
+        }
+    }
+
+    struct Component: Equatable {
+        let code: UInt32
+        let value: Value
+    }
+
+    let code: UInt32
+    var value: Value
+    var supplements: [UInt32] = []
+    /// What tells it from the other observations of its record.
+    var key = ""
+
+    /// The profile of the guide that it follows.
+    var profile: String {
+        switch value {
+        case .quantity, .absent: FHIRSystem.profile("PhdNumericObservation")
+        case .coded: FHIRSystem.profile("PhdCodedEnumerationObservation")
+        case .components: FHIRSystem.profile("PhdCompoundNumericObservation")
+        }
+    }
+
+    /// Its LOINC code, where it is a vital sign of R4 in a unit that R4 allows.
+    var loinc: String? { Self.loinc(code, value) }
+
+    static func loinc(_ code: UInt32, _ value: Value) -> String? {
+        guard let term = FHIRTerms.term(code), let loinc = term.loinc else { return nil }
+        func fits(_ value: Value) -> Bool {
+            switch value {
+            case .quantity(_, let unit): term.units.contains(unit)
+            case .absent: true
+            case .coded: false
+            case .components(let components): components.allSatisfy { fits($0.value) }
+            }
+        }
+        return fits(value) ? loinc : nil
+    }
+}
+
+// MARK: - From a record
+
+extension FHIRObservation {
+    /// The observations of a record, in the order of its measurements; empty where none of them has a form.
+    static func observations(of record: RecordContent) -> [FHIRObservation] {
+        var found: [FHIRObservation] = []
+        let pressures = record.values.filter { isPressure($0.code) }
+        if !pressures.isEmpty { found.append(bloodPressure(pressures)) }
+        for value in record.values where !isPressure(value.code) {
+            guard let code = value.code ?? FHIRTerms.codesByType[value.type] else { continue }
+            found.append(
+                FHIRObservation(
+                    code: code, value: self.value(of: value, code: code),
+                    supplements: supplements(of: value.type, in: record)))
+        }
+        if let absence = FHIRStatus(record.flags).absence {
+            found = found.map { observation in
+                var absent = observation
+                absent.value = observation.value.absent(absence)
+                return absent
+            }
+        }
+        found += record.flags.compactMap { FHIRTerms.coded[$0] }
+            .map { FHIRObservation(code: $0.code, value: .coded($0.value)) }
+        var counts: [String: Int] = [:]
+        return found.map { observation in
+            var named = observation
+            let key = ([observation.code] + observation.supplements).map(String.init).joined(separator: "-")
+            let count = counts[key, default: 0] + 1
+            counts[key] = count
+            named.key = count == 1 ? key : "\(key).\(count)"
+            return named
+        }
+    }
+
+    private static func isPressure(_ code: UInt32?) -> Bool {
+        [FHIRTerms.systolic, FHIRTerms.diastolic, FHIRTerms.meanPressure].contains(code)
+    }
+
+    /// R4's blood pressure has both pressures, known or not.
+    private static func bloodPressure(_ values: [RecordContent.Value]) -> FHIRObservation {
+        var components = values.compactMap { value in
+            value.code.map { Component(code: $0, value: self.value(of: value, code: $0)) }
+        }
+        for code in [FHIRTerms.systolic, FHIRTerms.diastolic]
+        where !components.contains(where: { $0.code == code }) {
+            components.append(Component(code: code, value: .absent("unknown")))
+        }
+        return FHIRObservation(code: FHIRTerms.bloodPressure, value: .components(components))
+    }
+
+    /// The device's digits and unit, but for what R4 allows another unit alone.
+    private static func value(of value: RecordContent.Value, code: UInt32) -> Value {
+        guard let number = value.number else {
+            return .absent(value.absent?.fhirCode ?? "unknown")
+        }
+        var converted: ExactDecimal?
+        var unit = value.unit
+        switch (isPressure(code), code, unit) {
+        case (true, _, "kPa"):
+            // 1 mmHg is 133.322387415 Pa (BIPM, The International System of Units, 8th edition, table 8).
+            converted = ExactDecimal(json: number)?.scaled(by: 1_000_000_000_000, over: 133_322_387_415)
+            unit = "mm[Hg]"
+        case (_, FHIRTerms.height, "m"):
+            converted = ExactDecimal(json: number)?.times(1, exponent: 2)
+            unit = "cm"
+        default: return .quantity(number, unit: unit)
+        }
+        guard let converted else { return .quantity(number, unit: value.unit) }
+        return .quantity(converted.description, unit: unit)
+    }
+
+    private static func supplements(of type: String, in record: RecordContent) -> [UInt32] {
+        var codes: [UInt32] = []
+        if let modality = FHIRTerms.modalities[type] { codes.append(modality) }
+        // A spot check by its characteristic.
+        if record.characteristic == "2A5E", ["spo2", "pulse-rate"].contains(type) { codes.append(150588) }
+        for flag in record.flags {
+            if let supplement = FHIRTerms.supplements[flag], supplement.type == type {
+                codes.append(supplement.code)
+            } else if let code = FHIRStatus.supplement(flag) {
+                codes.append(code)
+            }
+        }
+        return codes
+    }
+}
+
+extension AbsentReason {
+    /// What FHIR calls it; it has no code for a value outside of what the device can say, nor for a reserved one.
+    fileprivate var fhirCode: String {
+        switch self {
+        case .notANumber: "not-a-number"
+        case .positiveInfinity: "positive-infinity"
+        case .negativeInfinity: "negative-infinity"
+        case .notAtThisResolution, .reserved: "error"
+        }
+    }
+}

@@ -1,0 +1,164 @@
+/// The systems of codes and identifiers that are used in FHIR.
+enum FHIRSystem {
+    /// IEEE 11073-10101 (MDC); codes are partition × 65536 + term, in decimal.
+    static let mdc = "urn:iso:std:iso:11073:10101"
+    static let loinc = "http://loinc.org"
+    static let ucum = "http://unitsofmeasure.org"
+    static let absence = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
+    static let category = "http://terminology.hl7.org/CodeSystem/observation-category"
+    static let reason = "http://terminology.hl7.org/CodeSystem/v3-ActReason"
+    static let identifierType = "http://terminology.hl7.org/CodeSystem/v2-0203"
+    static let deviceIdentifierType = "http://terminology.hl7.org/CodeSystem/ContinuaDeviceIdentifiers"
+    static let bluetoothAddress = "http://hl7.org/fhir/sid/eui-48/bluetooth"
+    static let measurementStatus = "http://hl7.org/fhir/uv/pocd/CodeSystem/measurement-status"
+    /// Names that are URIs.
+    static let uri = "urn:ietf:rfc:3986"
+    /// Names that this program gives: the namespace of the records' ids.
+    static let own = "urn:uuid:02322d06-b248-45e8-8c81-81d8effc6022"
+
+    private static let guide = "http://hl7.org/fhir/uv/phd/"
+    static let phdCategory = guide + "CodeSystem/PhdObservationCategories"
+    /// The Personal Health Device guide's own identifier of a measurement.
+    static let guideIdentifier = profile("PhdBaseObservation")
+
+    static func profile(_ name: String) -> String { guide + "StructureDefinition/" + name }
+}
+
+/// What is known of the MDC codes that records have.
+enum FHIRTerms {
+    struct Term {
+        /// The reference identifier.
+        let name: String
+        /// Where R4 has a vital sign of it, its LOINC code, and the units that R4 allows it.
+        var loinc: String?
+        var units: Set<String> = []
+    }
+
+    static let bloodPressure: UInt32 = 150020
+    static let systolic: UInt32 = 150021
+    static let diastolic: UInt32 = 150022
+    static let meanPressure: UInt32 = 150023
+    static let height: UInt32 = 188740
+    static let weight: UInt32 = 188736
+    static let supplementalTypes: UInt32 = 68193
+
+    static func term(_ code: UInt32) -> Term? { terms[code] }
+
+    private static let pressure: Set = ["mm[Hg]"]
+    private static let rate: Set = ["/min"]
+
+    private static let terms: [UInt32: Term] = [
+        bloodPressure: Term(name: "MDC_PRESS_BLD_NONINV", loinc: "85354-9", units: pressure),
+        systolic: Term(name: "MDC_PRESS_BLD_NONINV_SYS", loinc: "8480-6", units: pressure),
+        diastolic: Term(name: "MDC_PRESS_BLD_NONINV_DIA", loinc: "8462-4", units: pressure),
+        // LOINC has a code for it, but neither R4's blood pressure nor the guide uses it.
+        meanPressure: Term(name: "MDC_PRESS_BLD_NONINV_MEAN"),
+        149546: Term(name: "MDC_PULS_RATE_NON_INV", loinc: "8867-4", units: rate),
+        149530: Term(name: "MDC_PULS_OXIM_PULS_RATE", loinc: "8867-4", units: rate),
+        147842: Term(name: "MDC_ECG_HEART_RATE", loinc: "8867-4", units: rate),
+        147240: Term(name: "MDC_ECG_TIME_PD_RR_GL"),
+        150456: Term(name: "MDC_PULS_OXIM_SAT_O2", loinc: "2708-6", units: ["%"]),
+        150448: Term(name: "MDC_PULS_OXIM_PERF_REL"),
+        150364: Term(name: "MDC_TEMP_BODY", loinc: "8310-5", units: ["Cel", "[degF]"]),
+        weight: Term(name: "MDC_MASS_BODY_ACTUAL", loinc: "29463-7", units: ["kg", "g", "[lb_av]"]),
+        height: Term(name: "MDC_LEN_BODY_ACTUAL", loinc: "8302-2", units: ["cm", "[in_i]"]),
+        188752: Term(name: "MDC_RATIO_MASS_BODY_LEN_SQ", loinc: "39156-5", units: ["kg/m2"]),
+        188748: Term(name: "MDC_BODY_FAT"),
+        188756: Term(name: "MDC_MASS_BODY_FAT_FREE"),
+        188760: Term(name: "MDC_MASS_BODY_SOFT_LEAN"),
+        188764: Term(name: "MDC_BODY_WATER"),
+        160020: Term(name: "MDC_CONC_GLU_GEN"),
+        160184: Term(name: "MDC_CONC_GLU_CAPILLARY_WHOLEBLOOD"),
+        160188: Term(name: "MDC_CONC_GLU_CAPILLARY_PLASMA"),
+        160192: Term(name: "MDC_CONC_GLU_VENOUS_WHOLEBLOOD"),
+        160196: Term(name: "MDC_CONC_GLU_VENOUS_PLASMA"),
+        160200: Term(name: "MDC_CONC_GLU_ARTERIAL_WHOLEBLOOD"),
+        160204: Term(name: "MDC_CONC_GLU_ARTERIAL_PLASMA"),
+        160208: Term(name: "MDC_CONC_GLU_CONTROL"),
+        160212: Term(name: "MDC_CONC_GLU_ISF"),
+        160220: Term(name: "MDC_CONC_HBA1C"),
+        160364: Term(name: "MDC_CONC_GLU_UNDETERMINED_WHOLEBLOOD"),
+        160368: Term(name: "MDC_CONC_GLU_UNDETERMINED_PLASMA"),
+        150580: Term(name: "MDC_MODALITY_FAST"),
+        150584: Term(name: "MDC_MODALITY_SLOW"),
+        150588: Term(name: "MDC_MODALITY_SPOT"),
+        supplementalTypes: Term(name: "MDC_ATTR_SUPPLEMENTAL_TYPES"),
+        8_417_760: Term(name: "MDC_CTXT_GLU_EXERCISE"),
+        8_417_764: Term(name: "MDC_CTXT_GLU_CARB"),
+        8_417_768: Term(name: "MDC_CTXT_GLU_CARB_BREAKFAST"),
+        8_417_772: Term(name: "MDC_CTXT_GLU_CARB_LUNCH"),
+        8_417_776: Term(name: "MDC_CTXT_GLU_CARB_DINNER"),
+        8_417_780: Term(name: "MDC_CTXT_GLU_CARB_SNACK"),
+        8_417_784: Term(name: "MDC_CTXT_GLU_CARB_DRINK"),
+        8_417_788: Term(name: "MDC_CTXT_GLU_CARB_SUPPER"),
+        8_417_792: Term(name: "MDC_CTXT_GLU_CARB_BRUNCH"),
+        8_417_796: Term(name: "MDC_CTXT_MEDICATION"),
+        8_417_800: Term(name: "MDC_CTXT_MEDICATION_RAPIDACTING"),
+        8_417_804: Term(name: "MDC_CTXT_MEDICATION_SHORTACTING"),
+        8_417_808: Term(name: "MDC_CTXT_MEDICATION_INTERMEDIATEACTING"),
+        8_417_812: Term(name: "MDC_CTXT_MEDICATION_LONGACTING"),
+        8_417_816: Term(name: "MDC_CTXT_MEDICATION_PREMIX"),
+        health: Term(name: "MDC_CTXT_GLU_HEALTH"),
+        8_417_824: Term(name: "MDC_CTXT_GLU_HEALTH_MINOR"),
+        8_417_828: Term(name: "MDC_CTXT_GLU_HEALTH_MAJOR"),
+        8_417_832: Term(name: "MDC_CTXT_GLU_HEALTH_MENSES"),
+        8_417_836: Term(name: "MDC_CTXT_GLU_HEALTH_STRESS"),
+        8_417_840: Term(name: "MDC_CTXT_GLU_HEALTH_NONE"),
+        location: Term(name: "MDC_CTXT_GLU_SAMPLELOCATION"),
+        8_417_848: Term(name: "MDC_CTXT_GLU_SAMPLELOCATION_FINGER"),
+        8_417_852: Term(name: "MDC_CTXT_GLU_SAMPLELOCATION_AST"),
+        8_417_856: Term(name: "MDC_CTXT_GLU_SAMPLELOCATION_EARLOBE"),
+        8_417_860: Term(name: "MDC_CTXT_GLU_SAMPLELOCATION_CTRLSOLUTION"),
+        meal: Term(name: "MDC_CTXT_GLU_MEAL"),
+        8_417_868: Term(name: "MDC_CTXT_GLU_MEAL_PREPRANDIAL"),
+        8_417_872: Term(name: "MDC_CTXT_GLU_MEAL_POSTPRANDIAL"),
+        8_417_876: Term(name: "MDC_CTXT_GLU_MEAL_FASTING"),
+        8_417_880: Term(name: "MDC_CTXT_GLU_MEAL_CASUAL"),
+        tester: Term(name: "MDC_CTXT_GLU_TESTER"),
+        8_417_888: Term(name: "MDC_CTXT_GLU_TESTER_SELF"),
+        8_417_892: Term(name: "MDC_CTXT_GLU_TESTER_HCP"),
+        8_417_896: Term(name: "MDC_CTXT_GLU_TESTER_LAB"),
+    ]
+
+    private static let meal: UInt32 = 8_417_864
+    private static let health: UInt32 = 8_417_820
+    private static let location: UInt32 = 8_417_844
+    private static let tester: UInt32 = 8_417_884
+
+    /// Flags that are an observation of their own: what was observed, and what it is.
+    static let coded: [String: (code: UInt32, value: UInt32)] = [
+        "meal-preprandial": (meal, 8_417_868), "meal-postprandial": (meal, 8_417_872),
+        "meal-fasting": (meal, 8_417_876), "meal-casual": (meal, 8_417_880),
+        "health-minor-issues": (health, 8_417_824), "health-major-issues": (health, 8_417_828),
+        "health-during-menses": (health, 8_417_832), "health-under-stress": (health, 8_417_836),
+        "health-no-issues": (health, 8_417_840),
+        "location-finger": (location, 8_417_848), "location-alternate-site-test": (location, 8_417_852),
+        "location-earlobe": (location, 8_417_856), "location-control-solution": (location, 8_417_860),
+        "tester-self": (tester, 8_417_888), "tester-health-care-professional": (tester, 8_417_892),
+        "tester-lab-test": (tester, 8_417_896),
+    ]
+
+    /// Flags that describe the value of a type further.
+    static let supplements: [String: (type: String, code: UInt32)] = [
+        "carbohydrate-breakfast": ("carbohydrate", 8_417_768),
+        "carbohydrate-lunch": ("carbohydrate", 8_417_772),
+        "carbohydrate-dinner": ("carbohydrate", 8_417_776),
+        "carbohydrate-snack": ("carbohydrate", 8_417_780),
+        "carbohydrate-drink": ("carbohydrate", 8_417_784),
+        "carbohydrate-supper": ("carbohydrate", 8_417_788),
+        "carbohydrate-brunch": ("carbohydrate", 8_417_792),
+        "medication-rapid-acting-insulin": ("medication", 8_417_800),
+        "medication-short-acting-insulin": ("medication", 8_417_804),
+        "medication-intermediate-acting-insulin": ("medication", 8_417_808),
+        "medication-long-acting-insulin": ("medication", 8_417_812),
+        "medication-pre-mixed-insulin": ("medication", 8_417_816),
+    ]
+
+    /// How a value was averaged, by its type.
+    static let modalities: [String: UInt32] = [
+        "spo2-fast": 150580, "pulse-rate-fast": 150580, "spo2-slow": 150584, "pulse-rate-slow": 150584,
+    ]
+
+    /// Codes of types whose measurements have none in a record.
+    static let codesByType: [String: UInt32] = ["rr-interval": 147240]
+}

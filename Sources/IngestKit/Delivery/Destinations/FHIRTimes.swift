@@ -1,0 +1,82 @@
+/// When a record's values were measured, and what the device's clock showed, in FHIR's terms.
+struct FHIRTimes {
+    enum Effective: Equatable {
+        case moment(String)
+        /// Without a beginning: it was measured then or earlier.
+        case period(start: String?, end: String)
+    }
+
+    /// What the gateway's clock and the device's showed at one moment.
+    struct Clock: Equatable {
+        let gateway: String
+        /// Nil where it is not known, or makes no sense.
+        let device: String?
+    }
+
+    let effective: Effective
+    /// Where a time that the device gave was corrected or not believed.
+    let clock: Clock?
+    /// Seconds from 2000-01-01T00:00:00 on the device's clock, where the device gave them and they count.
+    let deviceSeconds: Int64?
+
+    init(_ record: RecordContent) {
+        let offset = record.utcOffsetSeconds
+        effective = Self.effective(record)
+        deviceSeconds = Self.deviceSeconds(record)
+        guard let device = record.deviceTime,
+            record.timeSource != .device
+                || record.clockOffsetSeconds != nil && device.wallSeconds != record.time + Int64(offset)
+        else {
+            clock = nil
+            return
+        }
+        clock = Clock(
+            gateway: ReadingTime.text(record.receivedSeconds, offset: offset),
+            device: record.clockOffsetSeconds.map {
+                ReadingTime.text(record.receivedSeconds + Int64($0), offset: offset)
+            })
+    }
+
+    private static func effective(_ record: RecordContent) -> Effective {
+        let moment = ReadingTime.text(record.time, offset: record.utcOffsetSeconds)
+        if record.timeSource == .unknown { return .period(start: nil, end: moment) }
+        if let end = record.end {
+            return .period(start: moment, end: ReadingTime.text(end, offset: record.utcOffsetSeconds))
+        }
+        guard let duration = record.values.first(where: { $0.type == "measurement-duration" })?.number,
+            let (seconds, fraction) = parts(duration), seconds > 0 || !fraction.isEmpty
+        else { return .moment(moment) }
+        if record.timeSource == .device {
+            let end = ReadingTime.text(record.time + seconds, offset: record.utcOffsetSeconds)
+            // Behind the seconds.
+            let parted = fraction.isEmpty ? end : end.prefix(19) + "." + fraction + end.dropFirst(19)
+            return .period(start: moment, end: parted)
+        }
+        // It came when it ended, which is known to the second.
+        let start = record.time - seconds - (fraction.isEmpty ? 0 : 1)
+        return .period(start: ReadingTime.text(start, offset: record.utcOffsetSeconds), end: moment)
+    }
+
+    /// Whole seconds, up to a year, and the digits of a fraction that is not zero.
+    private static func parts(_ duration: String) -> (seconds: Int64, fraction: String)? {
+        let parts = duration.split(separator: ".", maxSplits: 1)
+        guard let whole = parts.first, let seconds = Int64(whole), (0...31_622_400).contains(seconds) else {
+            return nil
+        }
+        let fraction = parts.count == 2 ? String(parts[1]) : ""
+        return (seconds, fraction.allSatisfy { $0 == "0" } ? "" : fraction)
+    }
+
+    /// 2000-01-01T00:00:00 in seconds since 1970.
+    private static let guideEpoch: Int64 = 946_684_800
+    /// Characteristics whose times a record does not have as they were sent: the resolution and the zone of a health
+    /// sensor's are left out, and those of continuous glucose are computed.
+    private static let withoutRawTime: Set = ["2B8B", "2BDD", "2AA7"]
+
+    private static func deviceSeconds(_ record: RecordContent) -> Int64? {
+        guard record.timeSource == .device, !withoutRawTime.contains(record.characteristic) else {
+            return nil
+        }
+        return record.deviceTime.map { $0.wallSeconds - guideEpoch }
+    }
+}
