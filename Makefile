@@ -1,6 +1,6 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles webhook delivery mqtt import disk kills lab cuts lint fuzz \
+.PHONY: all build demo test test-unit oracles webhook fhir delivery mqtt import disk kills lab cuts lint fuzz \
 	prove-import prove-kills prove-queue prove-disk prove-power-cuts \
 	bench-decode release packages clean
 
@@ -34,6 +34,10 @@ webhook: packages
 import: packages
 	swift build
 	tools/test import
+
+fhir: packages
+	swift build
+	tools/test fhir
 
 delivery: packages
 	swift build

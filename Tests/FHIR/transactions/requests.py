@@ -1,0 +1,150 @@
+"""What the gateway on its built-in peripherals leaves on a server, by what the server reads back."""
+
+import json
+import subprocess
+
+from delivery.cases import expect_equal
+from delivery.gateway import Failure, Gateway
+
+from .server import Server
+
+# Of the peripherals below.
+READINGS = 12
+OWN = "urn:uuid:02322d06-b248-45e8-8c81-81d8effc6022"
+SYSTEM = "urn:oid:2.999.1"
+PERIPHERALS = [{"id": model, "address": address, "subject": subject, "subject_since": "2020-01-01"}
+               for model, address, subject in [
+                   (1002, "C0:00:00:00:00:01", "patient-17"), (1001, "C0:00:00:00:00:02", "patient 18"),
+                   (1000, "C0:00:00:00:00:04", "patient-17"), (1004, "C0:00:00:00:00:05", "patient-17")]]
+BAD = "150364"
+
+
+def code(resource):
+    return resource["code"]["coding"][0]["code"]
+
+
+def is_bad(resource):
+    return resource["resourceType"] == "Observation" and code(resource) == BAD
+
+
+def is_measurement(resource):
+    return code(resource) != "67975"
+
+
+class Requests:
+    """Servers of every kind, and one gateway that delivers to all of them."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.servers = {name: Server() for name in
+                        ("plain", "gzip", "lost", "dislikes", "each", "by-id", "secret")}
+        self.servers["lost"].lost = 1
+        for name in ("dislikes", "each"):
+            self.servers[name].dislikes = is_bad
+        self.servers["each"].answers_each = True
+        self.servers["by-id"].resources["Patient/patient-17"] = {"resourceType": "Patient", "id": "patient-17"}
+        destinations = {name: {"type": "fhir", "url": server.url, "patient_system": SYSTEM, "batch": {"max_wait": "2s"}}
+                        for name, server in self.servers.items()}
+        destinations["gzip"]["gzip"] = True
+        del destinations["by-id"]["patient_system"]
+        token = directory / "token"
+        token.write_text("user:s3cret-password\n")
+        token.chmod(0o600)
+        destinations["secret"] |= {"credential": str(token), "auth": "basic"}
+        self.gateway = Gateway(directory, "fhir", destinations, peripherals=PERIPHERALS)
+
+    def stop(self):
+        for server in self.servers.values():
+            server.stop()
+        return self.gateway.stop()
+
+    def measurements(self, name):
+        return [resource for resource in self.servers[name].of("Observation") if is_measurement(resource)]
+
+    # The cases
+
+    def arrives(self):
+        for name in ("plain", "gzip", "lost", "secret"):
+            self.gateway.wait(name, "submitted", 90, count=READINGS)
+            refused = [answer for answer in self.servers[name].answers if answer[0] not in (200, 503)]
+            expect_equal(refused, [], f"answers of {name}")
+
+    def has_every_reading(self):
+        found = self.measurements("plain")
+        records = {item["value"] for resource in found for item in resource["identifier"]
+                   if item["system"] == "urn:ietf:rfc:3986"}
+        expect_equal(records, {"urn:uuid:" + event["INGEST_RECORD_ID"]
+                               for event in self.gateway.of("plain", "submitted")}, "records")
+        codes = {code(resource) for resource in found}
+        expect = {"150364", "150020", "149546", "160184", "188736", "188748"}
+        if not expect <= codes:
+            raise Failure(f"measurements: {sorted(codes)}")
+        for resource in found:
+            expect_equal(resource["meta"].get("security"), [
+                {"system": "http://terminology.hl7.org/CodeSystem/v3-ActReason", "code": "HTEST"}], "labels")
+
+    def keeps_the_digits(self):
+        """As the server gives it back, over HTTP."""
+        shown = subprocess.run(["curl", "--silent", "--fail", self.servers["plain"].url + "/Observation"],
+                               capture_output=True, text=True, check=True, timeout=20).stdout
+        for digits in ("36.60", ):
+            if f'"value": {digits},' not in shown:
+                raise Failure(f"{digits} is not there")
+        json.loads(shown)
+
+    def knows_people_and_devices(self):
+        server = self.servers["plain"]
+        expect_equal(len(server.find("Patient", (SYSTEM, "patient-17"))), 1, "Patients of patient-17")
+        expect_equal(len(server.find("Patient", (SYSTEM, "patient 18"))), 1, "Patients of patient 18")
+        expect_equal(len(server.of("Patient")), 2, "Patients")
+        expect_equal(len(server.find("Device", (OWN, "delivery-box"))), 1, "gateways")
+        expect_equal(len(server.of("Device")), 1 + len(PERIPHERALS), "Devices")
+        cuff, = server.find("Device", ("http://hl7.org/fhir/sid/eui-48/bluetooth", "C0-00-00-00-00-02"))
+        person, = server.find("Patient", (SYSTEM, "patient 18"))
+        found = [resource for resource in self.measurements("plain")
+                 if resource["device"]["reference"] == f"Device/{cuff['id']}"]
+        expect_equal({resource["subject"]["reference"] for resource in found}, {f"Patient/{person['id']}"}, "people")
+
+    def creates_nothing_twice(self):
+        """An answer was lost: the same request came again, and found everything there."""
+        answers = self.servers["lost"].answers
+        expect_equal(answers[0][0], 503, "the first answer")
+        expect_equal(set(answers[1][1]), {"200"}, "the statuses of the second")
+        expect_equal(len(self.gateway.of("lost", "destination-down")), 1, "destination-down")
+        for kind in ("Patient", "Device", "Observation"):
+            kept = [sorted(self.servers[name].of(kind), key=str) for name in ("lost", "plain")]
+            expect_equal(kept[0], kept[1], kind)
+
+    def loses_what_is_refused_alone(self):
+        """Of a server that takes all or nothing, and of one that answers for each entry."""
+        bad = {item["value"].removeprefix("urn:uuid:") for resource in self.measurements("plain")
+               if code(resource) == BAD for item in resource["identifier"] if item["system"] == "urn:ietf:rfc:3986"}
+        for name, words in {"dislikes": "HTTP 422", "each": "HTTP 422 for an entry"}.items():
+            failed = self.gateway.wait(name, "failed", count=len(bad))
+            self.gateway.wait(name, "submitted", 60, count=READINGS - len(bad))
+            expect_equal({event["INGEST_RECORD_ID"] for event in failed}, bad, f"records refused by {name}")
+            expect_equal({event["INGEST_ERROR"] for event in failed}, {words}, "words")
+            expect_equal(len(self.measurements(name)), len([resource for resource in self.measurements("plain")
+                                                            if code(resource) != BAD]), f"observations of {name}")
+
+    def takes_ids_of_patients(self):
+        """Without patient_system; "patient 18" is none."""
+        failed = self.gateway.wait("by-id", "failed", count=1)
+        expect_equal({event["INGEST_ERROR"] for event in failed}, {
+            "is of a subject that is no id of a Patient; name a patient_system"}, "words")
+        expect_equal([resource["id"] for resource in self.servers["by-id"].of("Patient")], ["patient-17"], "Patients")
+        self.gateway.wait("by-id", "submitted", 60, count=READINGS - len(failed))
+        expect_equal({resource["subject"]["reference"] for resource in self.measurements("by-id")},
+                     {"Patient/patient-17"}, "subjects")
+
+    def shows_no_credential(self):
+        files = [self.gateway.output, self.directory / "fhir.errors", *self.gateway.state.glob("queue.db*")]
+        if b"s3cret-password" in b"".join(file.read_bytes() for file in files):
+            raise Failure("the credential was written")
+
+    def cases(self):
+        return {"arrives": self.arrives, "readings": self.has_every_reading, "read-back": self.keeps_the_digits,
+                "people-and-devices": self.knows_people_and_devices, "lost-answer": self.creates_nothing_twice,
+                "one-refused": self.loses_what_is_refused_alone, "patients-by-id": self.takes_ids_of_patients,
+                "no-credential-anywhere": self.shows_no_credential,
+                "ends": lambda: expect_equal(self.stop(), 0, "the exit status")}
