@@ -78,12 +78,16 @@ public final class QueueKeeper: Sendable {
         var retention = clock.now
         while !Task.isCancelled {
             _ = store.growth.consume()
+            let isDue = clock.now >= retention
+            // If it fails it is tried again soon, and not at once.
+            if isDue { retention = clock.now + Self.recoveryInterval }
             do {
-                if clock.now >= retention {
+                // Before anything is written: on a full disk this gives the reserve free.
+                try await look()
+                if isDue {
                     try await dropDelivered()
                     retention = clock.now + Self.retentionInterval
                 }
-                try await look()
             } catch let error as StoreError where error.isFatal {
                 throw error
             } catch {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GRDB
 import Synchronization
 import Testing
 
@@ -10,6 +11,7 @@ import Testing
         private struct State {
             var free: UInt64
             var reserve: UInt64 = 0
+            var looks = 0
         }
         private let state: Mutex<State>
         let total: UInt64
@@ -20,10 +22,17 @@ import Testing
         }
 
         var reserve: UInt64 { state.withLock { $0.reserve } }
+        /// How often it was asked for what is free.
+        var looks: Int { state.withLock { $0.looks } }
         func setFree(_ bytes: UInt64) { state.withLock { $0.free = bytes } }
 
         func totalBytes() -> UInt64 { total }
-        func freeBytes() -> UInt64 { state.withLock { $0.free - min($0.free, $0.reserve) } }
+        func freeBytes() -> UInt64 {
+            state.withLock { state in
+                state.looks += 1
+                return state.free - min(state.free, state.reserve)
+            }
+        }
         func makeReserve(bytes: UInt64) { state.withLock { $0.reserve = bytes } }
         func releaseReserve() { state.withLock { $0.reserve = 0 } }
     }
@@ -166,6 +175,45 @@ import Testing
             task.cancel()
             try await task.value
             #expect(try await bench.store.add(try record("first")) == .duplicate(RecordID(text: "first")))
+        }
+    }
+
+    @Test func aDiskThatTakesNothingIsLookedAtFirstAndTriedAgainHalfAMinuteLater() async throws {
+        try await withBench { bench in
+            try await bench.store.fill(["old"])
+            try await bench.deliverAll()
+            bench.clock.advance(by: .seconds(8 * 86400))
+            let keeper = bench.keeper()
+            try await keeper.look()
+            // Nothing can be dropped.
+            try await bench.store.database.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TEMP TRIGGER refusal BEFORE DELETE ON record
+                        BEGIN SELECT raise(ABORT, 'refused'); END
+                        """)
+            }
+            bench.disk.setFree(0)
+            let task = Task { try await keeper.run() }
+            try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+            #expect(keeper.level == .diskFull)
+            #expect(bench.disk.reserve == 0)
+            #expect(bench.sink.names == ["queue-full"])
+            // Once in each half minute.
+            for _ in 0..<3 {
+                let before = bench.disk.looks
+                bench.clock.advance(by: .seconds(30))
+                try await eventually("it looks again") { bench.disk.looks > before }
+                try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+                #expect(bench.disk.looks == before + 1)
+            }
+            bench.disk.setFree(1 << 30)
+            try await bench.store.database.write { try $0.execute(sql: "DROP TRIGGER refusal") }
+            bench.clock.advance(by: .seconds(30))
+            try await eventually("it is dropped") { try await bench.store.counts().records == 0 }
+            #expect(keeper.level == .normal)
+            task.cancel()
+            try await task.value
         }
     }
 
