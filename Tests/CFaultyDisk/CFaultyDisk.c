@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { OPERATIONS = 3, FILES = 16 };
 
@@ -21,6 +22,7 @@ struct file {
   sqlite3_file base;
   struct image *image;  // NULL where the file is not watched
   sqlite3_file *real;   // in the same allocation, behind this
+  int is_broken;        // whether it has the sector that cannot be read
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -34,6 +36,11 @@ static struct {
   cfaultydisk_operation operation;
   long number;
 } fault;
+static struct {
+  int is_set, code;
+  ino_t inode;
+  sqlite3_int64 offset;
+} broken;
 
 static sqlite3_file *real(sqlite3_file *file) { return ((struct file *)file)->real; }
 
@@ -76,6 +83,7 @@ static int keep(struct file *file) {
 static int file_close(sqlite3_file *file) { return real(file)->pMethods->xClose(real(file)); }
 
 static int file_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+  if (((struct file *)file)->is_broken && offset <= broken.offset && broken.offset < offset + count) return broken.code;
   return real(file)->pMethods->xRead(real(file), bytes, count, offset);
 }
 
@@ -183,6 +191,8 @@ static int vfs_open(sqlite3_vfs *self, sqlite3_filename path, sqlite3_file *file
   mine->image = image_of(path);
   int code = real_vfs->xOpen(real_vfs, path, mine->real, flags, out);
   mine->base.pMethods = mine->real->pMethods != NULL ? &methods : NULL;
+  struct stat status;
+  mine->is_broken = broken.is_set && path != NULL && stat(path, &status) == 0 && status.st_ino == broken.inode;
   // What is there before the directory is watched is on the disk.
   if (code == SQLITE_OK && mine->image != NULL && mine->image->bytes == NULL && (flags & SQLITE_OPEN_MAIN_DB)) {
     sqlite3_int64 size = 0;
@@ -257,6 +267,18 @@ int cfaultydisk_has_failed(void) {
   int result = fault.has_failed;
   pthread_mutex_unlock(&mutex);
   return result;
+}
+
+int cfaultydisk_break(const char *path, long offset, int code) {
+  struct stat status;
+  broken.is_set = 0;
+  if (path == NULL) return 0;
+  if (stat(path, &status) != 0) return errno;
+  broken.inode = status.st_ino;
+  broken.offset = offset;
+  broken.code = code;
+  broken.is_set = 1;
+  return 0;
 }
 
 int cfaultydisk_leave(const char *directory) {

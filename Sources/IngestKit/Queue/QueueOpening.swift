@@ -25,6 +25,10 @@ enum QueueOpening {
         } catch let error as DatabaseError where isDamage(error, isMarked: file.isMarked) {
             try mend(file)
             return try connect(file, prepare: prepare)
+        } catch let error as DatabaseError where isUnreadable(error) {
+            // If the next start cannot read it either, that is damage.
+            file.setMark()
+            throw error
         }
     }
 
@@ -94,9 +98,15 @@ enum QueueOpening {
     private static func isDamage(_ error: DatabaseError, isMarked: Bool) -> Bool {
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
-        case .SQLITE_IOERR: isMarked && error.extendedResultCode == .SQLITE_IOERR_READ
-        default: false
+        default: isMarked && isUnreadable(error)
         }
+    }
+
+    /// Whether the disk cannot read a part of the file. Of EIO SQLite says CORRUPTFS, and most often makes
+    /// SQLITE_CORRUPT of that; of other errors READ.
+    private static func isUnreadable(_ error: DatabaseError) -> Bool {
+        error.extendedResultCode == .SQLITE_IOERR_READ
+            || error.extendedResultCode == .SQLITE_IOERR_CORRUPTFS
     }
 
     /// Looks through a file that an earlier run did not trust, and removes the mark when there is nothing.

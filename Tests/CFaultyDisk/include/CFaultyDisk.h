@@ -28,6 +28,11 @@ void cfaultydisk_disarm(void);
 // Whether an operation has failed since `cfaultydisk_arm`.
 int cfaultydisk_has_failed(void);
 
+// From now on the sector at this offset of the file that has this name now cannot be read, with this result code of
+// SQLite: the file keeps it when it is renamed. NULL: all can be read. Holds for files that are opened afterwards.
+// Returns 0, or an errno.
+int cfaultydisk_break(const char *path, long offset, int code);
+
 // What a power cut now would leave: each watched file as it was when it was last synced is written to this directory,
 // under its own name; one that never was synced is left out.
 // Returns 0, or an errno.

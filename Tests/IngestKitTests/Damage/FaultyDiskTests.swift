@@ -112,6 +112,55 @@ import Testing
         return hasFailed
     }
 
+    // MARK: - A sector that cannot be read
+
+    /// Each page in turn cannot be read. The service starts with what is on the others, at the second start at the
+    /// latest, and no other start fails.
+    @Test(arguments: [ResultCode.SQLITE_IOERR_READ, .SQLITE_IOERR_CORRUPTFS])
+    func aSectorThatCannotBeReadIsMendedAtTheSecondStart(code: ResultCode) async throws {
+        try await withMemoryDirectory { directory in
+            let new = directory + "/new"
+            try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
+            let before = try await SQLiteRecordStore.open(in: new, clock: DrivenClock())
+            try await before.fillAtOnce((0..<60).map { "record-\($0)" })
+            try await before.close()
+            let whole = try Data(contentsOf: URL(filePath: new + "/queue.sqlite"))
+            let disk = directory + "/disk"
+            try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+            let status = unsafe cfaultydisk_watch(disk)
+            try #require(status == 0)
+            defer {
+                _ = cfaultydisk_break(nil, 0, 0)
+                _ = cfaultydisk_watch(nil)
+            }
+            var failedStarts = 0
+            for offset in stride(from: 0, to: whole.count, by: 4096 * ProofSize.stride(3)) {
+                for name in try FileManager.default.contentsOfDirectory(atPath: disk) {
+                    try FileManager.default.removeItem(atPath: disk + "/" + name)
+                }
+                let path = disk + "/queue.sqlite"
+                try whole.write(to: URL(filePath: path))
+                let status = unsafe cfaultydisk_break(path, offset, code.rawValue)
+                try #require(status == 0)
+                let place = "page \(offset / 4096 + 1)"
+                do {
+                    // What the start does not read is found later.
+                    let store = try await SQLiteRecordStore.open(in: disk, clock: DrivenClock())
+                    try? await store.close()
+                    continue
+                } catch {
+                    failedStarts += 1
+                    #expect((error as? StoreError)?.kind == .ioError, "\(place)")
+                }
+                let store = try await SQLiteRecordStore.open(in: disk, clock: DrivenClock())
+                #expect(try await store.events.contains { $0.name == "store-quarantined" }, "\(place)")
+                #expect(try await store.counts().records >= 60 - 15, "\(place)")
+                try await store.close()
+            }
+            #expect(failedStarts > 0)
+        }
+    }
+
     // MARK: - The work
 
     /// Ends with the first error that does not pass; one that does is tried again once.
