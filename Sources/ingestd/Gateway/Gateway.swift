@@ -9,6 +9,8 @@ import UnixSignals
 struct Gateway: Sendable {
     /// How long the parts may take to stop; systemd waits longer (TimeoutStopSec=).
     private static let stopTimeout = Duration.seconds(10)
+    /// What the service manager is asked for at a time while the queue is opened.
+    private static let startExtension = Duration.seconds(60)
 
     let configuration: Configuration
     let credentials: Credentials
@@ -36,7 +38,9 @@ struct Gateway: Sendable {
         let lock = try StateLock.make(configuration.gateway.stateDirectory)
         let bootID = try BootID.read()
         let events = EventLog(sink: sink)
-        let store = try await SQLiteRecordStore.open(configuration, clock: clock)
+        let store = try await Self.extendingStart(by: clock) { () async throws(CommandFailure) in
+            try await SQLiteRecordStore.open(configuration, clock: clock)
+        }
         await tellOfAbsentDestinations(store)
         let loop = try RadioLoop(clock: clock)
         let zone = try configuration.zone()
@@ -203,6 +207,21 @@ struct Gateway: Sendable {
             sources: .ofSystem, isConfigured: configuration.gateway.trustsClock, released: Version.released,
             events: events,
             told: { StandardError.print($0.words) })
+    }
+
+    /// Has the service manager wait for as long as `body` takes: a large file that is looked through or mended on a
+    /// slow disk takes longer than it gives a start.
+    private static func extendingStart<Value: Sendable>(
+        by clock: any GatewayClock, _ body: () async throws(CommandFailure) -> Value
+    ) async throws(CommandFailure) -> Value {
+        ServiceManager.extendStart(by: startExtension)
+        let extensions = Task {
+            while (try? await clock.sleep(for: startExtension / 3)) != nil {
+                ServiceManager.extendStart(by: startExtension)
+            }
+        }
+        defer { extensions.cancel() }
+        return try await body()
     }
 
     private func makeDeliveries(

@@ -8,6 +8,11 @@ enum ServiceManager {
         notify("READY=1\nSTATUS=\(status)")
     }
 
+    /// Says that the start takes longer, and that more is told within this time.
+    static func extendStart(by duration: Duration) {
+        notify("EXTEND_TIMEOUT_USEC=\(Int64(duration / .microseconds(1)))")
+    }
+
     /// Shows `status` in systemctl(1); one line.
     static func status(_ status: String) {
         notify("STATUS=\(status)")
