@@ -23,7 +23,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     private let clock: any GatewayClock
     private let random: @Sendable () -> Double
     private let events: EventLog
-    private let heartbeat: @Sendable () -> Void
+    private let heartbeat: @Sendable (Pulse.Beat) -> Void
     private let lanes: [DeliveryLane]
     private let wakeUp: WakeUp
     private let isRetryAsked = Atomic(false)
@@ -46,13 +46,13 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     ///   - holdsSession: whether there is something to deliver with in the session. While there is not, nothing is
     ///     asked of the destination; a sign-in has it looked at again.
     ///   - random: 0 up to 1, for the jitter.
-    ///   - heartbeat: called whenever the loop turns, every 10 s at least.
+    ///   - heartbeat: called whenever the loop turns, every 10 s at least, and before the queue is asked.
     public init(
         name: String, gateway: String, store: SQLiteRecordStore, destination: Target, account: String? = nil,
         holdsSession: @escaping @Sendable () async -> Bool = { true }, batching: BatchSettings,
         policy: RetryPolicy = .standard, clock: any GatewayClock,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, events: EventLog,
-        heartbeat: @escaping @Sendable () -> Void = {}
+        heartbeat: @escaping @Sendable (Pulse.Beat) -> Void = { _ in }
     ) {
         self.name = name
         self.gateway = gateway
@@ -86,7 +86,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         do {
             var progress = DeliveryProgress(lanes)
             while !Task.isCancelled {
-                heartbeat()
+                heartbeat(.turning)
                 try await turn(&progress)
             }
         } catch is CancellationError {
@@ -325,6 +325,8 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         var hasWaited = false
         while true {
             do {
+                heartbeat(.asking)
+                defer { heartbeat(.turning) }
                 let value = try await Task { try await operation() }.value
                 // Records may have come in the meantime.
                 if hasWaited { wakeUp.raise() }
@@ -347,7 +349,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
                 while clock.now < bound,
                     (try? await clock.sleep(for: Self.heartbeatInterval)) != nil
                 {
-                    heartbeat()
+                    heartbeat(.turning)
                 }
                 return nil
             }
@@ -365,7 +367,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         current.withLock { $0 = deadline.map { .waiting(until: $0) } ?? .idle }
         while true {
             try Task.checkCancellation()
-            heartbeat()
+            heartbeat(.turning)
             if wakeUp.isRaised { return }
             let now = clock.now
             if let deadline, now >= deadline { return }

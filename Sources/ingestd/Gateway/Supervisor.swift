@@ -1,39 +1,8 @@
 import BlueZBridge
 import IngestKit
 import ServiceLifecycle
-import Synchronization
 
-/// When each delivery loop was last seen to turn.
-final class Pulse: Sendable {
-    /// Longer than the longest request with its time-outs; a loop that is silent for so long hangs.
-    static let bound = Duration.seconds(150)
-
-    private let clock: SystemClock
-    private let beats = Mutex<[String: MonotonicInstant]>([:])
-
-    init(clock: SystemClock) {
-        self.clock = clock
-    }
-
-    /// Expects a beat under this name from now on.
-    func register(_ name: String) -> @Sendable () -> Void {
-        beat(name)
-        return { [self] in beat(name) }
-    }
-
-    private func beat(_ name: String) {
-        let now = clock.now
-        beats.withLock { $0[name] = now }
-    }
-
-    /// Whether every loop has turned lately.
-    var isAlive: Bool {
-        let now = clock.now
-        return beats.withLock { $0.values.allSatisfy { now.since($0) < Self.bound } }
-    }
-}
-
-/// Tells the service manager that the gateway is up and how it fares, and feeds the watchdog while
+/// Tells the service manager that the gateway is up and how it fares, and has the watchdog fed while
 /// the radio's loop and every delivery loop turn.
 struct Supervisor: Service {
     /// How often the status is told where no watchdog sets the pace.
@@ -66,19 +35,21 @@ struct Supervisor: Service {
         let interval = timeout.map { $0 / 2 } ?? Self.defaultInterval
         await loop.turned()
         events.emit(.started(version: Version.current))
-        ServiceManager.ready(status: await tell())
+        ServiceManager.ready()
         await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do {
-                    try await clock.sleep(for: interval)
-                } catch {
-                    return
+            await withTaskGroup { group in
+                if timeout != nil {
+                    let watchdog = Watchdog(
+                        interval: interval, clock: clock, pulse: pulse, turned: { [loop] in await loop.turned() },
+                        feed: ServiceManager.alive)
+                    group.addTask { await watchdog.run() }
                 }
-                // A radio that hangs keeps us here, and the watchdog unfed.
-                await loop.turned()
-                guard pulse.isAlive else { continue }
-                ServiceManager.alive()
-                ServiceManager.status(await tell())
+                // Beside it: what it asks of the queue may have to wait.
+                group.addTask {
+                    repeat {
+                        ServiceManager.status(await tell())
+                    } while (try? await clock.sleep(for: interval)) != nil
+                }
             }
         }
     }

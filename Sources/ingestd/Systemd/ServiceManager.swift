@@ -4,8 +4,8 @@ import Glibc
 /// The service manager that started this process, if one did (sd_notify, sd_watchdog_enabled).
 enum ServiceManager {
     /// Says that the gateway is up: queue open, radio listening or waiting for an adapter.
-    static func ready(status: String) {
-        notify("READY=1\nSTATUS=\(status)")
+    static func ready() {
+        notify("READY=1")
     }
 
     /// Says that the start takes longer, and that more is told within this time.

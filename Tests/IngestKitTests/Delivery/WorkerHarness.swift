@@ -73,7 +73,7 @@ struct WorkerHarness {
                 settings: settings ?? WebhookSettings(url: url), transport: transport,
                 clock: webhookClock ?? clock, secrets: secrets),
             batching: batching, clock: clock, random: random, events: EventLog(sink: sink),
-            heartbeat: heartbeats.increase)
+            heartbeat: { _ in heartbeats.increase() })
         return Running(store: store, worker: worker, task: Task { try await worker.run() }, clock: clock)
     }
 }
