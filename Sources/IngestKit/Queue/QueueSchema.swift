@@ -214,10 +214,10 @@ enum QueueSchema {
             WHERE undated_payload IS NOT NULL;
         CREATE INDEX dead_letter_record ON dead_letter (record_seq);
 
-        -- Records in the hands of their links: a few, however many wait for their time. It takes the place of
-        -- an index of both.
+        -- Records in the hands of their links, a few, and those that wait for their time, apart.
         DROP INDEX record_unfrozen;
-        CREATE INDEX record_unreleased ON record (seq) WHERE frozen = 0 AND NOT released;
+        DROP INDEX record_undated;
+        CREATE INDEX record_unfrozen ON record (released, seq) WHERE frozen = 0;
         """
 
     private static let version5 = """

@@ -39,24 +39,86 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// Records for a destination that are in no batch yet, frozen or not; none for a destination
-    /// that is not configured.
-    static func waiting(
-        after position: Int64, clearedThrough cleared: Int64, _ routing: DestinationRouting?, _ db: Database
-    ) throws -> Int {
-        guard let routing else { return 0 }
-        var count = 0
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT id, kind, peripheral_id, address, alias, destinations FROM record
-                WHERE (position > ? OR frozen = 0) AND seq > ? AND kind <> ? AND NOT EXISTS (
-                    SELECT 1 FROM ahead WHERE destination = ? AND position BETWEEN first AND last)
-                """,
-            arguments: [position, cleared, RecordKind.undecoded.rawValue, routing.name])
-        while let row = try rows.next() {
-            if let header = header(row), routing.accepts(header) { count += 1 }
+    // MARK: - What waits
+
+    /// Records that are looked at in one question about what waits.
+    static let countedAtOnce = 5000
+
+    /// Records with a place in the order of delivery, and whether the fresh lane took them.
+    static let orderedRecords = """
+        SELECT seq, id, kind, peripheral_id, address, alias, destinations, position AS place,
+            position <= (SELECT last FROM ahead WHERE destination = ? AND first <= position
+                ORDER BY first DESC LIMIT 1) AS is_taken
+        FROM record WHERE position > ? ORDER BY position LIMIT ?
+        """
+
+    /// Records without one.
+    static let unorderedRecords = """
+        SELECT seq, id, kind, peripheral_id, address, alias, destinations, seq AS place, 0 AS is_taken
+        FROM record WHERE frozen = 0 AND released = ? AND seq > ? ORDER BY seq LIMIT ?
+        """
+
+    /// What waits for a destination, as far as it was counted.
+    private struct Count {
+        let routing: DestinationRouting
+        let clearedThrough: Int64
+        var records = 0
+        /// What was not looked at: the records in their order, or those without a place in it.
+        var rest: [(release: Release?, after: Int64)]
+    }
+
+    /// How many records wait for a destination, those of a batch among them; of one that is not configured those
+    /// alone. Others use the queue meanwhile, and what comes or goes then may be counted or not.
+    func pendingCount(of destination: String, lookingAt limit: Int) async throws -> Int {
+        let routing = routings[destination]
+        let (batched, begun) = try await read { db in
+            (try Self.batched(destination, db).count, try Self.beginCount(destination, routing, db))
         }
+        var count = begun
+        while let now = count, !now.rest.isEmpty {
+            count = try await read { db in try Self.counted(now, lookingAt: limit, db) }
+        }
+        return batched + (count?.records ?? 0)
+    }
+
+    /// The same in one transaction.
+    static func pending(_ destination: String, _ routing: DestinationRouting?, _ db: Database) throws -> Int {
+        var count = try beginCount(destination, routing, db)
+        while let now = count, !now.rest.isEmpty { count = try counted(now, lookingAt: countedAtOnce, db) }
+        return try batched(destination, db).count + (count?.records ?? 0)
+    }
+
+    private static func beginCount(
+        _ destination: String, _ routing: DestinationRouting?, _ db: Database
+    ) throws -> Count? {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT position, cleared_seq FROM destination WHERE name = ?", arguments: [destination])
+        guard let row, let routing, let position: Int64 = row.intact("position"),
+            let cleared: Int64 = row.intact("cleared_seq")
+        else { return nil }
+        return Count(
+            routing: routing, clearedThrough: cleared,
+            rest: [(nil, position), (.open, cleared), (.waiting, cleared), (.setAside, cleared)])
+    }
+
+    private static func counted(_ count: Count, lookingAt limit: Int, _ db: Database) throws -> Count {
+        var count = count
+        let (release, after) = count.rest.removeFirst()
+        let rows =
+            if let release {
+                try Row.fetchCursor(db, sql: unorderedRecords, arguments: [release.rawValue, after, limit])
+            } else {
+                try Row.fetchCursor(db, sql: orderedRecords, arguments: [count.routing.name, after, limit])
+            }
+        var (seen, last) = (0, after)
+        while let row = try rows.next() {
+            (seen, last) = (seen + 1, row["place"])
+            guard (row["seq"] as Int64) > count.clearedThrough, (row["is_taken"] as Bool?) != true,
+                let header = header(row), header.kind != .undecoded, count.routing.accepts(header)
+            else { continue }
+            count.records += 1
+        }
+        if seen == limit { count.rest.insert((release, last), at: 0) }
         return count
     }
 }

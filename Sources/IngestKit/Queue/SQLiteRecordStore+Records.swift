@@ -6,11 +6,10 @@ extension SQLiteRecordStore: RecordStore {
     private static let repetitionWindow = Duration.seconds(600)
     /// A record is released 30 s after its commit at most; one that is not after 10 min was forgotten.
     private static let longestUnreleased = Duration.seconds(600)
-    /// The condition is that of the index `record_unreleased`, so that those that wait for their time are
-    /// not looked at.
+    /// By the index `record_unfrozen`, so that those that wait for their time are not looked at.
     static let forgottenRecords = """
         SELECT seq, undated IS NOT NULL AS waits FROM record
-        WHERE frozen = 0 AND NOT released AND received_ns < ? ORDER BY seq
+        WHERE frozen = 0 AND released = 0 AND received_ns < ? ORDER BY seq
         """
 
     public func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {

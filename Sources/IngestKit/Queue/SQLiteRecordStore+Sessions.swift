@@ -48,11 +48,13 @@ extension SQLiteRecordStore {
     /// where it was another, it is set aside. Where the server had ended the session, it begins anew.
     /// - Returns: how many records wait that will be set aside.
     public func signIn(_ account: String, at destination: String) async throws -> Int {
-        let routing = routings[destination]
         defer {
             outboxWakeUp.raise()
             wakeUp(for: destination).raise()
         }
+        // Before the transaction, for which all else would wait.
+        let former = try await session(of: destination).account ?? account
+        let waiting = former == account ? 0 : try await pendingCount(of: destination)
         return try await write { db in
             let before = try Self.session(of: destination, db)
             if case .open(account, _) = before {
@@ -62,7 +64,7 @@ extension SQLiteRecordStore {
             }
             var others = 0
             if before.mayBeAnothers(than: account) {
-                others = try Self.pending(destination, routing, db)
+                others = waiting
                 for sequence in try Self.batched(destination, db) {
                     try self.setAside(otherAccounts: sequence, of: destination, db)
                 }
@@ -83,13 +85,13 @@ extension SQLiteRecordStore {
     /// known, so that what is read meanwhile goes to nobody else.
     /// - Returns: how many records were given up.
     public func signOut(of destination: String) async throws -> Int {
-        let routing = routings[destination]
         defer {
             outboxWakeUp.raise()
             wakeUp(for: destination).raise()
         }
+        let count = try await pendingCount(of: destination)
         return try await write { db in
-            let count = try Self.clearPending(of: destination, routing, db)
+            try Self.clearPending(of: destination, db)
             let before = try Self.session(of: destination, db)
             try db.execute(
                 sql: "UPDATE destination SET signed_out = 1 WHERE name = ? AND account IS NOT NULL",
@@ -105,11 +107,11 @@ extension SQLiteRecordStore {
 
     /// The server has ended the session: tells it once, with how many records are kept for the next.
     func noteSessionEnd(of destination: String, httpStatus: Int) async throws {
-        let routing = routings[destination]
+        guard try await state(of: destination) != .authRejected else { return }
+        let count = try await pendingCount(of: destination)
         try await write { db in
             guard try Self.state(of: destination, db) != .authRejected else { return }
             try Self.set(.authRejected, of: destination, db)
-            let count = try Self.pending(destination, routing, db)
             try Self.append(
                 .sessionEnded(destination: destination, httpStatus: httpStatus, count: count), db)
         }
@@ -144,14 +146,10 @@ extension SQLiteRecordStore {
 
     /// How many records wait for a destination, those of a batch among them.
     public func pendingCount(of destination: String) async throws -> Int {
-        let routing = routings[destination]
-        return try await read { db in try Self.pending(destination, routing, db) }
+        try await pendingCount(of: destination, lookingAt: Self.countedAtOnce)
     }
 
-    private static func clearPending(
-        of destination: String, _ routing: DestinationRouting?, _ db: Database
-    ) throws -> Int {
-        let count = try pending(destination, routing, db)
+    private static func clearPending(of destination: String, _ db: Database) throws {
         try removeBatches(of: destination, db)
         try db.execute(
             sql: """
@@ -159,20 +157,10 @@ extension SQLiteRecordStore {
                 WHERE name = ?
                 """,
             arguments: [destination])
-        return count
-    }
-
-    static func pending(_ destination: String, _ routing: DestinationRouting?, _ db: Database) throws -> Int {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT position, cleared_seq FROM destination WHERE name = ?", arguments: [destination])
-        guard let row else { return 0 }
-        return try batched(destination, db).count
-            + waiting(
-                after: try row.sound("position"), clearedThrough: try row.sound("cleared_seq"), routing, db)
     }
 
     /// The records of a destination's stored batches, by their `seq`.
-    private static func batched(_ destination: String, _ db: Database) throws -> [Int64] {
+    static func batched(_ destination: String, _ db: Database) throws -> [Int64] {
         let positions = try String.fetchAll(
             db, sql: "SELECT positions FROM batch WHERE destination = ? ORDER BY first_position",
             arguments: [destination])

@@ -62,7 +62,7 @@ extension SQLiteRecordStore {
                     db,
                     sql: """
                         SELECT * FROM record
-                        WHERE undated IS NOT NULL AND released = ? ORDER BY seq LIMIT ?
+                        WHERE frozen = 0 AND released = ? AND undated IS NOT NULL ORDER BY seq LIMIT ?
                         """,
                     arguments: [Release.waiting.rawValue, Self.datedAtOnce])
                 for row in rows { try Self.date(row, by: time, in: zone, at: now, db) }

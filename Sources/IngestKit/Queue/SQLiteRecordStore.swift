@@ -148,10 +148,9 @@ public final class SQLiteRecordStore: Sendable {
         try noteConfigured(Set(destinations.map(\.name)), db)
     }
 
-    /// Records that an earlier run did not release, but for those that wait for their time. The condition is
-    /// that of the index `record_unreleased`.
+    /// Records that an earlier run did not release, but for those that wait for their time.
     static let leftRecords = """
-        SELECT seq FROM record WHERE frozen = 0 AND NOT released AND undated IS NULL ORDER BY seq
+        SELECT seq FROM record WHERE frozen = 0 AND released = 0 AND undated IS NULL ORDER BY seq
         """
 
     private static func freezeLeftovers(_ db: Database) throws {

@@ -1,6 +1,7 @@
 import BlueZBridge
 import IngestKit
 import ServiceLifecycle
+import Synchronization
 
 /// Tells the service manager that the gateway is up and how it fares, and has the watchdog fed while
 /// the radio's loop and every delivery loop turn.

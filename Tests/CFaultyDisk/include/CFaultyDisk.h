@@ -4,6 +4,8 @@
 // A disk that fails where a test wants it to: SQLite's own file system with faults (sqlite.org/vfs.html). It is the
 // default for the whole process, and lets everything pass that is not in the directory that it watches.
 
+struct sqlite3;
+
 typedef enum {
   CFAULTYDISK_WRITE,
   CFAULTYDISK_SYNC,
@@ -37,5 +39,12 @@ int cfaultydisk_break(const char *path, long offset, int code);
 // under its own name; one that never was synced is left out.
 // Returns 0, or an errno.
 int cfaultydisk_leave(const char *directory);
+
+// Counts what SQLite does for this connection from now on: about one step for each row that it visits, as many each
+// time.
+void cfaultydisk_count_steps(struct sqlite3 *connection);
+
+// Ends that, and returns what was counted.
+long cfaultydisk_steps(struct sqlite3 *connection);
 
 #endif

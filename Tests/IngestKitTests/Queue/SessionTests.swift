@@ -98,6 +98,33 @@ import Testing
         }
     }
 
+    /// A 401 must not hold up commits for as long as all that was ever delivered takes to be read.
+    @Test func onlyWhatWaitsIsCountedPieceByPiece() async throws {
+        try await withStore { store in
+            try await store.fillAtOnce((0..<400).map { "old-\($0)" })
+            let whole = BatchSettings(maxRecords: 400, maxWait: .zero)
+            guard
+                case .batch(let old) = try await store.nextBatch(
+                    for: "clinic", settings: whole, gateway: "box")
+            else { throw TimedOut() }
+            _ = try await store.acknowledge(old, httpStatus: 200, attempt: 1, settings: whole, gateway: "box")
+            try await store.fillAtOnce((0..<7).map { "new-\($0)" })
+            try await store.add(try record("on its link"))
+            try await store.add(try record("raw", kind: .undecoded))
+            _ = try await next(store)
+            for limit in [1, 2, 5, 100] {
+                #expect(try await store.pendingCount(of: "clinic", lookingAt: limit) == 8)
+            }
+            let steps = try await store.steps { _ = try await store.pendingCount(of: "clinic") }
+            #expect(steps < 400)
+            let event = try await store.steps {
+                try await store.noteSessionEnd(of: "clinic", httpStatus: 401)
+            }
+            #expect(event < 400)
+            #expect(try await store.events.last?[.count] == "8")
+        }
+    }
+
     @Test func aSessionThatWasEndedStaysSoOverRestarts() async throws {
         try await withTemporaryDirectory { directory in
             let first = try await SQLiteRecordStore.open(in: directory, clock: clock)

@@ -204,7 +204,7 @@ import Testing
             let plan = try await store.read { db in
                 try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + query).map { $0["detail"] as String }
             }
-            #expect(plan == ["SCAN record USING INDEX record_unreleased"])
+            #expect(plan == ["SEARCH record USING INDEX record_unfrozen (released=?)"])
             try await store.close()
         }
     }

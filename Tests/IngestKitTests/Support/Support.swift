@@ -1,4 +1,6 @@
+import CFaultyDisk
 import FoundationEssentials
+import GRDB
 import Synchronization
 import Testing
 
@@ -123,6 +125,15 @@ extension SQLiteRecordStore {
 
     var events: [JournalEntry] {
         get async throws { try await outboxEntries(limit: 100_000).map(\.entry) }
+    }
+}
+
+extension SQLiteRecordStore {
+    /// About how many rows SQLite goes through in what the store does in `body`.
+    func steps(_ body: () async throws -> Void) async throws -> Int {
+        try await database.writeWithoutTransaction { db in unsafe cfaultydisk_count_steps(db.sqliteConnection) }
+        try await body()
+        return try await database.writeWithoutTransaction { db in unsafe cfaultydisk_steps(db.sqliteConnection) }
     }
 }
 
