@@ -169,10 +169,11 @@ extension SQLiteRecordStore {
         into selection: inout Selection, _ db: Database
     ) throws {
         while selection.end < last {
+            // None begins at or before the end: the cursor moves past those that it comes to.
             let ahead = try Row.fetchOne(
                 db,
                 sql: """
-                    SELECT first, last FROM ahead WHERE destination = ? AND last > ? ORDER BY first LIMIT 1
+                    SELECT first, last FROM ahead WHERE destination = ? AND first > ? ORDER BY first LIMIT 1
                     """,
                 arguments: [request.destination, selection.end])
             let stop = (ahead?["first"] as Int64?).map { min($0 - 1, last) } ?? last
@@ -206,7 +207,7 @@ extension SQLiteRecordStore {
             try db.execute(
                 sql: "UPDATE destination SET fresh_position = ? WHERE name = ?",
                 arguments: [selection.end, request.destination])
-            for positions in selection.taken { try Self.insert(positions, of: request.destination, db) }
+            try Self.insert(selection.taken, of: request.destination, db)
             // What is left to the backlog may have been asked for before it was.
             if selection.leavesSome { wakeUp(for: request.destination).raise() }
         }
@@ -217,21 +218,29 @@ extension SQLiteRecordStore {
             arguments: [request.destination, position + 1])
         position = max(position, reached ?? position)
         try db.execute(
-            sql: "DELETE FROM ahead WHERE destination = ? AND last <= ?",
-            arguments: [request.destination, position])
+            sql: "DELETE FROM ahead WHERE destination = ? AND first <= ? AND last <= ?",
+            arguments: [request.destination, position, position])
         try db.execute(
             sql: "UPDATE destination SET position = ? WHERE name = ?",
             arguments: [position, request.destination])
     }
 
-    /// Notes a range; one that it goes on from grows.
-    private static func insert(_ positions: Positions, of destination: String, _ db: Database) throws {
-        try db.execute(
-            sql: "UPDATE ahead SET last = ? WHERE destination = ? AND last = ?",
-            arguments: [positions.last, destination, positions.first - 1])
-        if db.changesCount > 0 { return }
-        try db.execute(
-            sql: "INSERT INTO ahead (destination, first, last) VALUES (?, ?, ?)",
-            arguments: [destination, positions.first, positions.last])
+    /// Notes ranges that come after all others; the last of those grows where the first goes on from it.
+    private static func insert(_ ranges: [Positions], of destination: String, _ db: Database) throws {
+        var rest = ranges[...]
+        let last = try Row.fetchOne(
+            db, sql: "SELECT first, last FROM ahead WHERE destination = ? ORDER BY first DESC LIMIT 1",
+            arguments: [destination])
+        if let last, let next = rest.first, last["last"] == next.first - 1 {
+            rest.removeFirst()
+            try db.execute(
+                sql: "UPDATE ahead SET last = ? WHERE destination = ? AND first = ?",
+                arguments: [next.last, destination, last["first"] as Int64])
+        }
+        for range in rest {
+            try db.execute(
+                sql: "INSERT INTO ahead (destination, first, last) VALUES (?, ?, ?)",
+                arguments: [destination, range.first, range.last])
+        }
     }
 }

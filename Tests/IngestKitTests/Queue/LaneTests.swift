@@ -140,6 +140,37 @@ import Testing
         }
     }
 
+    /// What came while the destination was away is stale, and every second record is for another one: to pass over them
+    /// costs each of them the same, however many there are.
+    @Test func passingOverMuchThatIsStaleOrForOthersCostsEachTheSame() async throws {
+        func cost(of count: Int) async throws -> (scan: Int, batch: Int) {
+            try await withTemporaryDirectory { directory in
+                let store = try await SQLiteRecordStore.open(
+                    in: directory, clock: clock,
+                    destinations: [
+                        DestinationRouting(name: "clinic", kinds: [.bodyTemperature], order: .fresh)
+                    ])
+                let records = try (0..<count).map {
+                    try record("\($0)", kind: $0.isMultiple(of: 2) ? .bodyTemperature : .heartRate)
+                }
+                for record in records { try await store.add(record) }
+                try await store.freeze(records)
+                clock.advance(by: .seconds(61))
+                let scan = try await store.steps { #expect(try await next(store, .fresh) == .nothing) }
+                #expect(try await ahead(store).count == count / 2)
+                var batch = try await next(store, .backlog)
+                #expect(batch.ids == ["0", "2"])
+                let steps = try await store.steps { batch = try await take(store, batch) }
+                #expect(batch.ids == ["4", "6"])
+                try await store.close()
+                return (scan, steps)
+            }
+        }
+        let (few, many) = (try await cost(of: 100), try await cost(of: 400))
+        #expect(many.scan < 5 * few.scan)
+        #expect(many.batch == few.batch)
+    }
+
     @Test func composingLooksAtNoMoreThanTheBatch() async throws {
         try await withBacklog((0..<300).map { "old\($0)" }) { store, _ in
             func steps(_ body: () async throws -> Void) async throws -> Int {
