@@ -46,6 +46,8 @@ public final class QueueKeeper: Sendable {
 
     /// How often delivered records are looked at.
     private static let retentionInterval = Duration.seconds(3600)
+    /// How often what stayed is looked at again: a newer one may have come, or what was set aside be dropped.
+    private static let reviewInterval = Duration.seconds(24 * 3600)
     /// How often it is seen whether there is room again.
     private static let recoveryInterval = Duration.seconds(30)
 
@@ -56,6 +58,8 @@ public final class QueueKeeper: Sendable {
     private let events: EventLog
     private let setTakesRecords: @Sendable (Bool) async -> Void
     private let current = Mutex(Level.normal)
+    /// Up to this position there is nothing that may be dropped.
+    private let looked = Mutex<Int64>(0)
 
     /// - Parameter setTakesRecords: has reading stop, and go on.
     public init(
@@ -76,6 +80,7 @@ public final class QueueKeeper: Sendable {
     /// - Throws: the `StoreError` after which the queue is of no use.
     public func run() async throws {
         var retention = clock.now
+        var review = clock.now + Self.reviewInterval
         while !Task.isCancelled {
             _ = store.growth.consume()
             let isDue = clock.now >= retention
@@ -85,6 +90,10 @@ public final class QueueKeeper: Sendable {
                 // Before anything is written: on a full disk this gives the reserve free.
                 try await look()
                 if isDue {
+                    if clock.now >= review {
+                        looked.withLock { $0 = 0 }
+                        review = clock.now + Self.reviewInterval
+                    }
                     try await dropDelivered()
                     retention = clock.now + Self.retentionInterval
                 }
@@ -138,8 +147,10 @@ public final class QueueKeeper: Sendable {
     /// Drops delivered records, oldest first, until there is ample room or nothing to drop.
     private func shrink() async throws -> UInt64 {
         var used = try await store.usedBytes()
-        while used >= settings.maximumSize / 10 * 8, try await store.retire(committedBefore: nil) > 0 {
-            used = try await store.usedBytes()
+        while used >= settings.maximumSize / 10 * 8 {
+            let step = try await drop(keeping: nil)
+            if step.dropped > 0 { used = try await store.usedBytes() }
+            if step.isDone { break }
         }
         return used
     }
@@ -150,11 +161,18 @@ public final class QueueKeeper: Sendable {
         let cutoff = wall - Int64(settings.keepSubmitted / .nanoseconds(1))
         var dropped = 0
         while true {
-            let count = try await store.retire(committedBefore: cutoff)
-            if count == 0 { break }
-            dropped += count
+            let step = try await drop(keeping: cutoff...wall)
+            dropped += step.dropped
+            if step.isDone { break }
         }
         if dropped > 0 { try await store.giveBackSpace() }
+    }
+
+    /// The next step, from where the last one has come to.
+    private func drop(keeping recent: ClosedRange<Int64>?) async throws -> SQLiteRecordStore.Retirement {
+        let step = try await store.retire(keeping: recent, after: looked.withLock { $0 })
+        looked.withLock { $0 = step.position }
+        return step
     }
 
     private func words(for level: Level) -> String {

@@ -46,14 +46,14 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// Takes away their batches that begin up to a record, by its `seq`: records of these are dropped for want of room.
-    static func giveUpBatchesOfAbsent(through sequence: Int64, _ db: Database) throws {
+    /// Takes away their batches that begin up to a position: records of these are dropped for want of room.
+    static func giveUpBatchesOfAbsent(through position: Int64, _ db: Database) throws {
         try db.execute(
             sql: """
-                DELETE FROM batch WHERE first_position <= (SELECT position FROM record WHERE seq = ?)
+                DELETE FROM batch WHERE first_position <= ?
                     AND destination IN (SELECT name FROM destination WHERE state = ?)
                 """,
-            arguments: [sequence, DestinationState.notConfigured.rawValue])
+            arguments: [position, DestinationState.notConfigured.rawValue])
     }
 
     /// Notes at the opening which destinations are configured.

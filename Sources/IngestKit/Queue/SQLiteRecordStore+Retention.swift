@@ -2,8 +2,8 @@ import GRDB
 
 /// What leaves the queue, and how much it holds.
 extension SQLiteRecordStore {
-    /// Records that leave in one transaction.
-    private static let retiredAtOnce = 500
+    /// Records that are looked at in one transaction.
+    private static let lookedAtOnce = 500
     /// Free pages that are given back to the disk in one transaction.
     private static let pagesGivenBackAtOnce = 1000
 
@@ -18,33 +18,64 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// Drops records that every configured destination has taken, oldest first. Their ids stay, so that a reading which
-    /// comes again is known. Records that are set aside for a destination stay whole, and so does the newest numbered
-    /// one of each device, by which its memory is known again.
-    /// - Parameter cutoff: only those committed before it, in nanoseconds since 1970, and not owed to a destination that
-    ///   is not configured any more; nil is any, for want of room.
-    /// - Returns: how many were dropped; with 0 there are no more.
-    func retire(committedBefore cutoff: Int64?) async throws -> Int {
+    /// What one step of dropping records came to.
+    struct Retirement: Sendable, Equatable {
+        var dropped = 0
+        /// Up to here everything was dropped, or is not for now.
+        var position: Int64
+        /// Whether there is no more to look at.
+        var isDone = false
+    }
+
+    /// Looks at the next records that every configured destination has taken, oldest first, and drops them. Their ids
+    /// stay, so that a reading which comes again is known. Records that are set aside for a destination stay whole, and
+    /// so does the newest numbered one of each device, by which its memory is known again.
+    /// - Parameters:
+    ///   - recent: when those were committed that stay, in nanoseconds since 1970; at the first of them it ends, because
+    ///     others came later. What claims to be from later still was written by a clock that was wrong: it stays, and
+    ///     so does what is owed to a destination that is not configured any more. Nil: none stays for these reasons.
+    ///   - position: what is up to it was looked at.
+    func retire(
+        keeping recent: ClosedRange<Int64>?, after position: Int64, lookingAt limit: Int = lookedAtOnce
+    ) async throws -> Retirement {
         let names = routings.keys.sorted()
-        let owed = cutoff == nil ? "" : "AND NOT \(Self.isOwedToAbsent)"
         return try await write { db in
-            guard let end = try Self.firstUndelivered(of: names, db) else { return 0 }
-            let sequences = try Int64.fetchAll(
-                db,
-                sql: """
-                    SELECT seq FROM record WHERE position < ? AND committed_ns < ? \(owed)
-                        AND NOT EXISTS (SELECT 1 FROM dead_letter WHERE record_seq = record.seq)
-                        AND (device_sequence IS NULL OR EXISTS (
-                            SELECT 1 FROM record AS newer WHERE newer.address = record.address
-                                AND newer.device_sequence IS NOT NULL AND newer.kind = record.kind
-                                AND newer.seq > record.seq))
-                    ORDER BY position LIMIT ?
-                    """,
-                arguments: [end, cutoff ?? Int64.max, Self.retiredAtOnce])
-            if cutoff == nil, let last = sequences.last { try Self.giveUpBatchesOfAbsent(through: last, db) }
-            for sequence in sequences { try Self.retire(sequence, db) }
-            return sequences.count
+            var step = Retirement(position: position)
+            guard let end = try Self.firstUndelivered(of: names, db) else {
+                return Retirement(position: position, isDone: true)
+            }
+            let rows = try Row.fetchAll(
+                db, sql: Self.deliveredRecords(keepsOwed: recent != nil), arguments: [position, end, limit])
+            for row in rows {
+                guard let sequence: Int64 = row.intact("seq"), let place: Int64 = row.intact("position"),
+                    let committed: Int64 = row.intact("committed_ns")
+                else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+                if let recent, recent.contains(committed) {
+                    step.isDone = true
+                    return step
+                }
+                step.position = place
+                let isLater = recent.map { committed > $0.upperBound } ?? false
+                if isLater || row["stays"] { continue }
+                try Self.retire(sequence, db)
+                step.dropped += 1
+            }
+            step.isDone = rows.count < limit
+            if recent == nil, step.dropped > 0 { try Self.giveUpBatchesOfAbsent(through: step.position, db) }
+            return step
         }
+    }
+
+    private static func deliveredRecords(keepsOwed: Bool) -> String {
+        """
+        SELECT seq, position, committed_ns,
+            EXISTS (SELECT 1 FROM dead_letter WHERE record_seq = record.seq)
+            OR (device_sequence IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM record AS newer WHERE newer.address = record.address
+                    AND newer.device_sequence IS NOT NULL AND newer.kind = record.kind
+                    AND newer.seq > record.seq)) \(keepsOwed ? "OR \(isOwedToAbsent)" : "") AS stays
+        FROM record WHERE position > ? AND position < ? ORDER BY position LIMIT ?
+        """
     }
 
     /// Drops one record; its id stays.

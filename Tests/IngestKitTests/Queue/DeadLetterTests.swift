@@ -211,7 +211,7 @@ import Testing
             }
             #expect(try await store.drop(DeadLetterSelection()) == 1)
             // Nothing holds it any more.
-            #expect(try await store.retire(committedBefore: nil) == 1)
+            #expect(try await store.retire(keeping: nil, after: 0).dropped == 1)
         }
     }
 

@@ -217,6 +217,38 @@ import Testing
         }
     }
 
+    @Test func whatStaysIsLookedAtOnceADayAndNotAfterEachCommit() async throws {
+        try await withBench { bench in
+            try await bench.store.fillAtOnce((0..<400).map { "bad-\($0)" })
+            try await bench.deliverAll()
+            try await bench.store.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO dead_letter (destination, record_seq, attempt, error, failed_ns)
+                        SELECT 'clinic', seq, 1, 'HTTP 400', 0 FROM record
+                        """)
+            }
+            let size = try await bench.store.usedBytes()
+            let keeper = bench.keeper(maximumSize: size + size / 20)
+            let first = try await bench.store.steps { try await keeper.look() }
+            #expect(first > 400)
+            #expect(keeper.level == .high)
+            let second = try await bench.store.steps { try await keeper.look() }
+            #expect(second < 100)
+            // All but one are set aside no more: that makes room within a day.
+            try await bench.store.write { try $0.execute(sql: "UPDATE dead_letter SET record_seq = 1") }
+            let task = Task { try await keeper.run() }
+            for _ in 0..<26 where keeper.level == .high {
+                try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+                bench.clock.advance(by: .seconds(3600))
+            }
+            try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+            #expect(keeper.level == .normal)
+            task.cancel()
+            try await task.value
+        }
+    }
+
     @Test func aCommitIsLookedAtWithoutWaitingForTheHour() async throws {
         try await withBench { bench in
             let keeper = bench.keeper()

@@ -193,7 +193,7 @@ private struct Run {
     }
 
     private mutating func retire() async throws {
-        while try await store.retire(committedBefore: nil) > 0 {}
+        try await store.retireAll()
         let lost = model.needed.subtracting(try await ids())
         if !lost.isEmpty { throw QueueModelTests.Difference(description: "dropped: \(lost.sorted())") }
     }

@@ -26,10 +26,6 @@ import Testing
         }
     }
 
-    private func retire(_ store: SQLiteRecordStore) async throws {
-        while try await store.retire(committedBefore: nil) > 0 {}
-    }
-
     private func ids(_ store: SQLiteRecordStore) async throws -> [String] {
         try await store.read { try String.fetchAll($0, sql: "SELECT id FROM record ORDER BY seq") }
     }
@@ -40,11 +36,11 @@ import Testing
             let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: both)
             try await store.fill(["a", "b", "c"])
             try await deliver(store)
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store) == ["a", "b", "c"])
             try await deliver(store, to: "home")
             try await store.fill(["d"])
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store) == ["d"])
             #expect(try await store.add(try record("b")) == .duplicate(RecordID(text: "b")))
             try await deliver(store)
@@ -55,7 +51,10 @@ import Testing
 
     /// Drops what is old enough, which everything is.
     private func retireOld(_ store: SQLiteRecordStore) async throws {
-        while try await store.retire(committedBefore: Int64.max) > 0 {}
+        var step = SQLiteRecordStore.Retirement(position: 0)
+        repeat {
+            step = try await store.retire(keeping: Int64.max...Int64.max, after: step.position)
+        } while !step.isDone
     }
 
     @Test func whatIsOwedToADestinationThatWasTakenOutIsKept() async throws {
@@ -121,11 +120,66 @@ import Testing
             try await store.fill(["a", "bad", "c"])
             let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
             #expect(next.ids == ["a", "bad"])
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store) == ["a", "bad", "c"])
             try await deliver(store)
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store) == ["bad"])
+            try await store.close()
+        }
+    }
+
+    /// Whatever stays, one step looks at so many records and no more, and the next goes on from there.
+    @Test func eachStepLooksAtSoManyRecordsAndNoMore() async throws {
+        func cost(staying count: Int) async throws -> [Int] {
+            try await withTemporaryDirectory { directory in
+                let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+                try await store.fillAtOnce((0..<count).map { "\($0)" })
+                try await deliver(store)
+                try await store.write { db in
+                    try db.execute(
+                        sql: """
+                            INSERT INTO dead_letter (destination, record_seq, attempt, error, failed_ns)
+                            SELECT 'clinic', seq, 1, 'HTTP 400', 0 FROM record
+                            """)
+                }
+                try await store.fill(["new"])
+                try await deliver(store)
+                var step = SQLiteRecordStore.Retirement(position: 0)
+                var costs: [Int] = []
+                while !step.isDone {
+                    let before = step.position
+                    costs.append(
+                        try await store.steps {
+                            step = try await store.retire(keeping: nil, after: before, lookingAt: 20)
+                        })
+                    #expect(step.position <= before + 20)
+                }
+                #expect(try await ids(store) == (0..<count).map { "\($0)" })
+                try await store.close()
+                return costs
+            }
+        }
+        let (few, many) = (try await cost(staying: 50), try await cost(staying: 150))
+        #expect(few.count == 3 && many.count == 8)
+        #expect(try #require(many.max()) <= few[0] + 5)
+    }
+
+    @Test func whatClaimsToBeFromTheFutureHoldsNothingUp() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await store.fill(["a"])
+            clock.step(by: .seconds(1_000_000_000))
+            try await store.fill(["late"])
+            clock.step(by: .seconds(-1_000_000_000))
+            try await store.fill(["b"])
+            clock.advance(by: .seconds(100))
+            try await store.fill(["new", "newer"])
+            try await deliver(store)
+            let now = clock.wallNanoseconds
+            let step = try await store.retire(keeping: (now - 50_000_000_000)...now, after: 0)
+            #expect(step == SQLiteRecordStore.Retirement(dropped: 2, position: 3, isDone: true))
+            #expect(try await ids(store) == ["late", "new", "newer"])
             try await store.close()
         }
     }
@@ -143,10 +197,10 @@ import Testing
             guard case .batch(let batch) = fresh else { throw TimedOut() }
             _ = try await store.acknowledge(
                 batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store) == ["old", "new"])
             try await deliver(store)
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store).isEmpty)
             try await store.close()
         }
@@ -160,7 +214,7 @@ import Testing
             try await store.freeze([raw])
             try await store.fill(["a"])
             try await deliver(store)
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store) == ["raw"])
             try await store.close()
         }
@@ -179,7 +233,7 @@ import Testing
             #expect(try await commit("second", ordinal: 1) == .committed(RecordID(text: "second")))
             try await store.freeze([try record("first"), try record("second")])
             try await deliver(store)
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store).isEmpty)
             // The memory is read again: two that are known, and a third equal one that is new.
             for ordinal in 0..<2 {
@@ -204,7 +258,7 @@ import Testing
                 try await store.freeze([numbered])
             }
             try await deliver(store)
-            try await retire(store)
+            try await store.retireAll()
             #expect(try await ids(store) == ["n3"])
             let known = try await store.record(numbered: 3, kind: .glucose, of: address)
             #expect(known?.bytes == [3])
@@ -219,7 +273,7 @@ import Testing
             try await deliver(store)
             try await store.markOutbox(through: Int64.max)
             let before = try await store.usedBytes()
-            try await retire(store)
+            try await store.retireAll()
             let after = try await store.usedBytes()
             #expect(after < before / 2)
             try await store.giveBackSpace()

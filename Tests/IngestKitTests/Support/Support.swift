@@ -123,6 +123,12 @@ extension SQLiteRecordStore {
         try await freeze(records)
     }
 
+    /// Drops all that may be, step by step.
+    func retireAll(lookingAt limit: Int = 500) async throws {
+        var step = Retirement(position: 0)
+        while !step.isDone { step = try await retire(keeping: nil, after: step.position, lookingAt: limit) }
+    }
+
     var events: [JournalEntry] {
         get async throws { try await outboxEntries(limit: 100_000).map(\.entry) }
     }
