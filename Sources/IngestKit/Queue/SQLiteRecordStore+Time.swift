@@ -41,11 +41,16 @@ extension SQLiteRecordStore {
         }
     }
 
+    /// Those that are released are counted in the index.
+    static let waitingCount = """
+        SELECT (SELECT count(*) FROM record WHERE frozen = 0 AND released > 0)
+            + (SELECT count(*) FROM record WHERE frozen = 0 AND released = 0 AND undated IS NOT NULL)
+        """
+
     /// How many records wait for the clock, released or not.
     public func undatedCount() async throws -> Int {
         try await read { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM record WHERE undated IS NOT NULL AND frozen = 0")
-                ?? 0
+            try Int.fetchOne(db, sql: Self.waitingCount) ?? 0
         }
     }
 
@@ -95,11 +100,15 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// When the newest record was committed under a clock that was taken as right, in seconds since 1970.
+    /// When the newest of those records was committed that have their place in the order of delivery, and so a time
+    /// by a clock that was taken as right; in seconds since 1970.
     func newestDatedCommit() async throws -> Int64? {
         try await read { db in
             try Int64.fetchOne(
-                db, sql: "SELECT committed_ns FROM record WHERE undated IS NULL ORDER BY seq DESC LIMIT 1")
+                db,
+                sql: """
+                    SELECT committed_ns FROM record WHERE position IS NOT NULL ORDER BY position DESC LIMIT 1
+                    """)
         }.map { $0 / 1_000_000_000 }
     }
 

@@ -154,10 +154,13 @@ public final class SQLiteRecordStore: Sendable {
         """
 
     private static func freezeLeftovers(_ db: Database) throws {
-        // Those that were set aside too: this version may read what another could not.
+        // Those that were set aside too: this version may read what another could not. Those that wait already are
+        // not written again, for they may be all that the queue holds.
         try db.execute(
-            sql: "UPDATE record SET released = ? WHERE frozen = 0 AND undated IS NOT NULL",
-            arguments: [Release.waiting.rawValue])
+            sql: """
+                UPDATE record SET released = ? WHERE frozen = 0 AND released IN (?, ?) AND undated IS NOT NULL
+                """,
+            arguments: [Release.waiting.rawValue, Release.open.rawValue, Release.setAside.rawValue])
         let leftovers = try Int64.fetchAll(db, sql: leftRecords)
         for sequence in leftovers {
             try freeze(sequence: sequence, availableAt: MonotonicInstant(nanoseconds: 0), db)

@@ -86,8 +86,8 @@ import Testing
             }
             #expect(bodies[1].contains(#""subject":"patient-17","device":{"peripheral_id":1002"#))
             #expect(bodies[1].contains(#""model":"T-1""#))
-            // The queue is in order: a row that was rewritten still has its checksum.
-            #expect(try await store.newestDatedCommit() == clock.wallNanoseconds / 1_000_000_000)
+            // What came last in the order of delivery says how late it is at least.
+            #expect(try await store.newestDatedCommit() == 1_795_166_100)
             try await store.close()
         }
     }
@@ -124,6 +124,44 @@ import Testing
             let next = try await store.nextBatch(
                 for: "clinic", settings: BatchSettings(maxRecords: 1_000, maxWait: .zero), gateway: "box")
             #expect(next.ids == records.map(\.id.text))
+            try await store.close()
+        }
+    }
+
+    /// Neither a start nor the look at the clock costs more for it.
+    @Test func manyThatWaitAreNeitherRewrittenNorReadUntilTheyHaveTheirTime() async throws {
+        func cost(of count: Int) async throws -> (changes: Int, steps: Int) {
+            try await withTemporaryDirectory { directory in
+                let clock = DoubtedClock()
+                let before = try await Self.open(directory, clock: clock)
+                try await before.fill(["dated"])
+                let records = try (0..<count).map { try Self.undated("r\($0)", at: clock) }
+                for record in records { try await before.add(record) }
+                try await before.freeze(records)
+                try await before.close()
+                let store = try await Self.open(directory, clock: clock)
+                let changes = try await store.read { $0.totalChangesCount }
+                let steps = try await store.steps {
+                    #expect(try await store.newestDatedCommit() == clock.wallNanoseconds / 1_000_000_000)
+                }
+                #expect(try await store.undatedCount() == count)
+                try await store.close()
+                return (changes, steps)
+            }
+        }
+        let (few, many) = (try await cost(of: 10), try await cost(of: 100))
+        #expect(few == many)
+    }
+
+    @Test func theyAreCountedInAnIndex() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await Self.open(directory, clock: DoubtedClock())
+            let plan = try await store.read { db in
+                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + SQLiteRecordStore.waitingCount)
+                    .map { $0["detail"] as String }
+            }
+            #expect(plan.contains("SEARCH record USING COVERING INDEX record_unfrozen (released>?)"))
+            #expect(!plan.contains { $0.contains("SCAN record") })
             try await store.close()
         }
     }
