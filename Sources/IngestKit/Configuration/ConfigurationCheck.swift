@@ -22,21 +22,10 @@ public struct ConfigurationCheck: Sendable, Equatable {
             let checked = try Configuration.load(
                 path: path, catalogue: models.catalogue, readableProfiles: readableProfiles, host: host)
             configuration = checked.configuration
-            diagnostics = found + checked.warnings + Self.undelivered(checked.configuration, path: path)
+            diagnostics = found + checked.warnings
         } catch {
             configuration = nil
             diagnostics = found + error.diagnostics
-        }
-    }
-
-    /// Destinations of types that this version knows and does not deliver to.
-    private static func undelivered(_ configuration: Configuration, path: String) -> [Diagnostic] {
-        configuration.destinations.enumerated().filter { !$0.element.type.isDelivered }.map {
-            index, destination in
-            Diagnostic(
-                .warning, path: path, key: "destinations[\(index)].type",
-                message: "this version does not deliver to \(destination.type.rawValue); records for "
-                    + "\(destination.name) wait in the queue")
         }
     }
 

@@ -4,9 +4,6 @@ extension Configuration {
         public enum Kind: String, Sendable, Hashable, CaseIterable {
             case webhook, fhir, junction, validic, spike, mqtt
 
-            /// Whether this version delivers there.
-            public var isDelivered: Bool { true }
-
             /// Whether it files under one person, for whom the gateway signs in.
             public var hasSession: Bool { [.junction, .validic].contains(self) }
 

@@ -202,6 +202,10 @@ enum QueueSchema {
             PRIMARY KEY (destination, first)
         ) STRICT, WITHOUT ROWID;
 
+        -- Whether no other reading can have its id: nothing in the payload dates it, and it is from no memory, so
+        -- that the id holds the boot and the monotonic time of its reception.
+        ALTER TABLE record ADD COLUMN is_singular INTEGER NOT NULL DEFAULT 0;
+
         -- Of records that were dropped after their delivery: what makes a reading that comes again known.
         CREATE TABLE retired (
             id TEXT PRIMARY KEY,

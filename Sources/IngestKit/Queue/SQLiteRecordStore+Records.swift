@@ -206,8 +206,8 @@ extension SQLiteRecordStore: RecordStore {
             sql: """
                 INSERT INTO record (id, kind, peripheral_id, address, alias, characteristic, payload,
                     body, destinations, committed_ns, checksum, device_sequence, undated_payload,
-                    boot_id, received_ns, undated)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    boot_id, received_ns, undated, is_singular)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 record.id.text, record.kind.rawValue, route.peripheralID,
@@ -218,6 +218,7 @@ extension SQLiteRecordStore: RecordStore {
                     undated: undated, route: route),
                 record.sequence, submission.repetition.isStoredUndated ? payload : nil,
                 bootID, Int64(clamping: submission.received.nanoseconds), undated,
+                submission.repetition.isSingular,
             ])
         if case .undatedIndication = submission.repetition {
             try db.execute(
@@ -261,6 +262,14 @@ extension DeviceBlock {
 }
 
 extension RecordSubmission.Repetition {
+    /// Whether no other reading can have the record's id.
+    fileprivate var isSingular: Bool {
+        switch self {
+        case .undatedIndication, .undatedNotification: true
+        case .identified, .stored, .storedUndated: false
+        }
+    }
+
     fileprivate var isStoredUndated: Bool {
         if case .storedUndated = self { true } else { false }
     }

@@ -27,8 +27,8 @@ extension SQLiteRecordStore {
         var isDone = false
     }
 
-    /// Looks at the next records that every configured destination has taken, oldest first, and drops them. Their ids
-    /// stay, so that a reading which comes again is known. Records that are set aside for a destination stay whole, and
+    /// Looks at the next records that every configured destination has taken, oldest first, and drops them. The ids
+    /// of those that may come again stay, so that they are known. Records that are set aside for a destination stay whole, and
     /// so does the newest numbered one of each device, by which its memory is known again.
     /// - Parameters:
     ///   - recent: when those were committed that stay, in nanoseconds since 1970; at the first of them it ends, because
@@ -85,7 +85,7 @@ extension SQLiteRecordStore {
                 INSERT OR IGNORE INTO retired (id, address, characteristic, undated_payload)
                 SELECT id, iif(undated_payload IS NULL, NULL, address),
                     iif(undated_payload IS NULL, NULL, characteristic), undated_payload
-                FROM record WHERE seq = ?
+                FROM record WHERE seq = ? AND NOT is_singular
                 """,
             arguments: [sequence])
         try db.execute(sql: "DELETE FROM record WHERE seq = ?", arguments: [sequence])

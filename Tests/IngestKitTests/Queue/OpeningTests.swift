@@ -56,6 +56,7 @@ import Testing
         ALTER TABLE destination DROP COLUMN session;
         ALTER TABLE destination DROP COLUMN signed_out;
         ALTER TABLE batch DROP COLUMN lane;
+        ALTER TABLE record DROP COLUMN is_singular;
         DROP TABLE ahead;
         DROP TABLE retired;
         DROP INDEX dead_letter_record;

@@ -247,6 +247,38 @@ import Testing
         }
     }
 
+    /// What a sensor broadcasts for years must not fill the queue with ids.
+    @Test func noIdIsKeptThatCannotComeAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let repetitions: [(String, RecordSubmission.Repetition)] = [
+                ("dated", .identified), ("notified", .undatedNotification),
+                ("indicated", .undatedIndication(isFirstOnLink: true)), ("stored", .stored),
+                ("undated", .storedUndated(ordinal: 0)),
+            ]
+            for (id, repetition) in repetitions {
+                let record = try record(id)
+                let submission = RecordSubmission(
+                    record: record, repetition: repetition, received: clock.now, decodeError: nil)
+                #expect(try await store.commit(submission) == .committed(record.id))
+                try await store.freeze([record])
+            }
+            try await deliver(store)
+            try await store.retireAll()
+            #expect(try await ids(store).isEmpty)
+            let kept = try await store.read {
+                try String.fetchAll($0, sql: "SELECT id FROM retired ORDER BY id")
+            }
+            #expect(kept == ["dated", "stored", "undated"])
+            // The one whose confirmation may not have arrived is known all the same.
+            let again = RecordSubmission(
+                record: try record("again"), repetition: .undatedIndication(isFirstOnLink: true),
+                received: clock.now, decodeError: nil)
+            #expect(try await store.commit(again) == .duplicate(RecordID(text: "indicated")))
+            try await store.close()
+        }
+    }
+
     @Test func theNewestNumberedRecordOfADeviceIsKept() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
