@@ -82,7 +82,7 @@ extension DeliveryAnswer {
         case .busy: 3
         case .unavailable: 4
         case .misplaced: 5
-        case .unauthorized: 6
+        case .unauthorized, .sessionEnded: 6
         }
     }
 }
