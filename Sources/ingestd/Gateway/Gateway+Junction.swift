@@ -34,12 +34,10 @@ extension Gateway {
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(name))
         return SessionDelivery(
             destination: name, user: user,
-            delivery: Delivery(
-                service: Part("delivery to \(name)") { try await worker.run() },
-                renew: {
-                    await junction.renew()
-                    worker.retryNow()
-                }), junction: session)
+            delivery: Delivery(to: name, by: worker) {
+                await junction.renew()
+                worker.retryNow()
+            }, junction: session)
     }
 
     private func access(_ destination: Configuration.Destination) -> JunctionSession.Access {

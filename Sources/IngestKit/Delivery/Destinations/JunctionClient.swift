@@ -162,7 +162,7 @@ public struct JunctionUsers: Sendable {
         let reply = await client.makeUser(settings.user, at: settings, as: .apiKey(apiKey))
         if let id = JunctionClient.userID(in: reply) { return User(id: id, isNew: reply.isTaken) }
         switch reply.meaning {
-        case .unauthorized(let status): throw .keyRejected(httpStatus: status)
+        case .unauthorized(let status, _): throw .keyRejected(httpStatus: status ?? 401)
         case .unavailable(_, let error, _), .busy(_, let error, _): throw .unavailable(error)
         case .misplaced(_, let error): throw .refused(error)
         default: throw .refused("answers HTTP \(reply.status ?? 0) to a new user")

@@ -47,7 +47,7 @@ extension JunctionSession {
         case .unavailable(nil, let error, let retryAfter):
             .unavailable(httpStatus: nil, error: "\(words): \(error)", retryAfter: retryAfter)
         case .busy(let status, _, let retryAfter):
-            .busy(httpStatus: status, error: "\(words) (HTTP \(status))", retryAfter: retryAfter)
+            .busy(httpStatus: status, error: "\(words) (HTTP \(status ?? 429))", retryAfter: retryAfter)
         default:
             .unavailable(
                 httpStatus: reply.status, error: "\(words) (HTTP \(reply.status ?? 0))", retryAfter: nil)
