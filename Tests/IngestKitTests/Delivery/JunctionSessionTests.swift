@@ -255,7 +255,10 @@ import Testing
                 401, #"{"detail":{"error_type":"invalid_token","message":"x"},"error":"y"}"#,
                 .sessionEnded(httpStatus: 401)
             ),
-            (401, #"{"detail":{"error_type":"reauthentication_required"}}"#, .unauthorized(httpStatus: 401)),
+            (
+                401, #"{"detail":{"error_type":"reauthentication_required"}}"#,
+                .unauthorized(httpStatus: 401, error: "wants the person to sign in again")
+            ),
             (
                 403, #"{"detail":"no"}"#,
                 .unavailable(

@@ -149,18 +149,22 @@ import Testing
         }
     }
 
-    @Test func whatIsNobodysIsSetAsideAlone() async throws {
+    @Test func whatIsNotThisPersonsIsSetAsideAlone() async throws {
         try await bench.run { place in
             var records = try JunctionBench.records(1...4)
             records[1].subject = nil
             records[2].flags = ["data-for-demonstration"]
-            let running = try await bench.start(place, records: records)
+            var others = try JunctionBench.records(5...5)
+            others[0].subject = "patient-18"
+            let running = try await bench.start(place, records: records + others)
             try await running.eventually(2, .submitted)
-            try await running.eventually(2, .failed)
+            try await running.eventually(3, .failed)
             let failed = try await running.names(.failed)
             #expect(
-                failed.map { $0[.error] }
-                    == ["unassigned", "is no measurement of a person (data-for-demonstration)"])
+                failed.map { $0[.error] } == [
+                    "unassigned", "is no measurement of a person (data-for-demonstration)",
+                    "is another person's",
+                ])
             #expect(bench.values == ["1 bpm", "4 bpm"])
             try await running.stop()
         }

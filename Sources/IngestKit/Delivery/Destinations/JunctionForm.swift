@@ -71,7 +71,7 @@ enum JunctionForm {
         var groups: [Group] = []
         var entries: [Group: [Entry]] = [:]
         for record in records {
-            for (series, entry) in try self.entries(of: record) {
+            for (series, entry) in try self.entries(of: record, under: settings.user) {
                 let group = Group(
                     series: series, provider: settings.provider(of: record), stage: record.stage)
                 if entries[group] == nil { groups.append(group) }
@@ -87,8 +87,10 @@ enum JunctionForm {
 
     // MARK: - Records
 
-    private static func entries(of record: RecordContent) throws(Unfit) -> [(Series, Entry)] {
-        guard record.subject != nil else { throw Unfit(words: "unassigned") }
+    private static func entries(
+        of record: RecordContent, under user: String
+    ) throws(Unfit) -> [(Series, Entry)] {
+        if let reason = record.reasonNotToFile(under: user) { throw Unfit(words: reason) }
         if let flag = record.flags.first(where: testFlags.contains) {
             throw Unfit(words: "is no measurement of a person (\(flag))")
         }
@@ -100,10 +102,9 @@ enum JunctionForm {
     }
 
     /// What a device says of readings that are nobody's.
-    private static let testFlags: Set<String> = [
-        "type-control-solution", "location-control-solution", "data-for-demonstration", "data-for-testing",
-        "status-test-data",
-    ]
+    private static let testFlags = Reading.controlSolutionFlags.union([
+        "data-for-demonstration", "data-for-testing", "status-test-data",
+    ])
 
     private static func formed(_ record: RecordContent) -> [(Series, Entry)] {
         if record.kind == .bloodPressure {
@@ -142,7 +143,7 @@ enum JunctionForm {
         return (
             value.type,
             Sample(
-                value: number, unit: unit, source: source(of: record.kind), time: record.time,
+                value: number, unit: unit, source: source(of: record), time: record.time,
                 isUpperBound: record.timeSource == .unknown)
         )
     }
@@ -178,8 +179,10 @@ enum JunctionForm {
         }
     }
 
-    private static func source(of kind: RecordKind) -> String {
-        switch kind {
+    private static func source(of record: RecordContent) -> String {
+        // Of what was typed in, or came from another program, nothing tells.
+        guard record.origin == nil else { return "unknown" }
+        return switch record.kind {
         case .bloodPressure: "cuff"
         case .glucose: "fingerprick"
         case .continuousGlucose: "automatic"

@@ -36,10 +36,14 @@ extension JunctionSession {
         case (_, "reauthentication_required"):
             change { $0.tokens?.isParked = true }
             await save()
-            return Obstacle(answer: .unauthorized(httpStatus: reply.status ?? 400))
+            return Obstacle(answer: Self.parked(httpStatus: reply.status ?? 400))
         default: break
         }
         return Obstacle(answer: Self.unavailable(reply, "the session could not be refreshed"))
+    }
+
+    static func parked(httpStatus: Int) -> DeliveryAnswer {
+        .unauthorized(httpStatus: httpStatus, error: "wants the person to sign in again")
     }
 
     static func unavailable(_ reply: JunctionClient.Reply, _ words: String) -> DeliveryAnswer {
