@@ -11,8 +11,8 @@ public struct Watchdog: Sendable {
     ///   - interval: half of the watchdog's time-out, as sd_watchdog_enabled(3) recommends.
     ///   - turned: returns once the radio's loop has taken a turn.
     public init(
-        interval: Duration, clock: any GatewayClock, pulse: Pulse, turned: @escaping @Sendable () async -> Void,
-        feed: @escaping @Sendable () -> Void
+        interval: Duration, clock: any GatewayClock, pulse: Pulse,
+        turned: @escaping @Sendable () async -> Void, feed: @escaping @Sendable () -> Void
     ) {
         self.interval = interval
         self.clock = clock

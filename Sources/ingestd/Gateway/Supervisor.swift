@@ -41,8 +41,8 @@ struct Supervisor: Service {
             await withTaskGroup { group in
                 if timeout != nil {
                     let watchdog = Watchdog(
-                        interval: interval, clock: clock, pulse: pulse, turned: { [loop] in await loop.turned() },
-                        feed: ServiceManager.alive)
+                        interval: interval, clock: clock, pulse: pulse,
+                        turned: { [loop] in await loop.turned() }, feed: ServiceManager.alive)
                     group.addTask { await watchdog.run() }
                 }
                 // Beside it: what it asks of the queue may have to wait.

@@ -1,6 +1,4 @@
-import CFaultyDisk
 import FoundationEssentials
-import GRDB
 import Synchronization
 import Testing
 
@@ -134,14 +132,6 @@ extension SQLiteRecordStore {
     }
 }
 
-extension SQLiteRecordStore {
-    /// About how many rows SQLite goes through in what the store does in `body`.
-    func steps(_ body: () async throws -> Void) async throws -> Int {
-        try await database.writeWithoutTransaction { db in unsafe cfaultydisk_count_steps(db.sqliteConnection) }
-        try await body()
-        return try await database.writeWithoutTransaction { db in unsafe cfaultydisk_steps(db.sqliteConnection) }
-    }
-}
 
 extension NextBatch {
     /// The ids of its records; nil when it is no batch.
