@@ -83,7 +83,7 @@ struct FailedList: ParsableCommand {
 
     func run() throws {
         let access = try QueueAccess(service)
-        let screen = FailedScreen(zone: try access.zone())
+        let screen = FailedScreen(zone: try access.configuration.zone())
         let selection = try filter.selection([])
         var rows: [FailedScreen.Row] = []
         try access.read { reader in
@@ -120,7 +120,7 @@ struct FailedShow: ParsableCommand {
     func run() throws {
         let selection = try filter.selection(records)
         let access = try QueueAccess(service)
-        let screen = FailedScreen(zone: try access.zone())
+        let screen = FailedScreen(zone: try access.configuration.zone())
         var isFirst = true
         try access.read { reader in
             try reader.forEachDeadLetter(selection) { letter in

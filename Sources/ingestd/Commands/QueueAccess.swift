@@ -27,16 +27,6 @@ struct QueueAccess {
         directory = configuration.gateway.stateDirectory
     }
 
-    /// The gateway's zone.
-    func zone() throws(CommandFailure) -> TimeZoneRules {
-        guard let name = configuration.gateway.timeZone else { return .ofSystem() }
-        do {
-            return try TimeZoneRules.load(name)
-        } catch {
-            throw CommandFailure(.configuration, "gateway.time_zone: \(error)")
-        }
-    }
-
     func read<Value>(_ body: (QueueReader) throws -> Value) throws -> Value {
         try becomeOwner()
         do {
@@ -77,7 +67,7 @@ struct QueueAccess {
         guard FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure(StoreError(.missing, path: path))
         }
-        let lock = try lock()
+        let lock = try StateLock.take(directory)
         let result: Result<Value, any Error>
         do {
             result = .success(try await open(body))
@@ -95,10 +85,7 @@ struct QueueAccess {
     }
 
     private func open<Value>(_ body: (QueueOperations) async throws -> Value) async throws -> Value {
-        let bootID = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        let store = try await SQLiteRecordStore.open(
-            path: path, bootID: bootID.filter { !$0.isWhitespace }, clock: SystemClock(),
-            destinations: configuration.routings)
+        let store = try await SQLiteRecordStore.open(configuration, clock: SystemClock())
         let result: Result<Value, any Error>
         do {
             result = .success(try await body(QueueOperations(store: store, configuration: configuration)))
@@ -107,21 +94,6 @@ struct QueueAccess {
         }
         try await store.close()
         return try result.get()
-    }
-
-    private func lock() throws(CommandFailure) -> StateLock {
-        do throws(StateLock.Failure) {
-            return try StateLock(directory: directory)
-        } catch {
-            switch error {
-            case .heldByAnother:
-                throw CommandFailure(
-                    .tryAgain, "\(directory): a service runs there, and takes no commands at \(socket)")
-            case .system:
-                throw CommandFailure(
-                    .noPermission, "\(directory): you may not: run it as root, or as the service's user")
-            }
-        }
     }
 
     /// Root goes on as the owner of the state directory, so that no file there becomes root's.

@@ -39,7 +39,7 @@ struct Records: AsynchronousCommand {
 
     func serve() async throws {
         let access = try QueueAccess(service)
-        let zone = try access.zone()
+        let zone = try access.configuration.zone()
         let now = SystemClock().wallNanoseconds / 1_000_000_000
         let range = try Self.range(
             from: try Self.moment(since, "--since", now, zone),
