@@ -106,7 +106,7 @@ struct RecordContent: Equatable {
             let (time, offset) = Self.moment(try Self.text(members["value"]))
         else { throw Malformed(offset: 0) }
         timeSource = source
-        received = try Self.text(members["received"])
+        received = try members["received"].map(Self.text) ?? ""
         self.time = time
         utcOffsetSeconds = offset
         end = try members["end"].map(Self.text).flatMap { Self.moment($0)?.time }
