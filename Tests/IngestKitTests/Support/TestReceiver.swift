@@ -62,6 +62,7 @@ final class TestReceiver: Sendable {
         for name in [
             "Idempotency-Key", "Content-Type", "Content-Encoding", "Authorization", "webhook-id",
             "webhook-timestamp", "webhook-signature", "Accept", "Prefer", "x-vital-api-key",
+            "X-Spike-Signature",
         ] {
             if let value = request.headers[HTTPHeader(name)] { headers[name.lowercased()] = value }
         }
