@@ -34,7 +34,7 @@ def fill(path, count=RECORDS):
         for position, name in enumerate(ids, first):
             body = json.dumps({
                 "version": 1, "id": name, "kind": "body-temperature", "stage": "live",
-                "time": {"value": "2026-11-20T09:15:00+00:00", "source": "device"},
+                "time": {"value": "2026-11-20T09:15:00+00:00", "source": "device", "received": "2026-11-20T09:15:04Z"},
                 "measurements": [{"type": "body-temperature", "value": 36.4, "unit": "Cel"}],
                 "device": {"peripheral_id": 1002, "address": "C0:00:00:00:00:01"}, "gateway": "delivery-box"})
             text = [name.encode(), b"body-temperature", payload, body.encode()]

@@ -25,7 +25,8 @@ import Testing
 
     private static func record(_ id: String) -> String {
         """
-        {"version":1,"id":"\(id)","kind":"weight","time":{"value":"2026-11-20T09:15:00+00:00","source":"device"},\
+        {"version":1,"id":"\(id)","kind":"weight",\
+        "time":{"value":"2026-11-20T09:15:00+00:00","source":"device","received":"2026-11-20T09:15:04Z"},\
         "measurements":[{"type":"weight","value":70.10,"unit":"kg"}],\
         "device":{"peripheral_id":1003,"address":"F1:F1:F1:F1:F1:F1"},"gateway":"box"}
         """

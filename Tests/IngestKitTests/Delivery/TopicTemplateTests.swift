@@ -3,14 +3,16 @@ import Testing
 @testable import IngestKit
 
 @Suite struct TopicTemplateTests {
-    private static func record(subject: String?) throws -> RecordContent {
+    private static func record(
+        subject: String?, device: String = #"{"peripheral_id":1001,"address":"F1:F1:F1:F1:F1:F1"}"#
+    ) throws -> RecordContent {
         let owner = subject.map { ",\"subject\":\"\($0)\"" } ?? ""
         return try #require(
             RecordContent(
                 json: """
                     {"version":1,"id":"a","kind":"blood-pressure","stage":"historical",\
-                    "time":{"value":"2026-11-20T09:15:00+00:00","source":"device"}\(owner),\
-                    "device":{"peripheral_id":1001,"address":"F1:F1:F1:F1:F1:F1"},"gateway":"ward-3-box-1"}
+                    "time":{"value":"2026-11-20T09:15:00+00:00","source":"device","received":"2026-11-20T09:15:04Z"}\(owner),\
+                    "device":\(device),"gateway":"ward-3-box-1"}
                     """))
     }
 
@@ -29,6 +31,11 @@ import Testing
         #expect(
             try TopicTemplate.standard.topic(of: Self.record(subject: nil))
                 == "ingestd/ward-3-box-1/blood-pressure")
+    }
+
+    @Test func aRecordOfNoDeviceHasNoEmptyLevel() throws {
+        let record = try Self.record(subject: nil, device: #"{"manufacturer":"Beurer"}"#)
+        #expect(try TopicTemplate("{address}/{peripheral_id}").topic(of: record) == "none/none")
     }
 
     @Test(arguments: [

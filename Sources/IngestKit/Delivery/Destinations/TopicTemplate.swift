@@ -78,8 +78,9 @@ public struct TopicTemplate: Sendable, Hashable {
             case .kind: record.kind.rawValue
             case .stage: record.stage.rawValue
             case .subject: record.subject ?? "unassigned"
-            case .address: record.address
-            case .peripheralID: record.peripheralID.map { String($0) } ?? ""
+            // What was entered or imported was read from no device.
+            case .address: record.address.isEmpty ? "none" : record.address
+            case .peripheralID: record.peripheralID.map { String($0) } ?? "none"
             }
         }
     }
