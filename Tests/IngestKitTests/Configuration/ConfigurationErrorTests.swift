@@ -205,7 +205,8 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
         (
             "type: junction, user: a, kinds: [weigth]",
             "3:48: destinations[0].kinds[0]: expected blood-pressure, glucose, glucose-context, body-temperature, weight, "
-                + "body-composition, pulse-oximetry, heart-rate, continuous-glucose, health-observation, battery, bthome, mi-scale or mibeacon, "
+                + "body-composition, pulse-oximetry, heart-rate, continuous-glucose, health-observation, battery, bthome, mi-scale, mibeacon, "
+                + "activity, workout, sleep, nutrition or reproductive-health, "
                 + "found \"weigth\""
         ),
         (
