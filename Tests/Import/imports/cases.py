@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 from . import export
 from .box import INGESTD, Box, Failure, expect, wait_for
@@ -181,6 +182,35 @@ def leaves_room_in_the_queue(directory):
         raise Failure(f"{used:.2f} of the queue is used")
 
 
+def waits_for_room(directory):
+    """By the service an import waits until a destination has taken some, and then goes on to its end."""
+    file, kinds = whole(directory, records=25_000)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    box = Box(directory, f'[{{name: clinic, type: webhook, url: "http://127.0.0.1:{port}/"}}]', size="16MiB")
+    box.start()
+    (directory / "err").touch()
+    receiver = None
+    pool = ThreadPoolExecutor()
+    try:
+        outcome = pool.submit(box.take, file)
+        wait_for(lambda: "waiting until destinations" in (directory / "err").read_text(), "the wait", seconds=120)
+        receiver = subprocess.Popen([INGESTD, "receive", "--port", str(port)], stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+        outcome = outcome.result(timeout=300)
+        expect((0, sum(kinds.values())), (outcome.status, outcome.result["added"]), outcome.err)
+        expect(1, len(outcome.err.splitlines()), "lines that tell of it")
+        box.stop()
+    finally:
+        # The import ends with it.
+        box.kill()
+        pool.shutdown()
+        if receiver:
+            receiver.terminate()
+            receiver.wait()
+
+
 def is_large(directory):
     """A document of BYTES bytes, in little memory: nine of ten records are of a set that is not asked for."""
     size = int(os.environ.get("BYTES", 8_000_000))
@@ -210,4 +240,5 @@ def is_large(directory):
 
 CASES = {"once": is_imported_once, "words": is_said_in_words, "sets": takes_sets_and_since,
          "document": reads_the_document_alone, "service": goes_by_the_service, "fault": goes_on_after_a_fault,
-         "errors": says_what_is_wrong, "bomb": survives_a_bomb, "room": leaves_room_in_the_queue, "large": is_large}
+         "errors": says_what_is_wrong, "bomb": survives_a_bomb, "room": leaves_room_in_the_queue,
+         "wait": waits_for_room, "large": is_large}
