@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import IngestKit
 
 /// The queue of a gateway that does not run, held for one command.
@@ -11,7 +10,13 @@ final class OwnQueue: Sendable {
     /// - Throws: `CommandFailure` where another holds it, or may not be written.
     init(_ configuration: Configuration) async throws {
         let directory = configuration.gateway.stateDirectory
-        try Self.checkOwner(of: directory)
+        guard FileManager.default.fileExists(atPath: directory) else {
+            throw CommandFailure(
+                .unavailable,
+                "no service listens, and there is no state directory \(directory): start ingestd.service, or "
+                    + "name the service's configuration with --config")
+        }
+        try QueueAccess.becomeOwner(of: directory)
         lock = try StateLock.take(directory)
         let clock = JudgedClock(SystemClock())
         let store = try await SQLiteRecordStore.open(configuration, clock: clock)
@@ -45,23 +50,5 @@ final class OwnQueue: Sendable {
 
     private struct NoSink: EventSink {
         func write(_: JournalEntry) {}
-    }
-
-    /// Files that another user makes there would be in the service's way.
-    private static func checkOwner(of directory: String) throws(CommandFailure) {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: directory)
-        // A number object where all of Foundation is loaded, and an integer else; both are written in digits.
-        guard let owner = attributes?[.ownerAccountID].flatMap({ Int("\($0)") }) else {
-            throw CommandFailure(
-                .unavailable,
-                "no service listens, and there is no state directory \(directory): start ingestd.service, or "
-                    + "name the service's configuration with --config")
-        }
-        guard owner == Int(geteuid()) else {
-            throw CommandFailure(
-                .noPermission,
-                "no service listens, and \(directory) belongs to another user: start ingestd.service, or run it "
-                    + "as that user (runuser -u ingestd -- ingestd …)")
-        }
     }
 }

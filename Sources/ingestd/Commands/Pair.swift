@@ -162,10 +162,11 @@ struct ServiceOptions: ParsableArguments {
     /// The same, where the command cannot do without it.
     func configuration(environment: [String: String]) throws(CommandFailure) -> Configuration {
         let check = ConfigurationCheck(
-            path: path, readableProfiles: Profiles.names, host: .current(environment: environment))
+            path: path, readableProfiles: Profiles.names,
+            host: .current(environment: environment, fileSeverity: .warning))
         if let configuration = check.configuration { return configuration }
-        throw CommandFailure(
-            .configuration, check.diagnostics.map(\.description).joined(separator: "\n"))
+        let first = check.diagnostics.first { $0.severity == .error }?.description ?? path
+        throw CommandFailure(.configuration, "\(first) (ingestd check tells all)")
     }
 
     static func target(_ text: String) throws(CommandFailure) -> PairingTarget {

@@ -15,14 +15,7 @@ struct QueueAccess {
 
     init(_ service: ServiceOptions) throws(CommandFailure) {
         let environment = ProcessInfo.processInfo.environment
-        let check = ConfigurationCheck(
-            path: service.path, readableProfiles: Profiles.names,
-            host: .current(environment: environment, fileSeverity: .warning))
-        guard let configuration = check.configuration else {
-            let first = check.diagnostics.first { $0.severity == .error }?.description ?? service.path
-            throw CommandFailure(.configuration, "\(first) (ingestd check tells all)")
-        }
-        self.configuration = configuration
+        configuration = try service.configuration(environment: environment)
         socket = ControlSocket.find(configuration: configuration, environment: environment)
         directory = configuration.gateway.stateDirectory
     }
@@ -97,7 +90,10 @@ struct QueueAccess {
     }
 
     /// Root goes on as the owner of the state directory, so that no file there becomes root's.
-    private func becomeOwner() throws(CommandFailure) {
+    private func becomeOwner() throws(CommandFailure) { try Self.becomeOwner(of: directory) }
+
+    static func becomeOwner(of directory: String) throws(CommandFailure) {
+        let path = directory + "/" + Self.name
         let attributes = try? FileManager.default.attributesOfItem(atPath: directory)
         guard let attributes else {
             throw CommandFailure(StoreError(.missing, path: path))
