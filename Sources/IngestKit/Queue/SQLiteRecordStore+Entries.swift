@@ -70,7 +70,9 @@ extension SQLiteRecordStore {
         ).execute(arguments: [
             record.id.text, record.kind.rawValue, noAddress, noCharacteristic, Data(), record.body,
             wallNanoseconds,
-            checksum(id: record.id.text, kind: record.kind.rawValue, payload: Data(), body: record.body),
+            checksum(
+                id: record.id.text, kind: record.kind.rawValue, payload: Data(), body: record.body,
+                route: RecordRoute(peripheralID: 0, alias: nil, destinations: nil)),
             isManual ? bootID : nil, isManual ? Int64(clamping: now.nanoseconds) : nil, position,
             Int64(clamping: now.nanoseconds),
         ])
