@@ -37,7 +37,7 @@ import Testing
             try await store.fill(["firsts"])
             #expect(try await store.signIn("second", at: "clinic") == 1)
             try await store.fill(["seconds"])
-        } then: { store in
+        } then: { store async throws in
             #expect(try await store.adopt("third", at: "clinic") == .open(account: "second", number: 2))
             #expect(try await next(store).ids == ["seconds"])
             #expect(try await store.counts().destinations[0].dead == 1)
@@ -50,7 +50,7 @@ import Testing
             try await store.fill(["given up"])
             #expect(try await store.signOut(of: "clinic") == 1)
             try await store.fill(["since"])
-        } then: { store in
+        } then: { store async throws in
             #expect(try await store.adopt("first", at: "clinic") == .ended(account: "first"))
             #expect(try await store.signIn("first", at: "clinic") == 0)
             #expect(try await next(store).ids == ["since"])
@@ -61,7 +61,7 @@ import Testing
         try await withMended("DROP TABLE destination") { store in
             _ = try await store.signIn("first", at: "clinic")
             try await store.fill(["firsts"])
-        } then: { store in
+        } then: { store async throws in
             #expect(try await store.adopt("second", at: "clinic") == .ended(account: nil))
             try await store.fill(["since"])
             #expect(try await store.signIn("second", at: "clinic") == 2)
@@ -75,7 +75,7 @@ import Testing
     @Test func aDestinationWithoutSessionsGetsEverythingAgain() async throws {
         try await withMended("DROP TABLE destination") { store in
             try await store.fill(["a", "b"])
-        } then: { store in
+        } then: { store async throws in
             #expect(try await next(store).ids == ["a", "b"])
         }
     }

@@ -103,7 +103,7 @@ import Testing
             try await retireOld(last)
             #expect(try await ids(last) == ["b", "c"])
             // Where there is no room, reading comes first.
-            try await retire(last)
+            #expect(try await last.retire(keeping: nil, after: 0).isDone)
             #expect(try await ids(last).isEmpty)
             try await last.close()
             let without = try await open(clinic, home)

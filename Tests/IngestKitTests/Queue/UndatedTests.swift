@@ -141,7 +141,7 @@ import Testing
                 try await before.close()
                 let store = try await Self.open(directory, clock: clock)
                 let changes = try await store.read { $0.totalChangesCount }
-                let steps = try await store.steps {
+                let steps = try await store.steps { () async throws in
                     #expect(try await store.newestDatedCommit() == clock.wallNanoseconds / 1_000_000_000)
                 }
                 #expect(try await store.undatedCount() == count)

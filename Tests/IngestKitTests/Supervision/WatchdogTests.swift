@@ -55,7 +55,7 @@ import Testing
                 })
             let delivery = Task { try await worker.run() }
             try await eventually("delivery asks the queue") { asked.value == 1 }
-            try await watch(pulse) { isFed in
+            try await watch(pulse) { isFed async throws in
                 // Ten minutes.
                 for _ in 0..<20 { #expect(try await isFed() == true) }
             }
@@ -70,7 +70,7 @@ import Testing
     func itIsNotFedWhenADeliveryLoopHangs(beat: Pulse.Beat) async throws {
         let pulse = Pulse(clock: clock)
         pulse.register("clinic")(beat)
-        try await watch(pulse) { isFed in
+        try await watch(pulse) { isFed async throws in
             let start = clock.now
             while clock.now.since(start) + Self.interval < beat.bound {
                 #expect(try await isFed() == true)
