@@ -53,8 +53,8 @@ extension SQLiteRecordStore {
             wakeUp(for: destination).raise()
         }
         // Before the transaction, for which all else would wait.
-        let former = try await session(of: destination).account ?? account
-        let waiting = former == account ? 0 : try await pendingCount(of: destination)
+        let former = try await session(of: destination)
+        let waiting = former.mayBeAnothers(than: account) ? try await pendingCount(of: destination) : 0
         return try await write { db in
             let before = try Self.session(of: destination, db)
             if case .open(account, _) = before {
