@@ -50,6 +50,8 @@ enum QueueOpening {
             try db.inTransaction(.immediate) {
                 let found = try QueueSchema.inspect(db, path: file.path)
                 try QueueSchema.migrate(db, from: found)
+                // Few rows, and each of them trusted from here on.
+                try SQLiteRecordStore.checkDeliveries(db)
                 value = try Self.prepared(prepare, db)
                 return .commit
             }
@@ -60,7 +62,8 @@ enum QueueOpening {
     }
 
     /// A value of another type than was written is damage.
-    private static func prepared<Value>(_ prepare: (Database) throws -> Value, _ db: Database) throws -> Value {
+    private static func prepared<Value>(_ prepare: (Database) throws -> Value, _ db: Database) throws -> Value
+    {
         do {
             return try prepare(db)
         } catch is RowDecodingError {
@@ -113,13 +116,8 @@ enum QueueOpening {
     private static func examine(_ file: QueueFile) throws {
         let database = try DatabaseQueue(path: file.path, configuration: configuration)
         let verdict = try database.writeWithoutTransaction { db in
-            let version = try QueueSchema.inspect(db, path: file.path)
-            let verdict = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
-            // What SQLite finds nothing wrong with, and delivery does.
-            if verdict == "ok", version == QueueSchema.version {
-                try SQLiteRecordStore.checkDeliveries(db)
-            }
-            return verdict
+            _ = try QueueSchema.inspect(db, path: file.path)
+            return try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
         }
         try database.close()
         guard verdict == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }

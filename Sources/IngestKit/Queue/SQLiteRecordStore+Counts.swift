@@ -34,7 +34,8 @@ extension SQLiteRecordStore {
             let rows = try Row.fetchAll(db, sql: "SELECT name, state, skipped FROM destination ORDER BY name")
             return try rows.compactMap { row in
                 let state = DestinationState(row)
-                return state == .notConfigured ? nil : (try row.sound("name"), state, try row.sound("skipped"))
+                return state == .notConfigured
+                    ? nil : (try row.sound("name"), state, try row.sound("skipped"))
             }
         }
     }

@@ -19,7 +19,8 @@ extension SQLiteRecordStore {
         }
         return found
             == checksum(
-                id: id, kind: kind, payload: payload, body: body, undated: row.intact("undated"), route: route)
+                id: id, kind: kind, payload: payload, body: body, undated: row.intact("undated"), route: route
+            )
     }
 
     /// Whether a record fails its checksum.

@@ -27,9 +27,11 @@ extension Gateway {
             batching: BatchSettings(
                 maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
-        return Delivery(to: destination.name, by: worker, atEnd: { await publisher.shutdown() }) {
-            mqtt.renew()
-            worker.retryNow()
-        }
+        return Delivery(
+            to: destination.name, by: worker, atEnd: { await publisher.shutdown() },
+            renew: {
+                mqtt.renew()
+                worker.retryNow()
+            })
     }
 }

@@ -46,7 +46,8 @@ struct StatusReport: Sendable {
             found.append(
                 GatewayStatus.Destination(
                     name: count.name, state: count.state.rawValue, pending: count.pending,
-                    oldest: count.oldest.map(age), submitted: count.delivered, failed: count.dead, skipped: count.skipped,
+                    oldest: count.oldest.map(age), submitted: count.delivered, failed: count.dead,
+                    skipped: count.skipped,
                     lastSubmit: report.lastSubmit.map(seconds), lastError: report.lastError,
                     nextTry: report.nextTry.map { max(0, -seconds(since: $0)) }))
         }

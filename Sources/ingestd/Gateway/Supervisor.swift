@@ -59,7 +59,8 @@ struct Supervisor: Service {
     private func tell() async -> String {
         let now = await status.now()
         metricsFile.write(Metrics(now))
-        for destination in now.destinations where destination.skipped > 0 && noticed.isFirst(destination.name) {
+        for destination in now.destinations where destination.skipped > 0 && noticed.isFirst(destination.name)
+        {
             StandardError.print(
                 "\(destination.name) has no form for \(destination.skipped) records so far: they are not "
                     + "delivered there")

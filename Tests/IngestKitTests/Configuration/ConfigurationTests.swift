@@ -268,7 +268,10 @@ import Testing
             """
         let found = try Samples.findings(text).filter { $0.contains("has its user as a subject") }
         #expect(found.count == count)
-        #expect(found.allSatisfy { $0.hasPrefix("c.yaml:3:5: destinations[0]: warning: no peripheral that feeds a") })
+        #expect(
+            found.allSatisfy {
+                $0.hasPrefix("c.yaml:3:5: destinations[0]: warning: no peripheral that feeds a")
+            })
     }
 
     @Test func aDestinationWithASessionNamesThePersonAndTheToken() throws {
@@ -280,7 +283,8 @@ import Testing
     @Test func anAPIKeyIsForTrials() throws {
         func findings(_ keys: String) throws -> [String] {
             try Samples.findings(
-                "peripherals: [{id: 1002}]\ndestinations: [{name: a, type: junction, user: u\(keys)}]")
+                "peripherals: [{id: 1002, address: \"00:11:22:33:44:55\", subject: u}]\n"
+                    + "destinations: [{name: a, type: junction, user: u\(keys)}]")
         }
         #expect(try findings("").isEmpty)
         #expect(

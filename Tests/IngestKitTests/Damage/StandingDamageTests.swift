@@ -47,7 +47,7 @@ import Testing
             "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = '\(text)' WHERE name = '\(table)'")
     }
 
-    /// It is damage, which ends the process once and is mended at the next start. Nothing is passed over.
+    /// It is damage, which is mended at the next start. Nothing is passed over.
     @Test(arguments: [
         ("destination", "position = NULL", true), ("destination", "position = 'x'", true),
         ("destination", "fresh_position = NULL", true), ("destination", "account_seq = NULL", false),
@@ -63,22 +63,14 @@ import Testing
             try await fill(directory)
             try await flip(change, in: table, path)
 
-            let damaged = try await open(directory)
-            let error = await #expect(throws: StoreError.self) {
-                _ = try await damaged.session(of: "clinic")
-                _ = try await next(damaged)
-            }
-            #expect(error?.kind == .corrupt)
-            try await damaged.close()
-            #expect(QueueFile(path: path).isMarked)
-
             let mended = try await open(directory)
             let told = try await mended.events.filter { $0.name == "store-quarantined" }
-            #expect(told.first?.message.hasSuffix(": 3 records taken over, 0 lost, all are delivered again") == true)
+            #expect(told.first?.message.contains(": 3 records taken over, 0 lost") == true)
             let session = try await mended.session(of: "clinic")
             #expect(session == (keepsSession ? .open(account: "first", number: 1) : .ended(account: nil)))
             #expect(try await next(mended).ids == ["a", "b", "c"])
-            #expect(try await mended.events.filter { $0.name == "store-error" || $0.name == "failed" }.isEmpty)
+            let failures = try await mended.events.filter { ["store-error", "failed"].contains($0.name) }
+            #expect(failures.isEmpty)
             try await mended.close()
         }
     }

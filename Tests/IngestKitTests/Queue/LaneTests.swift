@@ -156,7 +156,9 @@ import Testing
                 for record in records { try await store.add(record) }
                 try await store.freeze(records)
                 clock.advance(by: .seconds(61))
-                let scan = try await store.steps { () async throws in #expect(try await next(store, .fresh) == .nothing) }
+                let scan = try await store.steps { () async throws in
+                    #expect(try await next(store, .fresh) == .nothing)
+                }
                 #expect(try await ahead(store).count == count / 2)
                 var batch = try await next(store, .backlog)
                 #expect(batch.ids == ["0", "2"])

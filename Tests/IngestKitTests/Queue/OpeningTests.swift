@@ -114,7 +114,8 @@ import Testing
             #expect(next.ids == ["a", "b"])
             try await new.acquaint([])
             let indexes = try await new.write {
-                try String.fetchAll($0, sql: "SELECT sql FROM sqlite_master WHERE name GLOB 'record_un*d'")
+                try String.fetchAll(
+                    $0, sql: "SELECT sql FROM sqlite_master WHERE name GLOB 'record_unfrozen*'")
             }
             #expect(indexes == ["CREATE INDEX record_unfrozen ON record (released, seq) WHERE frozen = 0"])
             try await new.close()

@@ -58,7 +58,8 @@ import Testing
     }
 
     @Test func whatIsOwedToADestinationThatWasTakenOutIsKept() async throws {
-        let clinic = DestinationRouting(name: "clinic"), home = DestinationRouting(name: "home")
+        let clinic = DestinationRouting(name: "clinic")
+        let home = DestinationRouting(name: "home")
         try await withTemporaryDirectory { directory in
             func open(_ destinations: DestinationRouting...) async throws -> SQLiteRecordStore {
                 try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: destinations)

@@ -116,11 +116,11 @@ import Testing
                 #expect(try await store.pendingCount(of: "clinic", lookingAt: limit) == 8)
             }
             let steps = try await store.steps { _ = try await store.pendingCount(of: "clinic") }
-            #expect(steps < 400)
+            #expect(steps < 1_000)
             let event = try await store.steps {
                 try await store.noteSessionEnd(of: "clinic", httpStatus: 401)
             }
-            #expect(event < 400)
+            #expect(event < 1_000)
             #expect(try await store.events.last?[.count] == "8")
         }
     }

@@ -5,7 +5,8 @@ import Testing
 @Suite struct StatusTests {
     private static func status(
         adapters: [GatewayStatus.Adapter] = [.init(name: "hci0", isListening: true)],
-        peripherals: [GatewayStatus.Peripheral] = [cuff], destinations: [GatewayStatus.Destination] = [clinic],
+        peripherals: [GatewayStatus.Peripheral] = [cuff],
+        destinations: [GatewayStatus.Destination] = [clinic],
         level: String = "normal", isClockRight: Bool = true, undated: Int = 0
     ) -> GatewayStatus {
         GatewayStatus(

@@ -132,7 +132,6 @@ extension SQLiteRecordStore {
     }
 }
 
-
 extension NextBatch {
     /// The ids of its records; nil when it is no batch.
     var ids: [String]? {
