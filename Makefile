@@ -2,7 +2,7 @@
 
 .PHONY: all build demo test test-unit oracles webhook fhir delivery mqtt import disk kills lab cuts lint fuzz \
 	prove-import prove-kills prove-queue prove-disk prove-power-cuts \
-	bench-decode release packages clean
+	bench-decode release deb packages clean
 
 all: build
 
@@ -103,7 +103,12 @@ bench-decode: release
 release:
 	tools/install-packages libcurl4-openssl-dev
 	swift build --configuration release --static-swift-stdlib --product ingestd
-	strip --strip-unneeded --output=ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
+	strip --strip-unneeded -o ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
+
+# ingestd_VERSION_ARCH.deb. The manual pages come from the debug build.
+deb: release
+	swift build
+	tools/make-deb
 
 clean:
-	rm -rf .build ingestd
+	rm -rf .build ingestd ingestd_*.deb
