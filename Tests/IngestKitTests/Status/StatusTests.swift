@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import IngestKit
@@ -108,6 +109,16 @@ import Testing
             let name = line.prefix { $0 != "{" && $0 != " " }
             #expect(announced.contains(name), "\(line)")
         }
+    }
+
+    @Test func theDocumentNamesEveryMetric() throws {
+        // This file is three folders below the project's.
+        let project = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let page = try String(contentsOf: project.appending(path: "docs/monitoring.md"), encoding: .utf8)
+        let lines = Metrics(Self.status()).description.split(separator: "\n")
+        let announced = lines.filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
+        let told = Set(page.matches(of: /`(ingestd_[a-z_]+)`/).map { String($0.1) })
+        #expect(told == Set(announced))
     }
 
     @Test func aFullBatteryIsOne() {
