@@ -49,9 +49,23 @@ fill_payload() {
     in_image "$(basename "$library")" || strip --strip-debug -o "$payload/lib/$(basename "$library")" "$library"
   done
   cp "$root"/systemd/ingestd.service "$root"/systemd/ingestd.sysusers.conf "$payload/"
+  if [ -n "${package:-}" ]; then fill_packages "$payload"; fi
   for optional in systemd/ingestd.catalog config/peripherals.yaml; do
     [ ! -f "$root/$optional" ] || cp "$root/$optional" "$payload/"
   done
+}
+
+# fill_packages PAYLOAD: the package, a newer one with the same content, and the page that tells what to do with it.
+fill_packages() {
+  local tree
+  mkdir -p "$1"/package/{first,newer}
+  cp "$package" "$1/package/first/"
+  tree=$(mktemp -d)
+  dpkg-deb --raw-extract "$package" "$tree"
+  sed -i 's/^Version: .*/&+newer/' "$tree/DEBIAN/control"
+  dpkg-deb -Zgzip -z1 --root-owner-group --build "$tree" "$1/package/newer/" > /dev/null
+  rm -rf "$tree"
+  cp "$root/docs/operating.md" "$1/"
 }
 
 # make_payload_disk DIRECTORY: payload.img out of payload/ in this directory.

@@ -5,9 +5,9 @@ import subprocess
 LIMIT_S = 60
 
 
-def run(*command, check=True):
+def run(*command, check=True, limit=LIMIT_S):
     """Runs a command to its end and returns what it printed, without the last line break."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit)
     if check and done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {done.stdout.strip()}")
     return done.stdout.rstrip("\n")

@@ -28,8 +28,8 @@ def local_time(**before):
     return datetime.datetime.now(TIME_ZONE) - datetime.timedelta(**before)
 
 
-def install():
-    """Puts the payload where the package would."""
+def install(mounts=True):
+    """Puts the payload where the package would, and mounts the state directory's disk."""
     run("install", "-D", "-m", "755", f"{PAYLOAD}/ingestd", "/usr/bin/ingestd")
     run("install", "-D", "-m", "644", f"{PAYLOAD}/ingestd.service", "/usr/lib/systemd/system/ingestd.service")
     run("install", "-D", "-m", "644", f"{PAYLOAD}/ingestd.sysusers.conf", "/usr/lib/sysusers.d/ingestd.conf")
@@ -42,7 +42,8 @@ def install():
         paths.write(f"{PAYLOAD}/lib\n")
     run("ldconfig")
     run("systemd-sysusers")
-    disk.mount()
+    if mounts:
+        disk.mount()
     run("systemctl", "daemon-reload")
 
 
