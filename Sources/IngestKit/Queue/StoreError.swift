@@ -58,6 +58,8 @@ public struct StoreError: Error, Sendable, Equatable {
             case .SQLITE_FULL: .full
             case .SQLITE_READONLY, .SQLITE_PERM: .readOnly
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
+            // A row with a value of another type than its column has, found when another column of it is set.
+            case .SQLITE_CONSTRAINT where error.extendedResultCode == .SQLITE_CONSTRAINT_DATATYPE: .corrupt
             // Some file systems turn read-only by themselves. What was synced before is there all the same.
             case .SQLITE_IOERR
             where error.extendedResultCode == .SQLITE_IOERR_WRITE

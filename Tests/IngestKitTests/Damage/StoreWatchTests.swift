@@ -116,6 +116,20 @@ import Testing
         }
     }
 
+    /// As SQLite finds it in a row of which another column is set.
+    @Test func aValueOfAnotherTypeThanWasWrittenEndsTheService() async throws {
+        try await withTemporaryDirectory { directory in
+            let bench = try await Bench(directory)
+            try await bench.store.fill(["a"])
+            let failure = DatabaseError(resultCode: .SQLITE_CONSTRAINT_DATATYPE)
+            await #expect(throws: StoreError.self) { try await bench.store.write { _ in throw failure } }
+            let error = await #expect(throws: StoreError.self) { try await bench.watch.value }
+            #expect(error?.kind == .corrupt)
+            #expect(QueueFile(path: bench.path).isMarked)
+            try await bench.store.close()
+        }
+    }
+
     @Test func damageIsFoundInTheBackgroundAndMendedAtTheNextStart() async throws {
         try await withTemporaryDirectory { directory in
             let whole = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
