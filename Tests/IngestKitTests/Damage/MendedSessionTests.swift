@@ -13,18 +13,21 @@ import Testing
 
     /// Fills a queue, damages it, and opens it again, which mends it.
     private func withMended(
-        _ damage: String, fill: (SQLiteRecordStore) async throws -> Void,
+        _ damage: String, destinations: [DestinationRouting] = [DestinationRouting(name: "clinic")],
+        fill: (SQLiteRecordStore) async throws -> Void,
         then body: (SQLiteRecordStore) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let before = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let before = try await SQLiteRecordStore.open(
+                in: directory, clock: clock, destinations: destinations)
             try await fill(before)
             try await before.close()
             let path = directory + "/queue.sqlite"
             try await MendingTests.change(path, damage)
             try await MendingTests.change(path, MendingTests.crossing)
             QueueFile(path: path).setMark()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteRecordStore.open(
+                in: directory, clock: clock, destinations: destinations)
             #expect(try await store.events.contains { $0.name == "store-quarantined" })
             try await body(store)
             try await store.close()
@@ -73,7 +76,14 @@ import Testing
 
     /// It is not taken for a new one either, which would get what comes from now on.
     @Test func aDestinationWithoutSessionsGetsEverythingAgain() async throws {
-        try await withMended("DROP TABLE destination") { store in
+        let destinations = [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")]
+        let damage = """
+            PRAGMA writable_schema = 1;
+            UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE name = 'destination';
+            PRAGMA writable_schema = RESET;
+            UPDATE destination SET session = NULL WHERE name = 'clinic'
+            """
+        try await withMended(damage, destinations: destinations) { store in
             try await store.fill(["a", "b"])
         } then: { store async throws in
             #expect(try await next(store).ids == ["a", "b"])
