@@ -1,6 +1,6 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles webhook fhir delivery mqtt import disk kills lab cuts lint fuzz \
+.PHONY: all build demo test test-unit oracles webhook fhir delivery mqtt import disk kills lab lab-package cuts lint fuzz \
 	prove-import prove-kills prove-queue prove-disk prove-power-cuts \
 	bench-decode release deb packages clean
 
@@ -75,6 +75,10 @@ prove-disk:
 lab: packages
 	swift build
 	tools/test lab
+
+# The lab's case of the package: installed, upgraded, removed, purged.
+lab-package: deb
+	Tests/Lab/run 37
 
 cuts: packages
 	swift build
