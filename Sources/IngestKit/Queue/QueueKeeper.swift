@@ -44,6 +44,13 @@ public final class QueueKeeper: Sendable {
         }
     }
 
+    /// Up to these positions there is nothing that may be dropped: for its age, and for want of room. Each stands for
+    /// itself, because some of what stays for all its age does not stay where there is no room.
+    private struct Looked {
+        var forAge: Int64 = 0
+        var forRoom: Int64 = 0
+    }
+
     /// How often delivered records are looked at.
     private static let retentionInterval = Duration.seconds(3600)
     /// How often what stayed is looked at again: a newer one may have come, or what was set aside be dropped.
@@ -58,8 +65,7 @@ public final class QueueKeeper: Sendable {
     private let events: EventLog
     private let setTakesRecords: @Sendable (Bool) async -> Void
     private let current = Mutex(Level.normal)
-    /// Up to this position there is nothing that may be dropped.
-    private let looked = Mutex<Int64>(0)
+    private let looked = Mutex(Looked())
 
     /// - Parameter setTakesRecords: has reading stop, and go on.
     public init(
@@ -91,7 +97,7 @@ public final class QueueKeeper: Sendable {
                 try await look()
                 if isDue {
                     if clock.now >= review {
-                        looked.withLock { $0 = 0 }
+                        looked.withLock { $0 = Looked() }
                         review = clock.now + Self.reviewInterval
                     }
                     try await dropDelivered()
@@ -170,8 +176,9 @@ public final class QueueKeeper: Sendable {
 
     /// The next step, from where the last one has come to.
     private func drop(keeping recent: ClosedRange<Int64>?) async throws -> SQLiteRecordStore.Retirement {
-        let step = try await store.retire(keeping: recent, after: looked.withLock { $0 })
-        looked.withLock { $0 = step.position }
+        let cursor = recent == nil ? \Looked.forRoom : \Looked.forAge
+        let step = try await store.retire(keeping: recent, after: looked.withLock { $0[keyPath: cursor] })
+        looked.withLock { $0[keyPath: cursor] = step.position }
         return step
     }
 

@@ -219,6 +219,34 @@ import Testing
         }
     }
 
+    @Test func whatIsPassedOverForItsAgeGoesWhenRoomGetsShort() async throws {
+        try await withBench { bench in
+            // Committed by a clock that was wrong.
+            bench.clock.step(by: .seconds(1_000_000_000))
+            try await bench.store.fillAtOnce((0..<200).map { "old-\($0)" })
+            bench.clock.step(by: .seconds(-1_000_000_000))
+            try await bench.deliverAll()
+            let size = try await bench.store.usedBytes()
+            let keeper = bench.keeper(maximumSize: size + size / 2)
+            let task = Task { try await keeper.run() }
+            try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+            #expect(try await bench.store.counts().records == 200)
+            var count = 0
+            while try await bench.store.counts().records == 200 + count, count < 400 {
+                try await bench.store.fillAtOnce((0..<20).map { "new-\(count + $0)" })
+                count += 20
+                try await eventually("the keeper has seen it") {
+                    !bench.store.growth.isRaised && bench.clock.sleeperCount == 1
+                }
+            }
+            #expect(keeper.level == .normal)
+            #expect(bench.sink.names.isEmpty)
+            #expect(try await bench.store.counts().destinations[0].pending == count)
+            task.cancel()
+            try await task.value
+        }
+    }
+
     @Test func whatStaysIsLookedAtOnceADayAndNotAfterEachCommit() async throws {
         try await withBench { bench in
             try await bench.store.fillAtOnce((0..<400).map { "bad-\($0)" })
