@@ -28,8 +28,8 @@ extension SQLiteRecordStore {
     }
 
     /// Looks at the next records that every configured destination has taken, oldest first, and drops them. The ids
-    /// of those that may come again stay, so that they are known. Records that are set aside for a destination stay whole, and
-    /// so does the newest numbered one of each device, by which its memory is known again.
+    /// of those that may come again stay, so that they are known. Records that are set aside for a destination stay
+    /// whole, and so does the newest numbered one of each device, by which its memory is known again.
     /// - Parameters:
     ///   - recent: when those were committed that stay, in nanoseconds since 1970; at the first of them it ends, because
     ///     others came later. What claims to be from later still was written by a clock that was wrong: it stays, and
