@@ -41,7 +41,7 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// Those that are released are counted in the index.
+    /// Found through the index `record_unfrozen`. SQLite 3.40 reads each row of them, for the sake of `frozen`.
     static let waitingCount = """
         SELECT (SELECT count(*) FROM record WHERE frozen = 0 AND released > 0)
             + (SELECT count(*) FROM record WHERE frozen = 0 AND released = 0 AND undated IS NOT NULL)
