@@ -139,6 +139,31 @@ struct BondedReadingTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func deviceWhoseAdapterIsGoneForGoodIsPairedWithAnother(isUnpairedBefore: Bool) async throws {
+        try await GatewayBench.run(SimulatedBonding()) { bench in
+            let device = bench.peripheral.device
+            var memory = DeviceMemory()
+            memory.bondedAdapter = BluetoothAddress(value: 0x0A_0B_0C_00_00_99)
+            try await bench.store.remember(memory, of: device)
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "read-failed")
+            #expect(
+                bench.errors(of: "read-failed") == [
+                    "its bond belongs to an adapter that is not there: plug that one in, or pair it with "
+                        + "another: put it into pairing mode and run ingestd pair 1"
+                ])
+            #expect(await bench.links() == 0)
+            if isUnpairedBefore {
+                #expect(try await bench.pairings.unpair(.model(1)) == [RadioBench.pinned])
+            }
+            _ = try await bench.pair()
+            try await bench.advance(until: "disconnected")
+            #expect(bench.kinds() == [.bloodPressure: 1])
+            #expect(try await bench.store.recall(device)?.bondedAdapter == RadioBench.address)
+        }
+    }
+
     // MARK: Automatic pairing
 
     @Test func deviceThatMayBeIsPairedByItself() async throws {

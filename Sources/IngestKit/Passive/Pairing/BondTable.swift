@@ -85,7 +85,9 @@ struct BondTable: Sendable {
         }
         return Set(before.symmetricDifference(bonds).map(\.device))
             .sorted { $0.address.value < $1.address.value }
-            .map { device in (device, bonds.filter { $0.device == device }.map(\.adapter).first) }
+            .map { device in
+                (device, bonds.filter { $0.device == device }.map(\.adapter).min { $0.value < $1.value })
+            }
     }
 
     /// The adapters are now these.
@@ -129,15 +131,20 @@ struct BondTable: Sendable {
         // The kernel may hold keys of which nobody can be asked.
         let keys = bonds?.isEmpty == false ? bonds : (bonds == nil ? remembered.map { [$0] } : nil)
         if let keys {
-            if let own = adapters[adapter], keys.contains(own) { return .encrypted }
-            let others = keys.intersection(present)
-            if let other = others.min(by: { $0.value < $1.value }) { return .elsewhere(other) }
-            return refuse(device, .adapterAbsent, .readFailed(Words.adapterAbsent))
+            let usable = keys.intersection(present)
+            // Of several the last that was paired or read with: an adapter that was away comes back with
+            // keys that the device may not have any more.
+            if let remembered, usable.contains(remembered), adapters[adapter] != remembered {
+                return .elsewhere(remembered)
+            }
+            if let own = adapters[adapter], usable.contains(own) { return .encrypted }
+            if let other = usable.min(by: { $0.value < $1.value }) { return .elsewhere(other) }
+            return refuse(device, .adapterAbsent, .readFailed(Words.adapterAbsent(entry)))
         }
         guard bonds != nil else { return entry.requiresBond ? .encrypted : .open }
         if let remembered {
             guard present.contains(remembered) else {
-                return refuse(device, .adapterAbsent, .readFailed(Words.adapterAbsent))
+                return refuse(device, .adapterAbsent, .readFailed(Words.adapterAbsent(entry)))
             }
             guard isSettled(at: now) else {
                 return adapters[adapter] == remembered ? .encrypted : .elsewhere(remembered)
@@ -188,8 +195,10 @@ struct BondTable: Sendable {
     }
 
     private enum Words {
-        static let adapterAbsent =
-            "its bond belongs to an adapter that is not there: plug that one in, or unpair and pair it again"
+        static func adapterAbsent(_ entry: AllowedPeripheral) -> String {
+            "its bond belongs to an adapter that is not there: plug that one in, or pair it with another: "
+                + pairIt(entry)
+        }
 
         static func lost(_ entry: AllowedPeripheral) -> String {
             "this gateway has no bond with it any more: \(pairIt(entry))"

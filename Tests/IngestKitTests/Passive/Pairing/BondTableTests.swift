@@ -59,6 +59,16 @@ import Testing
         Row(
             "a bond with an adapter that is not there", .known([Bond(device: device, adapter: absent)]),
             [.readFailed, .refused]),
+        Row(
+            "bonds with both adapters, and the other one's was used last",
+            .known([bond, Bond(device: device, adapter: other)]), remembered: other,
+            [.elsewhere, .elsewhere]),
+        Row(
+            "bonds with both adapters, and this one's was used last",
+            .known([bond, Bond(device: device, adapter: other)]), remembered: own, [.encrypted]),
+        Row(
+            "a bond, and one that was used last with an adapter that is not there",
+            .known([bond, Bond(device: device, adapter: absent)]), remembered: absent, [.encrypted]),
         Row("a bond of another device", .known([Bond(device: .device(2), adapter: own)]), [.open]),
         Row("a bond that is wanted, and never was", requiresBond: true, [.readFailed, .refused]),
         Row("a bond that was", remembered: own, [.bondLost, .refused]),

@@ -3,10 +3,11 @@
 from labkit.kinds import CUFF, THERMOMETER
 from labkit.pairing import pair
 from labkit.payloads import DateTime, blood_pressure, temperature
-from labkit.waiting import expect_equal, hold_for
+from labkit.waiting import expect, expect_equal, hold_for
 
-TITLE = "two adapters: the stronger signal reads, a bonded cuff is read over its own, a dead one's peripherals move"
-LIMIT_S = 300
+TITLE = ("two adapters: the stronger signal reads, a bonded cuff is read over its own, a dead one's peripherals move; "
+         "the cuff is paired anew where its adapter is gone for good")
+LIMIT_S = 360
 WATCHED_S = 30
 STRONG_DBM, WEAK_DBM = -40, -85
 
@@ -43,9 +44,28 @@ def run(lab):
 
     expect_equal(gateways(thermometer), [second, first], "adapters that read the thermometer")
     expect_equal(set(gateways(cuff)), {second}, "adapters that read the cuff")
+    pair_with_the_other(lab, cuff, first)
     lab.receiver.wait(thermometer, count=2)
-    lab.receiver.wait(cuff, count=2)
+    lab.receiver.wait(cuff, count=4)
     expect_equal(lab.journal.events("bond-lost"), [], "lost bonds")
+
+
+def pair_with_the_other(lab, cuff, other):
+    """The cuff's adapter is gone for good; later it is back all the same, with a bond that was replaced."""
+    lab.air.unplug(2)
+    lab.journal.wait("adapter-lost", count=2)
+    cuff.pairing_mode()
+    pair(cuff.address)
+    expect(other in cuff.bonds, f"the cuff is bonded to {cuff.bonds}")
+    cuff.give(reading(3))
+    cuff.wait_given(3)
+    lab.air.plug(2)
+    lab.journal.wait("adapter-ready", count=4)
+    lab.air.signal(1, cuff, WEAK_DBM)
+    lab.air.signal(2, cuff, STRONG_DBM)
+    cuff.give(reading(4))
+    cuff.wait_given(4)
+    expect_equal(gateways(cuff)[2:], [other, other], "adapters that read the cuff after it was paired anew")
 
 
 def gateways(peripheral):
