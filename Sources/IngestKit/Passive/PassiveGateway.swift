@@ -41,13 +41,14 @@ public actor PassiveGateway {
     }
 
     let ports: Ports
-    private let environment: ReadSession.Environment
+    let environment: ReadSession.Environment
     private let broadcasts: BroadcastReader
     var allowList: AllowList
     var scheduler: ReadScheduler
     var attempts = StandingAttempts()
     var bonds = BondTable()
     var pairing = PairingHold()
+    var shownClocks = ShownClocks()
     private var takesReadings = true
     /// Adapters that listen, by their names at the time.
     private(set) var listening: Set<AdapterID> = []
@@ -92,6 +93,7 @@ public actor PassiveGateway {
             }
             group.addTask { await self.keepDeadlines() }
             group.addTask { await self.followBonds() }
+            group.addTask { await self.compareShownClocks() }
             group.addTask {
                 defer { self.requestsContinuation.finish() }
                 try await self.broadcasts.run()
@@ -300,6 +302,9 @@ public actor PassiveGateway {
                 acquaintance: acquaintance, timing: scheduler.timing, isForClock: request.isForClock))
         ports.events.emit(.connected(request.entry.reference))
         let outcome = await session.run(over: link)
+        if await session.hasLookedAtClock {
+            shownClocks.note(await session.shownClock, of: request.device, as: request.entry)
+        }
         ports.events.emit(.disconnected(request.entry.reference))
         return withAdvice(outcome, request, isEncrypted: isEncrypted)
     }

@@ -96,6 +96,35 @@ struct GatewayClockTests {
         }
     }
 
+    @Test func aDevicesWrongClockIsToldOfOnceTheTimeIsKnown() async throws {
+        // Two hours and a minute ahead.
+        let shown = DeviceTime(year: 2026, month: 11, day: 20, hours: 11, minutes: 16, seconds: 0)
+        try await ClockBench.inNewDirectory(wall: Self.unset) { bench in
+            try await bench.run(ClockBench.thermometer(3_650, 3_660, shows: shown)) { run in
+                await run.judged(nil)
+                await run.peripheral.show(SimulatedClock(0x2A2B, in: 0x1805, lead: 0))
+                try await run.read()
+                await run.pass(.seconds(60))
+                #expect(run.count(of: "clock-skew") == 0)
+                bench.clock.set(wall: Self.morning)
+                bench.system.withLock { $0.isSynchronized = true }
+                while run.count(of: "clock-skew") == 0 {
+                    try Task.checkCancellation()
+                    await run.pass(.seconds(1))
+                    _ = try await run.store.counts()
+                }
+                let told = ["it is 2 h ahead; set it as its manual says, or with \"clock: set\""]
+                #expect(run.errors(of: "clock-skew") == told)
+                // Once a day, whoever compares.
+                try await run.read()
+                #expect(run.count(of: "read-failed") == 0)
+                await run.pass(.seconds(60))
+                #expect(run.errors(of: "clock-skew") == told)
+                #expect(try await run.delivered(2).count == 2)
+            }
+        }
+    }
+
     @Test func ofAnEarlierBootOnlyWhatTheDeviceDatesHasATimeOfItsOwn() async throws {
         let shown = DeviceTime(year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0)
         try await ClockBench.inNewDirectory(wall: Self.unset) { bench in

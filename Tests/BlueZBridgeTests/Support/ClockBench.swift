@@ -112,6 +112,11 @@ final class ClockBench: Sendable {
         func count(of name: String) -> Int {
             events.all.count { $0.name == name }
         }
+
+        func errors(of name: String) -> [String] {
+            events.all.filter { $0.name == name }
+                .compactMap { entry in entry.fields.first { $0.0 == .error }?.1 }
+        }
     }
 
     /// A thermometer that gives these temperatures, in 0.01 °C.

@@ -1,9 +1,5 @@
 /// The device's clock: compared with the gateway's on each link, and set where the allow-list says so.
 extension ReadSession {
-    /// `clock-skew` is told, and a clock that does not let itself be set is tried, once in this time, in
-    /// seconds. So long the measurement comes first, too, after a link that ended at the clock.
-    private static let noticeInterval: Int64 = 86_400
-
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
     /// takes to find one may be more than the peripheral waits for, so the first search comes after
     /// the measurement, unless the peripheral hung up before it or has to be set.
@@ -51,7 +47,8 @@ extension ReadSession {
 
     /// A peripheral that hangs up whenever its clock is read must not keep its readings for it.
     private var mayClockBeFirst: Bool {
-        !isRecent(memory.lastEndAtClock, at: environment.clock.wallNanoseconds / 1_000_000_000)
+        // A day, as between two tries of a clock that does not let itself be set.
+        !ClockSkew.isRecent(memory.lastEndAtClock, at: environment.clock.wallNanoseconds / 1_000_000_000)
     }
 
     private func noteEndAtClock(_ error: LinkError) {
@@ -133,7 +130,7 @@ extension ReadSession {
         guard let time = DeviceTime(wallSeconds: seconds + offset),
             let value = DeviceClock.setting(
                 source.characteristic, to: time, nanoseconds: wall % 1_000_000_000),
-            !isRecent(memory.lastClockRefusal, at: seconds)
+            !ClockSkew.isRecent(memory.lastClockRefusal, at: seconds)
         else { return false }
         do {
             try await link.write(value, to: source.characteristic, in: source.service)
@@ -148,11 +145,6 @@ extension ReadSession {
             default: throw error
             }
         }
-    }
-
-    /// Whether this was within the last day; what lies ahead was noted by a clock that has been set since.
-    private func isRecent(_ moment: Int64?, at seconds: Int64) -> Bool {
-        moment.map { (0..<Self.noticeInterval).contains(seconds - $0) } ?? false
     }
 
     /// Decides anew the time of what came before the clock was looked at.
@@ -171,32 +163,11 @@ extension ReadSession {
     }
 
     private func tellSkew(_ observed: ClockObservation?, isSet: Bool, at seconds: Int64) {
-        if let observed, abs(observed.offsetSeconds) <= ClockObservation.noticedSeconds { return }
-        guard !isRecent(memory.lastSkewNotice, at: seconds) else { return }
+        let remedy: ClockSkew.Remedy = isSet ? .wasSet : entry.clock == .set ? .cannotBeSet : .byHand
+        guard let skew = ClockSkew(observed, remedy),
+            !ClockSkew.isRecent(memory.lastSkewNotice, at: seconds)
+        else { return }
         memory.lastSkewNotice = seconds
-        let difference =
-            if let observed {
-                "it is \(Self.words(for: observed.offsetSeconds)) "
-                    + (observed.offsetSeconds > 0 ? "ahead" : "behind")
-            } else {
-                "it shows no date"
-            }
-        let consequence =
-            switch (isSet, entry.clock) {
-            case (true, _): "it was set"
-            case (false, .set): "the peripheral does not let itself be set"
-            case (false, .observe): "set it as its manual says, or with \"clock: set\""
-            }
-        environment.events.emit(.clockSkew(entry.reference, error: "\(difference); \(consequence)"))
-    }
-
-    private static func words(for seconds: Int) -> String {
-        // To the nearest: clocks show whole seconds, so that an hour is read as a second less, or more.
-        let minutes = (seconds.magnitude + 30) / 60
-        return switch minutes {
-        case ..<120: "\(minutes) min"
-        case ..<2_880: "\(minutes / 60) h"
-        default: "\(minutes / 1_440) days"
-        }
+        environment.events.emit(.clockSkew(entry.reference, error: skew.words))
     }
 }
