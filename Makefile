@@ -2,7 +2,7 @@
 
 .PHONY: all build demo test test-unit oracles webhook fhir delivery mqtt import disk kills lab lab-package cuts lint fuzz \
 	prove-import prove-kills prove-queue prove-disk prove-power-cuts \
-	bench-decode release deb packages clean
+	bench bench-decode release deb packages clean
 
 all: build
 
@@ -97,6 +97,10 @@ lint:
 # FUZZ_RUNS inputs to each decoder; docs/fuzzing.md.
 fuzz:
 	Fuzz/run
+
+# The gateway beside what else does the same; docs/performance.md.
+bench: packages
+	Benchmarks/run
 
 # How many payloads a second `decode -` takes, beside the decoders that others wrote; docs/fuzzing.md.
 bench-decode: release

@@ -1,0 +1,1 @@
+../../../Sources/BlueZBridge/Management/AdvertReceiver.swift

@@ -1,0 +1,1 @@
+../../../Sources/BlueZBridge/Management/ManagementProtocol.swift

@@ -1,0 +1,1 @@
+../../../Sources/IngestKit/Radio/Advertisement.swift
