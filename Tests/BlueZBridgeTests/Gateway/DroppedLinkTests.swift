@@ -15,6 +15,7 @@ struct DroppedLinkTests {
         }
         let healthy = try #require(first)
         let confirmation = try #require(healthy.pdusToConfirmation)
+        let indication = try #require(healthy.pdusToIndication)
         for dropAfter in 0...healthy.pdus.count {
             try await GatewayBench.run(kind) { bench in
                 await bench.peripheral.script([.dropping(after: dropAfter)])
@@ -31,7 +32,7 @@ struct DroppedLinkTests {
                 }
                 let traces = await bench.peripheral.traces
                 let wasGiven = traces.first.map { $0.indications > 0 } ?? false
-                #expect(wasGiven == (dropAfter >= confirmation - 1), "after \(dropAfter)")
+                #expect(wasGiven == (dropAfter >= indication), "after \(dropAfter)")
                 #expect(bench.count(of: "read-failed") == (wasGiven ? 0 : 1), "after \(dropAfter)")
                 #expect(try await bench.store.counts().records == 1, "after \(dropAfter)")
                 let repetitions = traces.reduce(0) { $0 + $1.indications } - 1

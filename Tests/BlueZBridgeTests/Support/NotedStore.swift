@@ -94,6 +94,11 @@ extension LinkTrace {
         pdus.count { !$0.isFromGateway && $0.bytes.first == Self.indicationOpcode }
     }
 
+    /// PDUs from the connection to the first indication, both counted; nil without one.
+    var pdusToIndication: Int? {
+        pdus.firstIndex { !$0.isFromGateway && $0.bytes.first == Self.indicationOpcode }.map { $0 + 1 }
+    }
+
     /// Whether the peripheral sent these bytes, next to each other.
     func sent(_ bytes: [UInt8]) -> Bool {
         pdus.contains { !$0.isFromGateway && $0.bytes.contains(bytes) }

@@ -1,14 +1,28 @@
 /// The device's clock: compared with the gateway's on each link, and set where the allow-list says so.
 extension ReadSession {
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
-    /// takes to find one may be more than the peripheral waits for, so the first search comes after
-    /// the measurement, unless the peripheral hung up before it or has to be set.
+    /// takes to find one may be more than the peripheral waits for, so the first search comes when the
+    /// measurement is committed, unless the peripheral hung up before it or has to be set.
     func observeClockFirst(over link: any PeripheralLink) async throws(SessionError) {
         let isSearchOverdue =
             memory.hasSoughtClock != true && (entry.clock == .set || !memory.layout.services.isEmpty)
         guard memory.clockCharacteristic != nil || isSearchOverdue, isForClock || mayClockBeFirst else {
             return
         }
+        try await observeClockAtRisk(over: link)
+    }
+
+    /// Seeks the clock of a peripheral that has dated what is committed now, while it waits for the
+    /// confirmation: many hang up as soon as they have it. What it gives again is known by its date.
+    func observeClockBeforeConfirming(over link: any PeripheralLink) async throws(SessionError) {
+        guard memory.hasSoughtClock != true, mayClockBeFirst,
+            unfrozen.last?.basis.reading?.hasDate == true
+        else { return }
+        try await observeClockAtRisk(over: link)
+    }
+
+    /// Looks at the clock while the peripheral has not given, or not been confirmed, all of its reading.
+    private func observeClockAtRisk(over link: any PeripheralLink) async throws(SessionError) {
         do {
             try await observeClock(over: link)
         } catch {

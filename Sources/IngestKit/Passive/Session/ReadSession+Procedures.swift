@@ -155,6 +155,8 @@ extension ReadSession {
                     if step == .finished {
                         reporting = nil
                         try await commit([], way: way, transfer: transfer, concluding: true)
+                        hasSucceeded = true
+                        try await observeClockBeforeConfirming(over: link)
                     }
                     try await confirm(value, of: nil, over: link)
                     switch step {

@@ -264,7 +264,10 @@ actor ReadSession {
     func take(_ value: ReceivedValue, over link: any PeripheralLink) async throws(SessionError) {
         let id = try await commit([value], way: .live).id
         // The first packets of a value are no reading yet.
-        if committedCount > 0 { hasSucceeded = true }
+        if committedCount > 0 {
+            hasSucceeded = true
+            if value.isIndication { try await observeClockBeforeConfirming(over: link) }
+        }
         try await confirm(value, of: id, over: link)
     }
 
