@@ -18,6 +18,8 @@ actor PairingJob: PairingResponder {
     private var question: CheckedContinuation<PairingAnswer?, Never>?
     /// The step that asked it.
     private var asked: PairingStep?
+    /// Counts the questions, so that the end of one ends no other.
+    private var lastQuestion = 0
     private var changes: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastWaiter = 0
 
@@ -41,7 +43,7 @@ actor PairingJob: PairingResponder {
         var step = step
         step.number = steps.count + 1
         steps.append(step)
-        if step.isLast { answer(nil) }
+        if step.isLast { close(nil) }
         for waiter in changes.values { waiter.resume() }
         changes = [:]
     }
@@ -83,25 +85,34 @@ actor PairingJob: PairingResponder {
     func answered(_ answer: PairingAnswer, to number: Int?) throws(PairingRefusal) {
         guard let asked, number == nil || number == asked.number else { throw .notAsked }
         switch (asked.step, answer) {
-        case (.passkeyWanted, .passkey), (.confirmNumber, .sameNumber): self.answer(answer)
+        case (.passkeyWanted, .passkey), (.confirmNumber, .sameNumber): close(answer)
         default: throw .notAsked
         }
     }
 
-    private func answer(_ answer: PairingAnswer?) {
+    private func close(_ answer: PairingAnswer?) {
         asked = nil
         question?.resume(returning: answer)
         question = nil
     }
 
+    /// Ends the question of this number without an answer, if it is the one that is open.
+    private func giveUp(_ number: Int) {
+        if number == lastQuestion { close(nil) }
+    }
+
     private func ask(_ step: PairingStep) async -> PairingAnswer? {
-        guard !isAutomatic, !isOver, question == nil else { return nil }
+        guard !isAutomatic, !isOver, steps.count < Self.mostSteps else { return nil }
+        // Who asks anew has given the last one up.
+        close(nil)
+        lastQuestion += 1
+        let number = lastQuestion
         add(step)
         asked = steps.last
         let clock = clock
         let timer = Task {
             guard (try? await clock.sleep(for: Self.answerTimeout)) != nil else { return }
-            self.answer(nil)
+            self.giveUp(number)
         }
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
@@ -110,7 +121,7 @@ actor PairingJob: PairingResponder {
                 question = continuation
             }
         } onCancel: {
-            Task { await self.answer(nil) }
+            Task { await self.giveUp(number) }
         }
     }
 

@@ -23,4 +23,26 @@ struct PairingJobTests {
         try await job.answered(.passkey(222_222), to: nil)
         #expect(await second == 222_222)
     }
+
+    @Test func aQuestionThatIsGivenUpIsNoAnswerToTheNext() async throws {
+        let job = PairingJob(id: "1", isAutomatic: false, clock: DrivenClock())
+        let first = Task { await job.passkey() }
+        let asked = try #require(await job.steps(after: 0, within: .seconds(10)).last?.number)
+        async let second = job.passkey()
+        let askedAgain = try #require(await job.steps(after: asked, within: .seconds(10)).last?.number)
+        first.cancel()
+        #expect(await first.value == nil)
+        try await job.answered(.passkey(222_222), to: askedAgain)
+        #expect(await second == 222_222)
+    }
+
+    @Test func questionsWithoutEndAreNotAsked() async throws {
+        let job = PairingJob(id: "1", isAutomatic: false, clock: DrivenClock())
+        for _ in 0..<200 { await job.add(PairingStep(.waiting, "It went away; waiting for it again.")) }
+        #expect(await job.passkey() == nil)
+        #expect(await job.steps.count == 100)
+        // The end is told all the same.
+        await job.add(PairingStep(.failed, "Could not pair."))
+        #expect(await job.isOver)
+    }
 }
