@@ -1,4 +1,5 @@
-"""A cuff whose clock is wrong: its readings are dated rightly, and its clock is set where that is wanted."""
+"""Cuffs whose clocks are wrong: readings are dated rightly, on the first link too, and clocks set where that is wanted.
+"""
 
 import datetime
 
@@ -7,11 +8,14 @@ from labkit.kinds import CLOCK_CUFF, DATE_TIME_CUFF
 from labkit.payloads import DateTime, blood_pressure
 from labkit.waiting import expect, expect_equal
 
-TITLE = "a cuff's wrong clock is corrected, told of, and set where that is wanted"
+TITLE = ("a cuff's wrong clock is corrected, told of, and set where that is wanted; also of one that hangs up when it is "
+         "confirmed")
 AHEAD_S = 3_600
 BEHIND_S = 400 * 86_400
 # From the measurement to the record, in a guest that is slow.
 TOLERANCE_S = 60
+# Of a first link: up to the subscription, the measurement, the clock with its service, the confirmation.
+CONFIRMATION = 8 + 1 + 6 + 1
 
 
 def measurement(ahead_s):
@@ -46,3 +50,19 @@ def run(lab):
         _, record = lab.receiver.wait(cuff, 2)
         expect_dated_now(record, ahead_s)
         expect_equal(len(lab.journal.events("clock-skew", cuff)), 1, "clock-skew events")
+    check_hasty(lab)
+
+
+def check_hasty(lab):
+    lab.gateway.stop()
+    hasty = lab.add("hasty-cuff", CLOCK_CUFF, clock_ahead_s=AHEAD_S)
+    hasty.fault(drop_after=CONFIRMATION)
+    lab.gateway.start(hasty)
+    hasty.give(measurement(AHEAD_S))
+    link = hasty.wait_link_ended(1)
+    _, direction, pdu = link["pdus"][-1]
+    expect_equal((direction, pdu), (">", "1e"), "the last PDU of the link")
+    record, = lab.receiver.wait(hasty)
+    expect_dated_now(record, AHEAD_S)
+    lab.journal.wait("clock-skew", hasty)
+    expect_equal(lab.journal.events("read-failed", hasty), [], "failed reads")
