@@ -109,20 +109,14 @@ extension FHIRObservation {
         guard let number = value.number else {
             return .absent(value.absent?.fhirCode ?? "unknown")
         }
-        var converted: ExactDecimal?
-        var unit = value.unit
-        switch (isPressure(code), code, unit) {
-        case (true, _, "kPa"):
-            // 1 mmHg is 133.322387415 Pa (BIPM, The International System of Units, 8th edition, table 8).
-            converted = ExactDecimal(json: number)?.scaled(by: 1_000_000_000_000, over: 133_322_387_415)
-            unit = "mm[Hg]"
-        case (_, FHIRTerms.height, "m"):
-            converted = ExactDecimal(json: number)?.times(1, exponent: 2)
-            unit = "cm"
-        default: return .quantity(number, unit: unit)
-        }
-        guard let converted else { return .quantity(number, unit: value.unit) }
-        return .quantity(converted.description, unit: unit)
+        let unit =
+            switch (isPressure(code), code, value.unit) {
+            case (true, _, "kPa"): "mm[Hg]"
+            case (_, FHIRTerms.height, "m"): "cm"
+            default: value.unit
+            }
+        guard let converted = value.number(in: unit) else { return .quantity(number, unit: value.unit) }
+        return .quantity(converted, unit: unit)
     }
 
     private static func supplements(of type: String, in record: RecordContent) -> [UInt32] {

@@ -150,31 +150,17 @@ enum JunctionForm {
 
     /// The number in Junction's unit, and the unit.
     private static func number(of value: RecordContent.Value) -> (String, String)? {
-        guard let number = value.number else { return nil }
-        func converted(
-            _ unit: String, _ convert: (ExactDecimal) -> ExactDecimal?
-        ) -> (String, String)? {
-            ExactDecimal(json: number).flatMap(convert).map { ($0.description, unit) }
+        func number(_ unit: String, in wanted: String) -> (String, String)? {
+            value.number(in: wanted).map { ($0, unit) }
         }
-        switch (value.type, value.unit) {
-        case ("systolic", "mm[Hg]"), ("diastolic", "mm[Hg]"): return (number, "mmHg")
-        case ("systolic", "kPa"), ("diastolic", "kPa"):
-            // 1 mmHg is 133.322387415 Pa (BIPM, The International System of Units, 8th edition, table 8).
-            return converted("mmHg") { $0.scaled(by: 1_000_000_000_000, over: 133_322_387_415) }
-        case ("pulse-rate", "/min"), ("heart-rate", "/min"): return (number, "bpm")
-        case ("glucose", "mmol/L"): return (number, "mmol/L")
-        case ("glucose", "mg/dL"):
-            // Glucose has 180.156 g/mol. Whole mg/dL lie 0.0555 mmol/L apart: three decimals keep them apart.
-            return converted("mmol/L") { $0.scaled(by: 10_000, over: 180_156, moreDecimals: 3) }
-        case ("body-temperature", "Cel"): return (number, "\u{B0}C")
-        case ("body-temperature", "[degF]"):
-            return converted("\u{B0}C") { $0.scaled(minus: 32, by: 5, over: 9, moreDecimals: 1) }
-        case ("spo2", "%"), ("body-fat", "%"): return (number, "%")
-        case ("weight", "kg"), ("fat-free-mass", "kg"): return (number, "kg")
-        case ("weight", "[lb_av]"), ("fat-free-mass", "[lb_av]"):
-            // 1 lb is 0.45359237 kg (the international pound of 1959).
-            return converted("kg") { $0.times(45_359_237, exponent: -8) }
-        case ("bmi", "kg/m2"): return (number, "index")
+        switch value.type {
+        case "systolic", "diastolic": return number("mmHg", in: "mm[Hg]")
+        case "pulse-rate", "heart-rate": return number("bpm", in: "/min")
+        case "glucose": return number("mmol/L", in: "mmol/L")
+        case "body-temperature": return number("\u{B0}C", in: "Cel")
+        case "spo2", "body-fat": return number("%", in: "%")
+        case "weight", "fat-free-mass": return number("kg", in: "kg")
+        case "bmi": return number("index", in: "kg/m2")
         default: return nil
         }
     }

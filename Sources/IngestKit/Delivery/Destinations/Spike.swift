@@ -132,7 +132,7 @@ private struct Item {
         switch record.kind {
         case .glucose, .continuousGlucose:
             dataType = "glucose"
-            guard let value = Self.first("glucose", of: record, Self.milligramsPerDecilitre) else {
+            guard let value = Self.first("glucose", of: record, in: "mg/dL") else {
                 return nil
             }
             text.beginObject()
@@ -148,7 +148,7 @@ private struct Item {
             text.endObject()
         case .heartRate:
             dataType = "heart"
-            guard let value = Self.first("heart-rate", of: record, { $1 == "/min" ? $0 : nil }) else {
+            guard let value = Self.first("heart-rate", of: record, in: "/min") else {
                 return nil
             }
             text.beginObject()
@@ -163,7 +163,7 @@ private struct Item {
             text.endObject()
         case .pulseOximetry:
             dataType = "oxygen_saturation"
-            guard let value = Self.first("spo2", of: record, { $1 == "%" ? $0 : nil }) else { return nil }
+            guard let value = Self.first("spo2", of: record, in: "%") else { return nil }
             text.beginObject()
             text.member("date", date)
             for name in ["avg", "min", "max"] { number(name, value) }
@@ -175,8 +175,9 @@ private struct Item {
             text.endObject()
         default:
             dataType = "body"
-            let values = Self.body.compactMap { name, type, convert in
-                Self.first(type, of: record, convert).map { (name, $0) }
+            let values = Self.body.compactMap { name, type, unit, exponent in
+                Self.first(type, of: record, in: unit).flatMap { $0.times(1, exponent: exponent) }
+                    .map { (name, $0) }
             }
             guard !values.isEmpty else { return nil }
             text.beginObject()
@@ -214,51 +215,14 @@ private struct Item {
 
     // MARK: Values
 
-    /// A value and its unit in UCUM, in Spike's unit; nil where it has none there.
-    private typealias Conversion = @Sendable (ExactDecimal, String) -> ExactDecimal?
-
-    /// The names in `body_data`, with the types of ours.
-    private static let body: [(name: String, type: String, convert: Conversion)] = [
-        ("weight_kg", "weight", kilograms), ("height_cm", "height", centimetres),
-        ("BMI", "bmi", { $1 == "kg/m2" ? $0 : nil }),
-        ("bodyfat_percentage", "body-fat", { $1 == "%" ? $0 : nil }),
-        ("muscle_mass_g", "muscle-mass", { kilograms($0, $1)?.times(1, exponent: 3) }),
+    /// The names in `body_data`, with the types of ours; the unit, and by which power of ten the number grows.
+    private static let body: [(name: String, type: String, unit: String, exponent: Int8)] = [
+        ("weight_kg", "weight", "kg", 0), ("height_cm", "height", "cm", 0), ("BMI", "bmi", "kg/m2", 0),
+        ("bodyfat_percentage", "body-fat", "%", 0), ("muscle_mass_g", "muscle-mass", "kg", 3),
     ]
 
     /// The first value of a type that is there and has a form.
-    private static func first(
-        _ type: String, of record: RecordContent, _ convert: Conversion
-    ) -> ExactDecimal? {
-        for value in record.values where value.type == type {
-            guard let number = value.number.flatMap({ ExactDecimal(json: $0) }) else { continue }
-            if let converted = convert(number, value.unit) { return converted }
-        }
-        return nil
-    }
-
-    /// The molar mass of glucose is 180.156 g/mol.
-    private static let milligramsPerDecilitre: Conversion = { value, unit in
-        switch unit {
-        case "mg/dL": value
-        case "mmol/L": value.scaled(by: 180_156, over: 10_000)
-        default: nil
-        }
-    }
-
-    /// 1 lb is 0.45359237 kg (the international pound of 1959).
-    private static let kilograms: Conversion = { value, unit in
-        switch unit {
-        case "kg": value
-        case "[lb_av]": value.times(45_359_237, exponent: -8)
-        default: nil
-        }
-    }
-
-    private static let centimetres: Conversion = { value, unit in
-        switch unit {
-        case "m": value.times(1, exponent: 2)
-        case "[in_i]": value.times(254, exponent: -2)
-        default: nil
-        }
+    private static func first(_ type: String, of record: RecordContent, in unit: String) -> ExactDecimal? {
+        record.values.lazy.filter { $0.type == type }.compactMap { $0.converted(to: unit) }.first
     }
 }

@@ -132,39 +132,20 @@ extension Validic {
 
     /// Nil for what is absent, or has no form.
     private static func metric(_ value: RecordContent.Value) -> Metric? {
-        guard let number = value.number else { return nil }
-        func converted(
-            _ type: String, _ unit: String, _ convert: (ExactDecimal) -> ExactDecimal?
-        ) -> Metric? {
-            ExactDecimal(json: number).flatMap(convert).map {
-                Metric(type: type, unit: unit, value: $0.description)
-            }
+        func metric(_ type: String, _ unit: String, in wanted: String) -> Metric? {
+            value.number(in: wanted).map { Metric(type: type, unit: unit, value: $0) }
         }
-        switch (value.type, value.unit) {
-        case ("systolic", "mm[Hg]"), ("diastolic", "mm[Hg]"):
-            return Metric(type: value.type, unit: "mmHg", value: number)
-        case ("systolic", "kPa"), ("diastolic", "kPa"):
-            // 1 mmHg is 133.322387415 Pa (BIPM, The International System of Units, 8th edition, table 8).
-            return converted(value.type, "mmHg") { $0.scaled(by: 1_000_000_000_000, over: 133_322_387_415) }
-        case ("pulse-rate", "/min"), ("heart-rate", "/min"):
-            return Metric(type: "pulse", unit: "bpm", value: number)
-        case ("glucose", "mg/dL"), ("glucose", "mmol/L"):
-            return Metric(type: "blood_glucose", unit: value.unit, value: number)
-        case ("body-temperature", "Cel"):
-            return Metric(type: "body_temperature", unit: "C", value: number)
-        case ("body-temperature", "[degF]"):
-            return converted("body_temperature", "C") {
-                $0.scaled(minus: 32, by: 5, over: 9, moreDecimals: 1)
-            }
-        case ("weight", "kg"):
-            return Metric(type: "body_weight", unit: "kg", value: number)
-        case ("weight", "[lb_av]"):
-            // 1 lb is 0.45359237 kg (the international pound of 1959).
-            return converted("body_weight", "kg") { $0.times(45_359_237, exponent: -8) }
-        case ("bmi", "kg/m2"):
-            return Metric(type: "bmi", unit: "kg/m2", value: number)
-        case ("spo2", "%"):
-            return Metric(type: "spo2", unit: "percent", value: number)
+        switch value.type {
+        case "systolic", "diastolic": return metric(value.type, "mmHg", in: "mm[Hg]")
+        case "pulse-rate", "heart-rate": return metric("pulse", "bpm", in: "/min")
+        case "glucose":
+            // Either of the two is fine.
+            guard ["mg/dL", "mmol/L"].contains(value.unit) else { return nil }
+            return metric("blood_glucose", value.unit, in: value.unit)
+        case "body-temperature": return metric("body_temperature", "C", in: "Cel")
+        case "weight": return metric("body_weight", "kg", in: "kg")
+        case "bmi": return metric("bmi", "kg/m2", in: "kg/m2")
+        case "spo2": return metric("spo2", "percent", in: "%")
         default: return nil
         }
     }
