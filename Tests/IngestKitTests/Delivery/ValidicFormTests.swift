@@ -113,6 +113,17 @@ import Testing
         #expect(try Self.body(absent) == nil)
     }
 
+    @Test(arguments: ["type-control-solution", "data-for-demonstration", "status-test-data"])
+    func aTestIsNobodysMeasurement(flag: String) throws {
+        var record = try Self.record(.glucose, [("glucose", 97, 0, "mg/dL")])
+        record.flags = ["location-finger", flag]
+        let content = try #require(RecordContent(json: record.json))
+        #expect(
+            content.reasonNotToFile(under: "patient-17") == "is no measurement of a person (\(flag))")
+        record.flags = ["location-finger"]
+        #expect(RecordContent(json: record.json)?.reasonNotToFile(under: "patient-17") == nil)
+    }
+
     @Test func aDayThatBeginsInAnotherZoneIsTheDayInUTC() throws {
         var record = try Self.record(.heartRate, [("heart-rate", 61, 0, "/min")])
         record.time.value = "2027-01-01T00:30:00+05:30"

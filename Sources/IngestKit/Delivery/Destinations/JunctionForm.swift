@@ -91,20 +91,12 @@ enum JunctionForm {
         of record: RecordContent, under user: String
     ) throws(Unfit) -> [(Series, Entry)] {
         if let reason = record.reasonNotToFile(under: user) { throw Unfit(words: reason) }
-        if let flag = record.flags.first(where: testFlags.contains) {
-            throw Unfit(words: "is no measurement of a person (\(flag))")
-        }
         let found = kinds.contains(record.kind) ? formed(record) : []
         guard !found.isEmpty else {
             throw Unfit(words: "has no value that this destination has a form for")
         }
         return found
     }
-
-    /// What a device says of readings that are nobody's.
-    private static let testFlags = Reading.controlSolutionFlags.union([
-        "data-for-demonstration", "data-for-testing", "status-test-data",
-    ])
 
     private static func formed(_ record: RecordContent) -> [(Series, Entry)] {
         if record.kind == .bloodPressure {
