@@ -6,37 +6,14 @@ import Testing
 /// Delivery to a FHIR server: what becomes of records by its answers.
 @Suite struct FHIRTests {
     /// A worker between a real store and the fake.
-    private struct Running {
+    private struct Running: RunningDelivery {
+        static let destination = "clinic"
+
         let store: SQLiteRecordStore
         let fhir: FHIR
         let worker: DeliveryWorker<FHIR>
         let task: Task<Void, any Error>
         let clock: DrivenClock
-
-        func stop() async throws {
-            task.cancel()
-            try await task.value
-            try await store.close()
-        }
-
-        func events(_ name: EventName) async throws -> [JournalEntry] {
-            try await store.events.filter { $0.name == name.rawValue }
-        }
-
-        func eventually(
-            _ count: Int, _ name: EventName, sourceLocation: SourceLocation = #_sourceLocation
-        ) async throws {
-            try await IngestKitTests.eventually("\(count) \(name.rawValue)", sourceLocation: sourceLocation) {
-                try await events(name).count >= count
-            }
-        }
-
-        func untilWaiting(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            try await IngestKitTests.eventually("the worker waits", sourceLocation: sourceLocation) {
-                if case .sending = worker.activity { return false }
-                return clock.sleeperCount == 1
-            }
-        }
     }
 
     private let fake = FakeFHIR()
@@ -52,39 +29,26 @@ import Testing
         _ body: (Running) async throws -> Void
     ) async throws {
         let (fake, clock) = (fake, clock)
-        let receiver = TestReceiver { fake.answer($0) }
-        let transport = HTTPTransport()
-        let result: Result<Void, any Error>
-        do {
-            try await withTemporaryDirectory { directory in
-                try await receiver.run { url in
-                    let store = try await SQLiteRecordStore.open(
-                        in: directory, clock: clock,
-                        destinations: [DestinationRouting(name: "clinic", order: .strict)])
-                    for record in records { try await store.add(record) }
-                    try await store.freeze(records)
-                    let fhir = FHIR(
-                        settings: FHIRSettings(
-                            url: url.replacing("/readings", with: "/r4"), patientSystem: patientSystem,
-                            authentication: authentication),
-                        transport: transport, clock: clock, credential: credential)
-                    let worker = DeliveryWorker(
-                        name: "clinic", gateway: "box", store: store, destination: fhir,
-                        batching: BatchSettings(maxRecords: 100, maxWait: .zero), clock: clock,
-                        random: { 1 }, events: EventLog(sink: RecordingSink()))
-                    let running = Running(
-                        store: store, fhir: fhir, worker: worker, task: Task { try await worker.run() },
-                        clock: clock)
-                    try await body(running)
-                    try await running.stop()
-                }
-            }
-            result = .success(())
-        } catch {
-            result = .failure(error)
+        try await withBackend({ fake.answer($0) }) { place in
+            let store = try await SQLiteRecordStore.open(
+                in: place.directory, clock: clock,
+                destinations: [DestinationRouting(name: "clinic", order: .strict)])
+            for record in records { try await store.add(record) }
+            try await store.freeze(records)
+            let fhir = FHIR(
+                settings: FHIRSettings(
+                    url: place.host + "/r4", patientSystem: patientSystem, authentication: authentication),
+                transport: place.transport, clock: clock, credential: credential)
+            let worker = DeliveryWorker(
+                name: "clinic", gateway: "box", store: store, destination: fhir,
+                batching: BatchSettings(maxRecords: 100, maxWait: .zero), clock: clock,
+                random: { 1 }, events: EventLog(sink: RecordingSink()))
+            let running = Running(
+                store: store, fhir: fhir, worker: worker, task: Task { try await worker.run() },
+                clock: clock)
+            try await body(running)
+            try await running.stop()
         }
-        try await transport.shutdown()
-        try result.get()
     }
 
     private static func id(_ number: Int) -> String { "00000000-0000-5000-8000-" + padded(number, 12) }
@@ -105,7 +69,7 @@ import Testing
                 fake.kept.filter { $0.type == "Patient" }.map(\.identifiers) == [
                     ["urn:oid:2.999.1|patient-17"]
                 ])
-            #expect(try await running.events(.submitted).allSatisfy { $0[.httpStatus] == "200" })
+            #expect(try await running.names(.submitted).allSatisfy { $0[.httpStatus] == "200" })
         }
     }
 
@@ -125,7 +89,7 @@ import Testing
         try await run(try Self.records(1...6)) { running in
             try await running.eventually(5, .submitted)
             try await running.eventually(1, .failed)
-            let failed = try await running.events(.failed)
+            let failed = try await running.names(.failed)
             #expect(failed.map { $0[.recordID] } == [Self.id(3)])
             #expect(failed.map { $0[.httpStatus] } == ["\(status)"])
             #expect(
@@ -140,7 +104,7 @@ import Testing
         }
         try await run(try Self.records(1...1)) { running in
             try await running.eventually(1, .failed)
-            #expect(try await running.events(.failed).map { $0[.httpStatus] } == ["412"])
+            #expect(try await running.names(.failed).map { $0[.httpStatus] } == ["412"])
         }
     }
 
@@ -154,7 +118,7 @@ import Testing
             running.clock.advance(by: .seconds(2))
             try await running.eventually(2, .submitted)
             #expect(fake.observations == (1...2).map(Self.name))
-            #expect(try await running.events(.failed).isEmpty)
+            #expect(try await running.names(.failed).isEmpty)
         }
     }
 
@@ -167,8 +131,8 @@ import Testing
         fake.answer(TestReceiver.Answer(status: status))
         try await run(try Self.records(1...2)) { running in
             try await running.eventually(1, event)
-            #expect(try await running.events(event).first?[.httpStatus] == "\(status)")
-            #expect(try await running.events(.failed).isEmpty)
+            #expect(try await running.names(event).first?[.httpStatus] == "\(status)")
+            #expect(try await running.names(.failed).isEmpty)
             fake.answer(nil)
             try await running.untilWaiting()
             running.clock.advance(by: .seconds(15 * 60))
@@ -193,9 +157,9 @@ import Testing
         try await run(try Self.records(1...1)) { running in
             try await running.eventually(1, .destinationMisconfigured)
             #expect(
-                try await running.events(.destinationMisconfigured).first?[.error]
+                try await running.names(.destinationMisconfigured).first?[.error]
                     == "answers with no Bundle of responses")
-            #expect(try await running.events(.submitted).isEmpty)
+            #expect(try await running.names(.submitted).isEmpty)
         }
     }
 
@@ -226,7 +190,7 @@ import Testing
         try await run(try Self.records(1...1)) { running in
             try await running.eventually(1, .destinationDown)
             #expect(
-                try await running.events(.destinationDown).first?[.error]
+                try await running.names(.destinationDown).first?[.error]
                     == "did not say what became of the records")
             fake.answer(nil)
             try await running.untilWaiting()
@@ -241,7 +205,7 @@ import Testing
         try await run(all) { running in
             try await running.eventually(2, .submitted)
             try await running.eventually(1, .failed)
-            let failed = try await running.events(.failed)
+            let failed = try await running.names(.failed)
             #expect(failed.map { $0[.error] } == ["unassigned"] && failed[0][.httpStatus] == nil)
             #expect(fake.observations == [1, 3].map(Self.name))
         }
@@ -256,7 +220,7 @@ import Testing
             try await running.eventually(1, .submitted)
             try await running.eventually(2, .failed)
             #expect(
-                try await running.events(.failed).map { $0[.error] } == [
+                try await running.names(.failed).map { $0[.error] } == [
                     "is of a subject that is no id of a Patient; name a patient_system", "HTTP 400",
                 ])
             #expect(!fake.kept.contains { $0.type == "Patient" })
@@ -279,7 +243,7 @@ import Testing
         try await run(records, authentication: authentication, credential: credential) { running in
             try await running.eventually(1, .submitted)
             #expect(fake.requests == 2)
-            #expect(try await running.events(.authRejected).isEmpty)
+            #expect(try await running.names(.authRejected).isEmpty)
         }
     }
 

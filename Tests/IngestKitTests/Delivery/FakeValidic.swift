@@ -55,10 +55,7 @@ final class FakeValidic: Sendable {
         }
     }
 
-    struct Fault: Error {
-        let what: String
-        init(_ what: String) { self.what = what }
-    }
+    typealias Fault = StrictJSON.Fault
 
     /// The units that the specification shows with each type.
     private static let units: [String: Set<String>] = [
@@ -69,88 +66,51 @@ final class FakeValidic: Sendable {
 
     /// - Returns: the `log_id`.
     static func check(_ body: [UInt8]) throws(Fault) -> String {
-        let record = try object(
-            body,
+        let record = try StrictJSON.object(
+            String(decoding: body, as: UTF8.self),
             [
                 "log_id", "start_time", "end_time", "utc_offset", "offset_origin", "metrics", "source",
                 "type",
                 "version",
             ],
             optional: ["user_notes"])
-        let id = try text(record, "log_id")
+        let id = try StrictJSON.text(record, "log_id")
         guard id.utf8.count == 36 else { throw Fault("log_id") }
-        let start = try text(record, "start_time")
-        guard start.utf8.count == 20, start.hasSuffix("Z"), try text(record, "end_time") == start else {
+        let start = try StrictJSON.text(record, "start_time")
+        guard start.utf8.count == 20, start.hasSuffix("Z"), try StrictJSON.text(record, "end_time") == start
+        else {
             throw Fault("start_time, end_time")
         }
         guard let offset = record["utc_offset"].flatMap({ Int($0) }), abs(offset) <= 14 * 3600 else {
             throw Fault("utc_offset")
         }
-        guard ["source", "profile", "user_defined"].contains(try text(record, "offset_origin")),
-            try text(record, "type") == "measurement", try text(record, "version") == "1.0"
+        guard ["source", "profile", "user_defined"].contains(try StrictJSON.text(record, "offset_origin")),
+            try StrictJSON.text(record, "type") == "measurement",
+            try StrictJSON.text(record, "version") == "1.0"
         else { throw Fault("offset_origin, type, version") }
-        let source = try object(Array((record["source"] ?? "").utf8), ["type", "device"])
-        _ = try text(source, "type")
-        let device = try object(Array((source["device"] ?? "").utf8), ["id", "model", "manufacturer"])
-        for name in device.keys where device[name] != "null" { _ = try text(device, name) }
-        let metrics = try elements(record["metrics"])
+        let source = try StrictJSON.object(record["source"], ["type", "device"])
+        _ = try StrictJSON.text(source, "type")
+        let device = try StrictJSON.object(source["device"], ["id", "model", "manufacturer"])
+        for name in device.keys where device[name] != "null" { _ = try StrictJSON.text(device, name) }
+        let metrics = try StrictJSON.elements(record["metrics"])
         if metrics.isEmpty { throw Fault("metrics") }
         for json in metrics {
-            let metric = try object(Array(json.utf8), ["type", "origin", "unit", "value"])
-            guard let units = units[try text(metric, "type")], units.contains(try text(metric, "unit")) else {
+            let metric = try StrictJSON.object(json, ["type", "origin", "unit", "value"])
+            guard let units = units[try StrictJSON.text(metric, "type")],
+                units.contains(try StrictJSON.text(metric, "unit"))
+            else {
                 throw Fault("type, unit")
             }
-            guard ["device", "manual", "unknown"].contains(try text(metric, "origin")),
-                let value = metric["value"], Double(value) != nil
-            else { throw Fault("origin, value") }
+            guard ["device", "manual", "unknown"].contains(try StrictJSON.text(metric, "origin"))
+            else { throw Fault("origin") }
+            _ = try StrictJSON.number(metric, "value")
         }
-        for json in try record["user_notes"].map(elements) ?? [] {
-            let note = try object(Array(json.utf8), ["type", "value"])
-            guard ["message", "relationship_to_meal"].contains(try text(note, "type")) else {
+        for json in try record["user_notes"].map(StrictJSON.elements) ?? [] {
+            let note = try StrictJSON.object(json, ["type", "value"])
+            guard ["message", "relationship_to_meal"].contains(try StrictJSON.text(note, "type")) else {
                 throw Fault("user_notes")
             }
         }
         return id
-    }
-
-    /// An object with all of these members, and no other ones than the optional, each as JSON.
-    private static func object(
-        _ bytes: [UInt8], _ names: Set<String>, optional: Set<String> = []
-    ) throws(Fault) -> [String: String] {
-        var members: [String: String] = [:]
-        do {
-            var scanner = JSONScanner(bytes)
-            try scanner.object { (name: String, scanner: inout JSONScanner) throws(JSONScanner.Malformed) in
-                members[String(name.dropFirst().dropLast())] = try scanner.value(depth: 1)
-            }
-            try scanner.end()
-        } catch {
-            throw Fault("JSON")
-        }
-        let found = Set(members.keys)
-        guard found.isSuperset(of: names), found.isSubset(of: names.union(optional)) else {
-            throw Fault("unknown or missing members: \(found.symmetricDifference(names).sorted())")
-        }
-        return members
-    }
-
-    private static func elements(_ json: String?) throws(Fault) -> [String] {
-        var elements: [String] = []
-        do {
-            var scanner = JSONScanner(Array((json ?? "").utf8))
-            try scanner.array { (scanner: inout JSONScanner) throws(JSONScanner.Malformed) in
-                elements.append(try scanner.value(depth: 1))
-            }
-        } catch {
-            throw Fault("JSON")
-        }
-        return elements
-    }
-
-    private static func text(_ members: [String: String], _ name: String) throws(Fault) -> String {
-        guard let json = members[name],
-            let text = try? JSONDecoder().decode(String.self, from: Data(json.utf8))
-        else { throw Fault("\(name) is no text") }
-        return text
     }
 }

@@ -6,46 +6,15 @@ import Testing
 
 /// A worker between a real store and Junction's fake, over real HTTP.
 struct JunctionBench {
-    /// What a test runs with.
-    struct Place {
-        let directory: String
-        let url: String
-        let transport: HTTPTransport
-    }
+    struct Running: RunningDelivery {
+        static let destination = "junction"
 
-    struct Running {
         let store: SQLiteRecordStore
         let session: JunctionSession
         let junction: Junction
         let worker: DeliveryWorker<Junction>
         let task: Task<Void, any Error>
         let clock: DrivenClock
-
-        func stop() async throws {
-            task.cancel()
-            try await task.value
-            try await store.close()
-        }
-
-        func names(_ names: EventName...) async throws -> [JournalEntry] {
-            try await store.events.filter { names.map(\.rawValue).contains($0.name) }
-        }
-
-        func eventually(
-            _ count: Int, _ name: EventName, sourceLocation: SourceLocation = #_sourceLocation
-        ) async throws {
-            try await IngestKitTests.eventually("\(count) \(name.rawValue)", sourceLocation: sourceLocation) {
-                try await names(name).count >= count
-            }
-        }
-
-        /// Waits until the worker has looked at everything and does nothing.
-        func untilIdle(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            try await IngestKitTests.eventually("the worker waits", sourceLocation: sourceLocation) {
-                if case .sending = worker.activity { return false }
-                return clock.sleeperCount == 1 && !store.wakeUp(for: "junction").isRaised
-            }
-        }
 
         /// As `ingestd sign-in --token` does.
         func signIn(_ token: String) async throws {
@@ -74,50 +43,26 @@ struct JunctionBench {
         private struct Full: Error {}
     }
 
-    final class Shared: Sendable {
-        private let text: Mutex<String>
-        init(_ text: String) { self.text = Mutex(text) }
-        var value: String { text.withLock { $0 } }
-        func replace(by other: String) { text.withLock { $0 = other } }
-    }
-
     let fake = FakeJunction()
     let clock = DrivenClock()
     let vault = Vault()
-    let key = Shared(FakeJunction.apiKey)
+    let key = SharedSecret(FakeJunction.apiKey)
 
-    func run(_ body: (Place) async throws -> Void) async throws {
+    func run(_ body: (DeliveryPlace) async throws -> Void) async throws {
         let fake = fake
-        let receiver = TestReceiver { fake.answer($0) }
-        let transport = HTTPTransport()
-        let result: Result<Void, any Error>
-        do {
-            try await withTemporaryDirectory { directory in
-                try await receiver.run { url in
-                    try await body(
-                        Place(
-                            directory: directory, url: url.replacing("/readings", with: ""),
-                            transport: transport))
-                }
-            }
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        try await transport.shutdown()
-        try result.get()
+        try await withBackend({ fake.answer($0) }, body)
     }
 
     static let providers = [2000: "omron_ble", 2050: "accuchek_ble"]
 
     func session(
-        _ place: Place, _ auth: Configuration.Destination.JunctionAuth = .apiKey,
+        _ place: DeliveryPlace, _ auth: Configuration.Destination.JunctionAuth = .apiKey,
         user: String = FakeJunction.user
     ) async -> JunctionSession {
         let key = key
         let session = JunctionSession(
             settings: JunctionSettings(
-                user: user, url: place.url, timeZone: "Europe/London", providers: Self.providers),
+                user: user, url: place.host, timeZone: "Europe/London", providers: Self.providers),
             access: auth == .apiKey ? .apiKey { key.value } : .signInToken, transport: place.transport,
             clock: clock, vault: vault.vault, told: { _ in })
         await session.open()
@@ -125,12 +70,12 @@ struct JunctionBench {
     }
 
     func start(
-        _ place: Place, _ auth: Configuration.Destination.JunctionAuth = .apiKey,
+        _ place: DeliveryPlace, _ auth: Configuration.Destination.JunctionAuth = .apiKey,
         batch: BatchSettings = BatchSettings(maxRecords: 100, maxWait: .zero), records: [Record] = []
     ) async throws -> Running {
         let store = try await SQLiteRecordStore.open(
             in: place.directory, clock: clock, destinations: [DestinationRouting(name: "junction")])
-        try await Self.fill(store, records)
+        try await store.fill(records)
         let session = await session(place, auth)
         if await session.standing != .closed {
             _ = try await store.adopt(FakeJunction.user, at: "junction")
@@ -143,13 +88,6 @@ struct JunctionBench {
         return Running(
             store: store, session: session, junction: junction, worker: worker,
             task: Task { try await worker.run() }, clock: clock)
-    }
-
-    static func fill(_ store: SQLiteRecordStore, _ records: [Record]) async throws {
-        for record in records {
-            try await store.add(record)
-            try await store.freeze([record])
-        }
     }
 
     /// Heart rates of this many beats, a minute apart.

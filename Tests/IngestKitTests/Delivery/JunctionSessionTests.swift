@@ -20,11 +20,11 @@ import Testing
 
     /// Signed in, and with the records 1 to `count` delivered.
     private func started(
-        _ place: JunctionBench.Place, _ count: Int = 1
+        _ place: DeliveryPlace, _ count: Int = 1
     ) async throws -> JunctionBench.Running {
         let running = try await bench.start(place, .signInToken)
         try await running.signIn(token)
-        try await JunctionBench.fill(running.store, try JunctionBench.records(1...count))
+        try await running.store.fill(try JunctionBench.records(1...count))
         try await running.eventually(count, .submitted)
         return running
     }
@@ -75,11 +75,11 @@ import Testing
             let running = try await started(place)
             let first = try #require(try tokens())
             bench.clock.advance(by: .seconds(3299))
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...2))
+            try await running.store.fill(try JunctionBench.records(2...2))
             try await running.eventually(2, .submitted)
             #expect(fake.count("/auth") == 1)
             bench.clock.advance(by: .seconds(1))
-            try await JunctionBench.fill(running.store, try JunctionBench.records(3...3))
+            try await running.store.fill(try JunctionBench.records(3...3))
             try await running.eventually(3, .submitted)
             let second = try #require(try tokens())
             #expect(fake.count("/auth") == 2)
@@ -94,7 +94,7 @@ import Testing
         try await bench.run { place in
             let running = try await started(place)
             bench.clock.advance(by: .seconds(30))
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...2))
+            try await running.store.fill(try JunctionBench.records(2...2))
             try await running.eventually(2, .submitted)
             #expect(fake.count("/auth") == 2)
             try await running.stop()
@@ -106,11 +106,11 @@ import Testing
             let running = try await started(place)
             fake.answer("/auth", 503)
             bench.clock.advance(by: .seconds(3400))
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...2))
+            try await running.store.fill(try JunctionBench.records(2...2))
             try await running.eventually(2, .submitted)
             #expect(fake.count("/auth") == 2)
             bench.clock.advance(by: .seconds(300))
-            try await JunctionBench.fill(running.store, try JunctionBench.records(3...3))
+            try await running.store.fill(try JunctionBench.records(3...3))
             try await running.eventually(1, .destinationDown)
             let down = try await running.names(.destinationDown)
             #expect(down[0][.error] == "the session could not be refreshed (HTTP 503)")
@@ -125,13 +125,13 @@ import Testing
         try await bench.run { place in
             let running = try await started(place)
             fake.endAccess()
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...2))
+            try await running.store.fill(try JunctionBench.records(2...2))
             try await running.eventually(2, .submitted)
             #expect(fake.count("/auth") == 2 && fake.count("/v2/timeseries") == 3)
             #expect(try await running.names(.authRejected, .retrying, .sessionEnded).isEmpty)
             // A new one that is rejected too is no reason to go on.
             fake.answer("/v2/timeseries", 401)
-            try await JunctionBench.fill(running.store, try JunctionBench.records(3...3))
+            try await running.store.fill(try JunctionBench.records(3...3))
             try await running.eventually(1, .authRejected)
             try await running.untilIdle()
             #expect(fake.count("/auth") == 3 && fake.count("/v2/timeseries") == 5)
@@ -186,7 +186,7 @@ import Testing
             let running = try await started(place)
             fake.endAccess()
             fake.endRefresh()
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...3))
+            try await running.store.fill(try JunctionBench.records(2...3))
             try await running.eventually(1, .sessionEnded)
             let ended = try await running.names(.sessionEnded)
             #expect(ended[0][.count] == "2" && ended[0][.httpStatus] == "400")
@@ -213,7 +213,7 @@ import Testing
             let running = try await started(place)
             fake.endAccess()
             fake.answer("/auth", 400, #"{"detail":{"error_type":"reauthentication_required"}}"#)
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...2))
+            try await running.store.fill(try JunctionBench.records(2...2))
             try await running.eventually(1, .authRejected)
             #expect(try tokens()?.isParked == true)
             try await running.untilIdle()
@@ -301,7 +301,7 @@ import Testing
             let first = try tokens()
             try await running.signIn(token)
             #expect(try tokens() != first)
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...2))
+            try await running.store.fill(try JunctionBench.records(2...2))
             try await running.eventually(2, .submitted)
             try await running.stop()
         }
@@ -313,7 +313,7 @@ import Testing
             let first = try await bench.start(place, records: try JunctionBench.records(1...1))
             try await first.eventually(1, .submitted)
             fake.answer("/v2/timeseries", 503)
-            try await JunctionBench.fill(first.store, try JunctionBench.records(2...3))
+            try await first.store.fill(try JunctionBench.records(2...3))
             try await first.eventually(1, .retrying)
             try await first.stop()
             fake.answerAsEver("/v2/timeseries")
@@ -344,8 +344,9 @@ import Testing
             }
             try await other.signIn(try JunctionSignInToken(fake.signInToken(for: Self.other)))
             #expect(await other.standing == .open)
-            let elsewhere = JunctionBench.Place(
-                directory: place.directory, url: place.url + "/elsewhere", transport: place.transport)
+            let elsewhere = DeliveryPlace(
+                directory: place.directory, url: place.url + "/elsewhere", transport: place.transport,
+                receiver: place.receiver)
             #expect(await bench.session(elsewhere, .signInToken, user: "patient-18").standing == .closed)
         }
     }
@@ -416,7 +417,7 @@ import Testing
         try await bench.run { place in
             let running = try await started(place)
             fake.answer("/v2/timeseries", 400, "no access-2, no refresh-2")
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...2))
+            try await running.store.fill(try JunctionBench.records(2...2))
             try await running.eventually(1, .failed)
             let secrets = [try #require(try tokens()).access, try #require(try tokens()).refresh]
             let events = try await running.store.events.map { "\($0)" }.joined()

@@ -32,7 +32,7 @@ import Testing
             #expect(fake.samples.count == 22 && fake.faults.isEmpty)
             #expect(fake.samples["\(user)/systolic/omron_ble/cuff/2026-11-20T08:15:00Z"] == "138 mmHg")
             // Nothing of it is asked for again.
-            try await JunctionBench.fill(running.store, try JunctionBench.records(21...21))
+            try await running.store.fill(try JunctionBench.records(21...21))
             try await running.eventually(22, .submitted)
             #expect(fake.requests.count == 6)
             try await running.stop()
@@ -61,7 +61,7 @@ import Testing
             try await running.eventually(1, .submitted)
             fake.disconnect()
             bench.clock.advance(by: .seconds(61))
-            try await JunctionBench.fill(running.store, try JunctionBench.records(2...2))
+            try await running.store.fill(try JunctionBench.records(2...2))
             try await running.eventually(2, .submitted)
             #expect(fake.count("/v2/link") == 2 && fake.count("/v2/timeseries") == 3)
             #expect(try await running.names(.failed, .retrying).isEmpty)

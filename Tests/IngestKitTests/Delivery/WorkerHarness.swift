@@ -19,37 +19,16 @@ struct WorkerHarness {
     }
 
     /// A running worker.
-    struct Running {
+    struct Running: RunningDelivery {
+        static let destination = "clinic"
+
         let store: SQLiteRecordStore
         let worker: DeliveryWorker<Webhook>
         let task: Task<Void, any Error>
         let clock: DrivenClock
 
-        /// Waits until the worker does nothing but wait, for the clock or for records.
-        func untilWaiting(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            try await IngestKitTests.eventually("the worker waits", sourceLocation: sourceLocation) {
-                if case .sending = worker.activity { return false }
-                return clock.sleeperCount == 1
-            }
-        }
-
-        /// Cancels the worker, waits for its end and closes the file.
-        func stop() async throws {
-            task.cancel()
-            try await task.value
-            try await store.close()
-        }
-
         func count(_ name: EventName) async throws -> Int {
             try await store.events.filter { $0.name == name.rawValue }.count
-        }
-
-        func eventually(_ count: Int, _ name: EventName, sourceLocation: SourceLocation = #_sourceLocation)
-            async throws
-        {
-            try await IngestKitTests.eventually("\(count) \(name.rawValue)", sourceLocation: sourceLocation) {
-                try await self.count(name) >= count
-            }
         }
     }
 
@@ -90,23 +69,11 @@ func withHarness(
     _ answer: @escaping @Sendable (TestReceiver.Received) -> TestReceiver.Answer,
     _ body: (WorkerHarness, TestReceiver) async throws -> Void
 ) async throws {
-    let receiver = TestReceiver(answer)
-    let transport = HTTPTransport()
-    let result: Result<Void, any Error>
-    do {
-        try await withTemporaryDirectory { directory in
-            try await receiver.run { url in
-                try await body(
-                    WorkerHarness(
-                        directory: directory, clock: DrivenClock(), transport: transport,
-                        sink: RecordingSink(), url: url),
-                    receiver)
-            }
-        }
-        result = .success(())
-    } catch {
-        result = .failure(error)
+    try await withBackend(answer) { place in
+        try await body(
+            WorkerHarness(
+                directory: place.directory, clock: DrivenClock(), transport: place.transport,
+                sink: RecordingSink(), url: place.url),
+            place.receiver)
     }
-    try await transport.shutdown()
-    try result.get()
 }
