@@ -14,10 +14,13 @@ import gzip
 import json
 import re
 import sys
-import threading
 import urllib.parse
 import uuid
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Fakes"))
+from fakes import Backend, Number, Refused, members, need, serve  # noqa: E402
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 SLUGS = {"omron_ble", "beurer_ble", "accuchek_ble", "contour_ble", "onetouch_ble", "freestyle_libre_ble", "manual"}
@@ -33,45 +36,29 @@ UNITS = {
 BODY = ["body_mass", "body_fat_percentage", "body_mass_index", "waist_circumference", "lean_body_mass"]
 
 
-class Refused(Exception):
-    def __init__(self, words, status=422, detail=None):
-        super().__init__(words)
-        self.status, self.detail = status, detail or words
-
-
-def need(truth, words, status=422):
-    if not truth:
-        raise Refused(words, status)
-
-
-def members(value, names, optional=()):
-    need(isinstance(value, dict), "expected an object")
-    need(set(names) <= set(value), f"missing: {sorted(set(names) - set(value))}")
-    unknown = set(value) - set(names) - set(optional)
-    need(not unknown, f"unknown: {sorted(unknown)}")
-    return value
-
-
 def moment(value):
     need(isinstance(value, str) and MOMENT.fullmatch(value), f"no moment in UTC and whole seconds: {value}")
     return value
 
 
-class Backend:
+class Junction(Backend):
     def __init__(self, key):
-        self.lock = threading.Lock()
+        super().__init__()
         self.key = key
         self.users, self.sign_in, self.access, self.refresh = {}, {}, {}, {}
-        self.connected, self.samples, self.requests, self.faults = set(), {}, [], []
+        self.connected, self.samples = set(), {}
         self.status = None
         self.reauthenticate = False
         self.issued = 0
 
     def state(self):
         return {
-            "users": self.users, "connected": sorted("/".join(pair) for pair in self.connected), "samples": self.samples,
-            "sessions": len(self.access), "requests": self.requests, "faults": self.faults,
+            "users": self.users, "connected": sorted("/".join(pair) for pair in self.connected),
+            "samples": self.samples, "sessions": len(self.access),
         }
+
+    def refusal(self, refused):
+        return {"detail": refused.answer or str(refused)}
 
     def control(self, change):
         members(change, [], ["status", "end_access", "end_user", "reauthenticate", "disconnect"])
@@ -83,7 +70,6 @@ class Backend:
             self.refresh = {}
         if change.get("disconnect"):
             self.connected = set()
-        return {}
 
     def caller(self, headers):
         """Whose requests these are: nobody's in particular with the key."""
@@ -99,6 +85,9 @@ class Backend:
         need(caller in (None, user), "another user's", 403)
 
     def post(self, path, headers, body):
+        return 200, self.answer(path, headers, body)
+
+    def answer(self, path, headers, body):
         parts = path.strip("/").split("/")
         if parts[:2] == ["v2", "user"] and parts[3:] == ["sign_in_token"]:
             # The customer's backend asks for it, and not the gateway.
@@ -224,66 +213,12 @@ class Backend:
         self.samples.update(found)
 
 
-class Number:
-    def __init__(self, text):
-        self.text = text
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        with self.server.backend.lock:
-            if self.path == "/state":
-                self.reply(200, self.server.backend.state())
-            else:
-                self.reply(404, {})
-
-    def do_POST(self):
-        backend = self.server.backend
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        with backend.lock:
-            try:
-                if self.path == "/control":
-                    return self.reply(200, backend.control(json.loads(body)))
-                backend.requests.append(self.path)
-                self.reply(200, backend.post(self.path, headers, body))
-            except Refused as refused:
-                self.refuse(refused)
-            except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-                self.refuse(Refused(f"not understood: {error!r}"))
-
-    def refuse(self, refused):
-        print(f"{refused.status}  {self.path}: {refused}", file=sys.stderr, flush=True)
-        if refused.status == 422:
-            self.server.backend.faults.append(f"{self.path}: {refused}")
-        self.reply(refused.status, {"detail": refused.detail})
-
-    def reply(self, status, value):
-        body = (json.dumps(value, indent=1 if self.path == "/state" else None) + "\n").encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8090, help="on 127.0.0.1; 0 takes a free one")
     parser.add_argument("--key", default="fake-api-key", help="the API key that it takes")
     arguments = parser.parse_args()
-    server = ThreadingHTTPServer(("127.0.0.1", arguments.port), Handler)
-    server.backend = Backend(arguments.key)
-    print(f"listening on http://127.0.0.1:{server.server_address[1]}", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
+    serve(Junction(arguments.key), arguments.port)
 
 
 if __name__ == "__main__":
