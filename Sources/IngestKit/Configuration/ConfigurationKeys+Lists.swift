@@ -56,8 +56,8 @@ extension ConfigurationKeys {
             KeyDescription(
                 "url", "URL",
                 default:
-                    "required for webhook, fhir, spike, mqtt; `https://api.v2.validic.com` for validic; by region and "
-                    + "environment for junction",
+                    "required for webhook, fhir, spike, mqtt; `https://api.v2.validic.com` for validic, "
+                    + "`https://api.validic.com` with `api: v1`; by region and environment for junction",
                 "`https://`, or `mqtts://` for mqtt; `http://` and `mqtt://` for loopback hosts alone."),
             KeyDescription(
                 "credential", "credential", default: "none",
@@ -113,7 +113,15 @@ extension ConfigurationKeys {
                 "How requests authenticate: fhir's `credential` is a token, or `USER:PASSWORD`. The other types do not "
                     + "use it."),
             KeyDescription(
-                "organization", "text", default: "none", "Organization of validic.", hasEffect: false),
+                "api", "`inform` or `v1`", default: "`inform`",
+                "Which API of validic: the measurements of Inform Connect, or the record forms of the first one."
+            ),
+            KeyDescription(
+                "organization", "text", default: "none; required for validic with `api: v1`",
+                "Validic's id of the organization that the person belongs to."),
+            KeyDescription(
+                "user_id", "text", default: "`user`",
+                "Validic's id of the person, with `api: v1`: the `_id` of the answer that made the user."),
             KeyDescription(
                 "application_id", "text", default: "`ingestd` for validic, `ingestd-GATEWAY-NAME` for mqtt",
                 "What validic calls the gateway as a source of records; the client identifier of mqtt."),
@@ -145,7 +153,9 @@ extension ConfigurationKeys {
         "patient_system": [.fhir],
         "region": [.junction],
         "environment": [.junction, .validic],
+        "api": [.validic],
         "organization": [.validic],
+        "user_id": [.validic],
         "application_id": [.validic, .mqtt],
         "main_callback_url": [.spike],
         "topic": [.mqtt],

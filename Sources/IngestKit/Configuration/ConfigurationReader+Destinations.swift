@@ -45,7 +45,7 @@ extension ConfigurationReader {
         if type?.hasSession == true {
             _ = entries.required("user", "the person for whom to sign in")
         }
-        if type == .validic { _ = entries.required("credential", "the person's access token") }
+        if type == .validic { readValidic(entries, into: &destination) }
         if type == .junction { readJunction(entries, into: &destination) }
         if type == .spike { checkCallback(entries, destination) }
         if type == .fhir, let auth = destination.auth, FHIRSettings.Authentication(rawValue: auth) == nil {
@@ -96,6 +96,22 @@ extension ConfigurationReader {
             )
         case .signInToken:
             entries["credential"]?.warning("has no effect with auth: sign-in-token; auth: api-key uses it")
+        }
+    }
+
+    private func readValidic(_ entries: MappingReader, into destination: inout Destination) {
+        destination.validicAPI = entries["api"]?.choice() ?? destination.validicAPI
+        destination.userID = entries["user_id"]?.text()
+        _ = entries.required("credential", "the person's access token")
+        let unused: [String]
+        switch destination.validicAPI {
+        case .inform: unused = ["organization", "user_id"]
+        case .v1:
+            _ = entries.required("organization", "the id of the organization")
+            unused = ["application_id"]
+        }
+        for key in unused {
+            entries[key]?.warning("has no effect with api: \(destination.validicAPI.rawValue)")
         }
     }
 

@@ -9,17 +9,6 @@ extension Configuration {
 
             /// Whether a request holds one record, whatever `batch` says.
             var takesOneRecord: Bool { self == .validic || self == .spike }
-
-            /// The kinds of records that it has a form for; nil is every kind.
-            var deliveredKinds: Set<RecordKind>? {
-                switch self {
-                case .junction: Junction.kinds
-                case .validic: Validic.kinds
-                case .spike: Spike.kinds
-                case .fhir: FHIR.kinds
-                default: nil
-                }
-            }
         }
 
         public struct Batch: Sendable, Hashable {
@@ -78,7 +67,11 @@ extension Configuration {
         public var auth: String?
         /// `auth` of type junction.
         public var junctionAuth: JunctionAuth
+        /// Of type validic.
+        public var validicAPI: ValidicAPI
         public var organization: String?
+        /// The person by the backend's id, where that is not `user`.
+        public var userID: String?
         public var applicationID: String?
         public var mainCallbackURL: String?
         /// The topic that records are published under.
@@ -99,6 +92,7 @@ extension Configuration {
             region = .us
             environment = .production
             junctionAuth = .signInToken
+            validicAPI = .inform
         }
 
         /// Whether the URL leads to this machine itself, and not by way of another.
@@ -108,12 +102,20 @@ extension Configuration {
 
         /// The kinds of records that go here; nil is every kind.
         public var deliveredKinds: Set<RecordKind>? {
-            guard let own = type.deliveredKinds else { return kinds.map(Set.init) }
+            guard let own = forms else { return kinds.map(Set.init) }
             return kinds.map { own.intersection($0) } ?? own
         }
 
         /// The kinds of records that it has a form for; nil is every kind.
-        public var forms: Set<RecordKind>? { type.deliveredKinds }
+        public var forms: Set<RecordKind>? {
+            switch type {
+            case .junction: Junction.kinds
+            case .validic: validicAPI == .v1 ? ValidicRecord.kinds : Validic.kinds
+            case .spike: Spike.kinds
+            case .fhir: FHIR.kinds
+            case .webhook, .mqtt: nil
+            }
+        }
 
         /// How many records go in one request.
         public var batching: BatchSettings {

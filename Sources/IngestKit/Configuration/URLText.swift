@@ -46,6 +46,17 @@ struct URLText {
         }
     }
 
+    /// A text as a part of a path, or a value of a form: what is not unreserved is encoded (RFC 3986 section 2.3).
+    static func percentEncoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+                String(UnicodeScalar(byte))
+            default: "%" + Hex.text([byte]).uppercased()
+            }
+        }.joined()
+    }
+
     /// `localhost` (RFC 6761), 127.0.0.0/8 (RFC 1122) or ::1.
     var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }

@@ -82,8 +82,7 @@ extension Gateway {
     ) -> Delivery {
         let credentials = credentials
         let validic = Validic(
-            settings: ValidicSettings(
-                user: user, url: destination.url, sourceType: destination.applicationID),
+            settings: destination.validicSettings(user: user),
             transport: parts.transports[destination], clock: clock,
             token: { [name = destination.credential] in
                 guard let name else { return "" }

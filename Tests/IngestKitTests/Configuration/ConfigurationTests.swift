@@ -93,7 +93,7 @@ import Testing
                  proxy: "http://127.0.0.1:3128", user: u, auth: bearer, order: strict}
               - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3"}
               - {name: c, type: junction, user: p, region: eu, environment: sandbox}
-              - {name: d, type: validic, organization: o, user: p, credential: t, kinds: [glucose, battery]}
+              - {name: d, type: validic, api: v1, organization: o, user: p, credential: t, kinds: [glucose, battery]}
               - {name: e, type: spike, url: "https://x.example/cb/a", credential: s,
                  main_callback_url: "https://x.example/cb"}
               - {name: f, type: mqtt, url: "mqtts://broker.example", topic: "wards/{subject}",
@@ -278,6 +278,46 @@ import Testing
         let found = try Samples.findings("destinations: [{name: a, type: validic}]")
         #expect(found.contains { $0.contains("destinations[0].user: expected the person") })
         #expect(found.contains { $0.contains("destinations[0].credential: expected the person's") })
+    }
+
+    @Test func validicsFirstAPIHasKeysOfItsOwn() throws {
+        func findings(_ keys: String) throws -> [String] {
+            try Samples.findings(
+                "peripherals: [{id: 1002, address: \"00:11:22:33:44:55\", subject: u}]\n"
+                    + "destinations: [{name: a, type: validic, user: u, credential: c\(keys)}]")
+        }
+        #expect(try findings(", api: v1, organization: o, user_id: i").isEmpty)
+        #expect(
+            try findings(", api: v1") == [
+                "c.yaml:2:16: destinations[0].organization: expected the id of the organization, but the key is "
+                    + "missing"
+            ])
+        #expect(
+            try findings(", api: v1, organization: o, application_id: i") == [
+                "c.yaml:2:107: destinations[0].application_id: warning: has no effect with api: v1"
+            ])
+        #expect(
+            try findings(", organization: o, user_id: i") == [
+                "c.yaml:2:79: destinations[0].organization: warning: has no effect with api: inform",
+                "c.yaml:2:91: destinations[0].user_id: warning: has no effect with api: inform",
+            ])
+        #expect(
+            try findings(", api: v2") == [
+                "c.yaml:2:70: destinations[0].api: expected inform or v1, found \"v2\""
+            ])
+        let text = """
+            destinations:
+              - {name: a, type: validic, api: v1, organization: o, user: u, credential: c}
+              - {name: b, type: webhook, api: v1, url: "https://x"}
+            """
+        let destinations = try Samples.parse(text).configuration.destinations
+        #expect(destinations[0].validicSettings(user: "u").api == .v1(organization: "o", userID: "u"))
+        #expect(destinations[0].forms?.contains(.bodyComposition) == true)
+        #expect(destinations[0].deliveredKinds?.contains(.heartRate) == false)
+        #expect(
+            try Samples.findings(text).contains {
+                $0.contains("[1].api: warning: has no effect for type webhook")
+            })
     }
 
     @Test func anAPIKeyIsForTrials() throws {

@@ -53,7 +53,7 @@ struct JunctionClient: Sendable {
 
     /// Asks for tokens (RFC 6749).
     func tokens(_ fields: [(String, String)], at url: String) async -> Reply {
-        let form = fields.map { $0.0 + "=" + Self.escaped($0.1) }.joined(separator: "&")
+        let form = fields.map { $0.0 + "=" + URLText.percentEncoded($0.1) }.joined(separator: "&")
         return await send(
             Array(form.utf8), to: url, [("Content-Type", "application/x-www-form-urlencoded")],
             hiding: nil)
@@ -81,17 +81,6 @@ struct JunctionClient: Sendable {
     private static func failure(_ words: String) -> Reply {
         Reply(
             status: nil, meaning: .unavailable(httpStatus: nil, error: words, retryAfter: nil), body: nil)
-    }
-
-    /// Percent-encodes what is not unreserved (RFC 3986 section 2.3).
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-                String(UnicodeScalar(byte))
-            default: "%" + Hex.text([byte]).uppercased()
-            }
-        }.joined()
     }
 }
 

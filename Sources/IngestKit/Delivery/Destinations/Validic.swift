@@ -1,37 +1,20 @@
-/// What the operator set for Validic.
-public struct ValidicSettings: Sendable, Hashable {
-    /// The person whose access token it is, by the name that records have as `subject`.
-    public let user: String
-    /// Where its API is, up to `/connect`.
-    public let url: String
-    /// What Validic calls the gateway as a source of records.
-    public let sourceType: String
-
-    /// The host of the Inform API.
-    public static let defaultURL = "https://api.v2.validic.com"
-    public static let defaultSourceType = "ingestd"
-
-    public init(user: String, url: String? = nil, sourceType: String? = nil) {
-        self.user = user
-        self.url = url ?? Self.defaultURL
-        self.sourceType = sourceType ?? Self.defaultSourceType
-    }
-
-    var measurements: String {
-        (url.hasSuffix("/") ? String(url.dropLast()) : url) + "/connect/provider/data/measurements"
-    }
-}
-
-/// Posts records as measurements of Validic's Inform Connect API, one in a request, for the one person whose access
-/// token it has (docs/destinations/validic.md).
+/// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements of its
+/// Inform Connect API, or as records of its first API (docs/destinations/validic.md).
 public final class Validic: Destination {
-    /// The kinds that have a form there.
+    /// The kinds that have a form there as measurements.
     public static let kinds: Set<RecordKind> = [
         .bloodPressure, .glucose, .bodyTemperature, .weight, .pulseOximetry, .heartRate, .miScale,
     ]
 
     private let settings: ValidicSettings
     private let posts: AuthorizedPosts<String>
+
+    /// A record on its way: where to, and its bytes under a token.
+    private struct Request {
+        let url: String
+        let headers: @Sendable (_ token: String) -> [(String, String)]
+        let body: @Sendable (_ token: String) -> [UInt8]
+    }
 
     public init(
         settings: ValidicSettings, transport: HTTPTransport, clock: any GatewayClock,
@@ -46,10 +29,10 @@ public final class Validic: Destination {
             return .unfit(error: "is not one record that can be read")
         }
         if let reason = record.reasonNotToFile(under: settings.user) { return .unfit(error: reason) }
-        guard let body = Self.body(of: record, sourceType: settings.sourceType) else {
+        guard let request = request(for: record) else {
             return .unfit(error: "has no value that this destination has a form for")
         }
-        let answer = await posts.perform { await self.post(body, token: $0) }
+        let answer = await posts.perform { await self.post(request, token: $0) }
         // The token is all of the session.
         return answer == .unauthorized(httpStatus: 401) ? .sessionEnded(httpStatus: 401) : answer
     }
@@ -58,15 +41,42 @@ public final class Validic: Destination {
     /// - Returns: false where the token is the one that the server rejected: to try it again would not help.
     public func renew() async -> Bool { await posts.renew() }
 
-    private func post(_ body: [UInt8], token: String) async -> DeliveryAnswer {
-        let headers = [
-            ("Content-Type", "application/json"), ("Authorization", "Bearer \(token)"),
-            ("User-Agent", "ingestd"),
-        ]
-        let answer = await posts.post(body, to: settings.measurements, headers: headers, hiding: token)
+    private func request(for record: RecordContent) -> Request? {
+        let common = [("Content-Type", "application/json"), ("User-Agent", "ingestd")]
+        switch settings.api {
+        case .inform(let sourceType):
+            return Self.body(of: record, sourceType: sourceType).map { body in
+                Request(
+                    url: settings.base + "/connect/provider/data/measurements",
+                    headers: { common + [("Authorization", "Bearer \($0)")] }, body: { _ in body })
+            }
+        case .v1(let organization, let userID):
+            return ValidicRecord(record).map { form in
+                Request(
+                    url: settings.base + form.path(organization: organization, userID: userID),
+                    headers: { _ in common + [("Accept", "application/json")] }, body: form.body(token:))
+            }
+        }
+    }
+
+    private func post(_ request: Request, token: String) async -> DeliveryAnswer {
+        let answer = await posts.post(
+            request.body(token), to: request.url, headers: request.headers(token), hiding: token,
+            refusals: settings.api.refusals)
         // The log_id names the record, which is there already.
         if case .inProgress(let status, _) = answer { return .taken(httpStatus: status) }
         return answer
+    }
+}
+
+extension ValidicSettings.API {
+    /// Statuses that are about the content there, beside those that always are.
+    fileprivate var refusals: Set<Int> {
+        switch self {
+        case .inform: []
+        // Nothing public says that the record is there then.
+        case .v1: [409]
+        }
     }
 }
 

@@ -64,9 +64,11 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
     /// - Parameters:
     ///   - token: left out of the server's words: it may say back what it was sent, and they are kept for operators to
     ///     see.
+    ///   - refusals: statuses that say of this content that it is not taken, beside those that always do.
     ///   - success: what a status of 2xx means, where the body says that.
     func post(
         _ body: [UInt8], to url: String, headers: [(String, String)], hiding token: String?,
+        refusals: Set<Int> = [],
         success: (_ httpStatus: Int, _ reply: String?) -> DeliveryAnswer = { status, _ in
             .taken(httpStatus: status)
         }
@@ -77,6 +79,9 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
             let reply = Self.hide(token, in: answer.body)
             if (200..<300).contains(answer.status) { return success(answer.status, reply) }
+            if refusals.contains(answer.status) {
+                return .refused(httpStatus: answer.status, error: "HTTP \(answer.status)", reply: reply)
+            }
             return DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: reply)
         } catch {
             return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)

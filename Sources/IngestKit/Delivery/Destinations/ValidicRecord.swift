@@ -1,0 +1,123 @@
+/// A record in the form of Validic's first API (docs/destinations/validic.md). The same record gives the same bytes, but
+/// for the token, which is in them when they are sent and at no other time.
+struct ValidicRecord: Sendable {
+    /// The record types that have something of ours; each is also the last part of the URL, and the name in the body.
+    enum Form: String, Sendable {
+        case biometrics, diabetes, weight
+    }
+
+    /// The kinds that have a form there.
+    static let kinds: Set<RecordKind> = [
+        .bloodPressure, .glucose, .glucoseContext, .bodyTemperature, .weight, .bodyComposition,
+        .pulseOximetry, .miScale,
+    ]
+
+    let form: Form
+    /// The record's members, as JSON.
+    private let content: [UInt8]
+
+    /// Nil where nothing of the record has a form.
+    init?(_ record: RecordContent) {
+        guard let form = Form(record.kind), let moment = DeviceTime(wallSeconds: record.time) else {
+            return nil
+        }
+        self.form = form
+        let numbers = Self.numbers(of: record, in: form)
+        let meal = record.flags.lazy.compactMap { Self.relationshipToMeal[$0] }.first
+        guard !numbers.isEmpty || meal != nil else { return nil }
+        var text = JSONText()
+        text.beginObject()
+        text.member("activity_id", record.id)
+        text.member("timestamp", "\(moment)+00:00")
+        text.member("utc_offset", Self.offset(record.utcOffsetSeconds))
+        for (name, number) in numbers {
+            text.key(name)
+            text.value(json: Array(number.utf8))
+        }
+        text.extras(of: record, meal: meal)
+        text.endObject()
+        content = text.bytes
+    }
+
+    func path(organization: String, userID: String) -> String {
+        let places = [organization, userID].map(URLText.percentEncoded)
+        return "/v1/organizations/\(places[0])/users/\(places[1])/\(form.rawValue).json"
+    }
+
+    func body(token: String) -> [UInt8] {
+        var text = JSONText()
+        text.beginObject()
+        text.member("access_token", token)
+        text.key(form.rawValue)
+        text.value(json: content)
+        text.endObject()
+        return text.bytes
+    }
+
+    /// The members with numbers, each once, in the order in which the record has them.
+    private static func numbers(
+        of record: RecordContent, in form: Form
+    ) -> [(name: String, number: String)] {
+        var found: [(name: String, number: String)] = []
+        for value in record.values {
+            // What Validic files an upper-arm monitor's pulse as; of a strap or an oximeter it would not be true.
+            if value.type == "pulse-rate", record.kind != .bloodPressure { continue }
+            guard let (name, unit) = members[form]?[value.type], !found.contains(where: { $0.name == name }),
+                let number = value.number(in: unit)
+            else { continue }
+            found.append((name, number))
+        }
+        return found
+    }
+
+    /// By our types: the names there, and their units in UCUM.
+    private static let members: [Form: [String: (name: String, unit: String)]] = [
+        .biometrics: [
+            "systolic": ("systolic", "mm[Hg]"), "diastolic": ("diastolic", "mm[Hg]"),
+            "pulse-rate": ("resting_heartrate", "/min"), "spo2": ("spo2", "%"),
+            "body-temperature": ("temperature", "Cel"),
+        ],
+        .diabetes: ["glucose": ("blood_glucose", "mg/dL"), "hba1c": ("hba1c", "%")],
+        .weight: [
+            "weight": ("weight", "kg"), "height": ("height", "cm"), "bmi": ("bmi", "kg/m2"),
+            "body-fat": ("fat_percent", "%"), "fat-free-mass": ("free_mass", "kg"),
+        ],
+    ]
+
+    /// By our flags.
+    private static let relationshipToMeal = [
+        "meal-preprandial": "before", "meal-postprandial": "after", "meal-fasting": "fasting",
+        "meal-casual": "random",
+    ]
+
+    /// `+01:00`.
+    private static func offset(_ seconds: Int) -> String {
+        let minutes = abs(seconds) / 60
+        return (seconds < 0 ? "-" : "+") + padded(minutes / 60, 2) + ":" + padded(minutes % 60, 2)
+    }
+}
+
+extension ValidicRecord.Form {
+    fileprivate init?(_ kind: RecordKind) {
+        switch kind {
+        case .bloodPressure, .pulseOximetry, .bodyTemperature: self = .biometrics
+        case .glucose, .glucoseContext: self = .diabetes
+        case .weight, .bodyComposition, .miScale: self = .weight
+        default: return nil
+        }
+    }
+}
+
+extension JSONText {
+    /// What Validic's own members have no place for.
+    fileprivate mutating func extras(of record: RecordContent, meal: String?) {
+        let isUpperBound = record.timeSource == .unknown
+        guard meal != nil || record.related != nil || isUpperBound else { return }
+        key("extras")
+        beginObject()
+        if let meal { member("relationship_to_meal", meal) }
+        if let related = record.related { member("related_activity_id", related) }
+        if isUpperBound { member("time", "measured then or earlier") }
+        endObject()
+    }
+}
