@@ -12,6 +12,8 @@ public enum XMLError: Error, Equatable {
     case tooDeep
     case tagTooLong
     case tooManyNames
+    /// The machine has none left to read it with.
+    case noMemory
 }
 
 /// What is told of a document's elements.
@@ -45,10 +47,10 @@ public final class XMLStream {
     private var attributes: [UInt: String] = [:]
 
     /// - Parameter handler: called from within `feed`.
-    public init(_ handler: any XMLHandler) {
+    /// - Throws: `.noMemory`.
+    public init(_ handler: any XMLHandler) throws(XMLError) {
         self.handler = handler
-        // It has no memory for itself only where there is none at all.
-        guard let parser = unsafe XML_ParserCreate(nil) else { fatalError("no memory") }
+        guard let parser = unsafe XML_ParserCreate(nil) else { throw .noMemory }
         unsafe self.parser = parser
         // It is called back only while `feed` runs, which holds self.
         unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())

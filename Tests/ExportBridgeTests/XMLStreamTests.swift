@@ -21,7 +21,7 @@ private final class Notes: XMLHandler {
     /// Parses a document in pieces of this size.
     private func parse(_ document: String, piece: Int = 7) throws -> [String] {
         let notes = Notes()
-        let stream = XMLStream(notes)
+        let stream = try XMLStream(notes)
         var rest = Array(document.utf8)[...]
         while !rest.isEmpty {
             try stream.feed(rest.prefix(piece))

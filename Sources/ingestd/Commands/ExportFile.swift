@@ -86,6 +86,8 @@ final class ExportFile {
             CommandFailure(.badData, "\(path): line \(line + lines) of its document is no XML: \(again)")
         case .brokenOff(let line):
             CommandFailure(.badData, "\(path): its document breaks off at line \(line + lines): \(again)")
+        case .noMemory:
+            CommandFailure(.tryAgain, "\(path): there is no memory left to read it with")
         case .documentType, .tooDeep, .tagTooLong, .tooManyNames:
             CommandFailure(
                 .badData, "\(path): its document \(words(error)), which no export of Apple Health does")

@@ -19,9 +19,15 @@ final class HealthImport {
     private var given = 0
     private var ratio = 0.0
 
-    init(_ selection: HealthExport.Selection, into inlet: EntryInlet, progress: ProgressLine) {
+    init(
+        _ selection: HealthExport.Selection, into inlet: EntryInlet, progress: ProgressLine
+    ) throws(CommandFailure) {
         export = HealthExport(selection)
-        parser = XMLStream(Handler(export: export))
+        do throws(XMLError) {
+            parser = try XMLStream(Handler(export: export))
+        } catch {
+            throw CommandFailure(.tryAgain, "there is no memory left to read the export with")
+        }
         self.inlet = inlet
         self.progress = progress
     }

@@ -47,7 +47,13 @@ struct Import: ParsableCommand {
             // Before anything is taken in hand.
             let source = try ExportFile(file)
             let inlet = try await EntryInlet.open(configuration, environment: environment)
-            let run = HealthImport(selection, into: inlet, progress: ProgressLine())
+            let run: HealthImport
+            do {
+                run = try HealthImport(selection, into: inlet, progress: ProgressLine())
+            } catch {
+                await inlet.close()
+                throw error
+            }
             let failure = await run.read(source)
             await inlet.close()
             try StandardOutput.write(json ? run.json + "\n" : run.words)
