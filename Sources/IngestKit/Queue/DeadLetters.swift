@@ -5,8 +5,8 @@ public struct DeadLetter: Sendable, Equatable {
 
     public let id: RecordID
     public let kind: String
-    /// The model's number in the catalogue.
-    public let peripheralID: Int
+    /// The model's number in the catalogue; nil for an entry or an import, which are of none.
+    public let peripheralID: Int?
     public let alias: String?
     /// Nil for what could not be decoded.
     public let destination: String?

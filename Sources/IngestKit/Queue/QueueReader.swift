@@ -132,7 +132,8 @@ extension DeadLetter {
     fileprivate init(_ row: Row) {
         id = RecordID(text: row.intact("id") ?? "")
         kind = row.intact("kind") ?? ""
-        peripheralID = row.intact("peripheral_id") ?? 0
+        let peripheral: Int? = row.intact("peripheral_id")
+        peripheralID = peripheral == PeripheralReference.entry.peripheralID ? nil : peripheral
         alias = row.intact("alias")
         destination = row.intact("destination")
         httpStatus = row.intact("http_status")

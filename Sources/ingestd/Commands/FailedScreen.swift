@@ -35,7 +35,8 @@ struct FailedScreen {
 
     func details(_ letter: DeadLetter) -> [String] {
         let record = RecordSummary(json: letter.record)
-        let peripheral = letter.alias.map { "\($0) (\(letter.peripheralID))" } ?? "\(letter.peripheralID)"
+        let number = letter.peripheralID.map(String.init) ?? "-"
+        let peripheral = letter.alias.map { "\($0) (\(number))" } ?? number
         let attempt = letter.attempt > 0 ? ", attempt \(letter.attempt)" : ""
         var fields = [
             ("record", letter.id.text), ("kind", letter.kind), ("peripheral", peripheral),
@@ -59,7 +60,7 @@ struct FailedScreen {
         text.beginObject()
         text.member("record_id", letter.id.text)
         text.member("kind", letter.kind)
-        text.member("peripheral_id", letter.peripheralID)
+        if let peripheral = letter.peripheralID { text.member("peripheral_id", peripheral) }
         if let alias = letter.alias { text.member("peripheral", alias) }
         if let destination = letter.destination { text.member("destination", destination) }
         if let status = letter.httpStatus { text.member("http_status", status) }
