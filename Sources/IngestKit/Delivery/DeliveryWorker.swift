@@ -212,7 +212,8 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             try await note(
                 .authRejected, change: .authRejected(destination: name, httpStatus: status, error: error))
             progress.backOff.until = clock.now + Self.pauseAfterRejection
-            noteFailure(error ?? "the credential is rejected", nextTry: progress.backOff.until)
+            let words = error ?? "the credential is rejected" + (status.map { " (HTTP \($0))" } ?? "")
+            noteFailure(words, nextTry: progress.backOff.until)
         case .misplaced(let status, let error):
             try Task.checkCancellation()
             try await note(

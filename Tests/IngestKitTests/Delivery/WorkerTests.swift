@@ -163,6 +163,7 @@ import Testing
                 try await eventually("\(count) requests") { receiver.received.count == count }
                 try await running.eventually(1, name)
                 try await running.untilWaiting()
+                #expect(running.worker.report.lastError?.contains("(HTTP \(status))") == true)
                 harness.clock.advance(by: .seconds(899))
                 try await running.untilWaiting()
                 #expect(receiver.received.count == count)
