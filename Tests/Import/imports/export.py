@@ -22,8 +22,8 @@ ROOT = """<HealthData locale="de_DE">
  <Me HKCharacteristicTypeIdentifierDateOfBirth="1960-05-17" HKCharacteristicTypeIdentifierBloodType="NotSet"/>
 """
 END = "</HealthData>\n"
-WATCH = ('sourceName="Anna’s Watch" sourceVersion="10.1" device="&lt;&lt;HKDevice: 0x281c4d7d0&gt;, name:Apple Watch, '
-         'manufacturer:Apple Inc., model:Watch, hardware:Watch6,1, software:10.1&gt;"')
+WATCH = ('sourceName="Anna’s Watch" sourceVersion="10.1" device="&lt;&lt;HKDevice: 0x281c4d7d0&gt;, '
+         'name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,1, software:10.1&gt;"')
 ZONE = timezone(timedelta(hours=1))
 FIRST = datetime(2019, 1, 1, tzinfo=ZONE)
 
@@ -73,8 +73,8 @@ def others(scale=1):
         yield (f' <Correlation type="HKCorrelationTypeIdentifierBloodPressure" {WATCH} {dates(1440 * number)}>\n'
                f" {systolic} {diastolic} </Correlation>\n")
     for number in range(5):
-        yield (f' <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="30.{number}" durationUnit="min" '
-               f'{WATCH} {dates(1440 * number, 31)}>\n  <WorkoutStatistics '
+        yield (f' <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="30.{number}" '
+               f'durationUnit="min" {WATCH} {dates(1440 * number, 31)}>\n  <WorkoutStatistics '
                f'type="HKQuantityTypeIdentifierActiveEnergyBurned" {dates(1440 * number, 31)} sum="211.{number}" '
                'unit="kcal"/>\n  <WorkoutRoute sourceName="Watch"><FileReference path="/workout-routes/a.gpx"/>'
                "</WorkoutRoute>\n </Workout>\n")
