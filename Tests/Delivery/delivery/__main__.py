@@ -8,6 +8,7 @@ from pathlib import Path
 from . import backlog, checks, names, proof, silence, stopping
 from .cases import cases
 from .gateway import Failure, Gateway
+from .results import Results
 from .servers import NEW_TOKEN, TOKEN
 from .world import World
 
@@ -66,20 +67,8 @@ def together(world, note, wanted):
 
 
 def main():
-    results = {}
-
-    def note(name, body, *arguments):
-        try:
-            body(*arguments)
-            results[name] = None
-        except Exception as error:  # pylint: disable=broad-except  # a case that breaks is one that failed
-            results[name] = f"{type(error).__name__}: {error}"
-        # One write a line: cases end at the same time.
-        sys.stdout.write(f"ok {name}\n" if results[name] is None else f"FAILED {name}: {results[name]}\n")
-        sys.stdout.flush()
-
-    def wanted(name):
-        return not sys.argv[1:] or name in sys.argv[1:]
+    results = Results()
+    note, wanted = results.run, results.wants
 
     with tempfile.TemporaryDirectory(prefix="delivery-") as temporary:
         directory = Path(temporary)
@@ -100,9 +89,7 @@ def main():
             note("no-secret-anywhere", keeps_secrets, world)
         finally:
             world.programs.stop()
-    failed = sum(result is not None for result in results.values())
-    print(f"{len(results) - failed} passed, {failed} failed")
-    return 1 if failed or not results else 0
+    return results.end()
 
 
 sys.exit(main())

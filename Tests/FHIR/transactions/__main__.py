@@ -15,32 +15,19 @@ def serve(port):
 
 
 def main():
+    from delivery.results import Results  # pylint: disable=import-outside-toplevel
+
     from . import documents, samples  # pylint: disable=import-outside-toplevel
     from .requests import Requests  # pylint: disable=import-outside-toplevel
 
-    results = {}
-
-    def note(name, body):
-        if sys.argv[1:] and name not in sys.argv[1:]:
-            return
-        try:
-            body()
-            results[name] = None
-        except Exception as error:  # pylint: disable=broad-except  # a case that breaks is one that failed
-            results[name] = f"{type(error).__name__}: {error}"
-        print(f"ok {name}" if results[name] is None else f"FAILED {name}: {results[name]}", flush=True)
-
-    for name, body in {**samples.CASES, **documents.CASES}.items():
-        note(name, body)
-    if not sys.argv[1:] or len(results) < len(sys.argv[1:]):
+    results = Results()
+    results.run_wanted({**samples.CASES, **documents.CASES})
+    if not results.named or len(results.outcomes) < len(results.named):
         with tempfile.TemporaryDirectory(prefix="fhir-") as temporary:
             requests = Requests(Path(temporary))
-            for name, body in requests.cases().items():
-                note(name, body)
+            results.run_wanted(requests.cases())
             requests.stop()
-    failed = sum(result is not None for result in results.values())
-    print(f"{len(results) - failed} passed, {failed} failed")
-    return 1 if failed or not results else 0
+    return results.end()
 
 
 if sys.argv[1:2] == ["--server"] and len(sys.argv) == 3:

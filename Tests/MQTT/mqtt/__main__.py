@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 from delivery.gateway import Failure, Gateway
+from delivery.results import Results
 
 from . import dual, restarts
 from .brokers import PASSWORD
@@ -67,21 +68,8 @@ def together(world, note, wanted):
 
 
 def main():
-    results = {}
-
-    def note(name, outcome):
-        results[name] = outcome
-        print(f"ok {name}" if outcome is None else f"FAILED {name}: {outcome}", flush=True)
-
-    def wanted(name):
-        return not sys.argv[1:] or name in sys.argv[1:]
-
-    def run(name, body, *arguments):
-        try:
-            body(*arguments)
-            note(name, None)
-        except Exception as error:  # pylint: disable=broad-except
-            note(name, f"{type(error).__name__}: {error}")
+    results = Results()
+    wanted = results.wants
 
     with tempfile.TemporaryDirectory(prefix="mqtt-") as temporary:
         directory = Path(temporary)
@@ -89,19 +77,17 @@ def main():
         world = World(directory)
         try:
             world.start()
-            threads = [threading.Thread(target=run, args=(name, body, world))
+            threads = [threading.Thread(target=results.run, args=(name, body, world))
                        for name, body in {**restarts.CASES, "dual": dual.run}.items() if wanted(name)]
             for thread in threads:
                 thread.start()
-            together(world, note, wanted)
+            together(world, results.note, wanted)
             for thread in threads:
                 thread.join()
-            run("no-secret-anywhere", keeps_secrets, world)
+            results.run("no-secret-anywhere", keeps_secrets, world)
         finally:
             world.stop()
-    failed = sum(result is not None for result in results.values())
-    print(f"{len(results) - failed} passed, {failed} failed")
-    return 1 if failed or not results else 0
+    return results.end()
 
 
 sys.exit(main())
