@@ -116,24 +116,29 @@ public struct ManagementReader: ~Escapable {
     public var remaining: Int { bytes.count - position }
 
     public mutating func byte() -> UInt8? {
-        guard remaining >= 1 else { return nil }
-        defer { position += 1 }
-        return bytes[position]
+        number(octets: 1).map { UInt8(truncatingIfNeeded: $0) }
     }
 
     public mutating func number16() -> UInt16? {
-        guard let low = byte(), let high = byte() else { return nil }
-        return UInt16(low) | UInt16(high) << 8
+        number(octets: 2).map { UInt16(truncatingIfNeeded: $0) }
     }
 
     public mutating func number32() -> UInt32? {
-        guard let low = number16(), let high = number16() else { return nil }
-        return UInt32(low) | UInt32(high) << 16
+        number(octets: 4).map { UInt32(truncatingIfNeeded: $0) }
     }
 
     public mutating func address() -> BluetoothAddress? {
-        guard let low = number32(), let high = number16() else { return nil }
-        return BluetoothAddress(value: UInt64(low) | UInt64(high) << 32)
+        number(octets: 6).map { BluetoothAddress(value: $0) }
+    }
+
+    /// Inlined, so that each caller has its own few loads.
+    @inline(__always)
+    private mutating func number(octets: Int) -> UInt64? {
+        guard remaining >= octets else { return nil }
+        defer { position += octets }
+        var number: UInt64 = 0
+        for octet in (0..<octets).reversed() { number = number << 8 | UInt64(bytes[position + octet]) }
+        return number
     }
 
     /// Where the next `count` bytes lie.

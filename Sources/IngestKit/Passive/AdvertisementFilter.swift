@@ -17,15 +17,36 @@ public struct AdvertisementFilter: Sendable, Equatable {
         case nameContains([UInt8])
     }
 
+    /// In one place, so that a look at an advert retains one object and not each of its parts.
+    private final class Contents: Sendable {
+        let addresses: Set<BluetoothAddress>
+        let models: [[Mark]]
+        /// The same addresses in ascending order: found without computing a hash.
+        let sortedAddresses: [BluetoothAddress]
+        let signs: AdvertisementSigns
+
+        init(addresses: Set<BluetoothAddress>, models: [[Mark]]) {
+            self.addresses = addresses
+            self.models = models
+            sortedAddresses = addresses.sorted { $0.value < $1.value }
+            signs = AdvertisementSigns(of: models.compactMap(\.first))
+        }
+    }
+
+    private let contents: Contents
+
     /// Devices that are named by address.
-    public let addresses: Set<BluetoothAddress>
+    public var addresses: Set<BluetoothAddress> { contents.addresses }
     /// For models of which any device is read; each inner list must match whole, and an empty one
     /// matches nothing.
-    public let models: [[Mark]]
+    public var models: [[Mark]] { contents.models }
 
     public init(addresses: Set<BluetoothAddress> = [], models: [[Mark]] = []) {
-        self.addresses = addresses
-        self.models = models
+        contents = Contents(addresses: addresses, models: models)
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.addresses == right.addresses && left.models == right.models
     }
 
     /// True when nothing can match, so that there is nothing to listen for.
@@ -34,7 +55,9 @@ public struct AdvertisementFilter: Sendable, Equatable {
     /// Whether an advert is of any use: its device is named by address, or its data bear all marks
     /// of one model. Takes any bytes.
     public func admits(_ address: BluetoothAddress, data: Span<UInt8>) -> Bool {
-        if addresses.contains(address) { return true }
+        if contents.sortedAddresses.holds(address) { return true }
+        // Most of what is in the air ends here, after one look at each of its structures.
+        guard contents.signs.areSeen(in: data) else { return false }
         for marks in models where Self.matches(marks, data: data) { return true }
         return false
     }
@@ -98,6 +121,19 @@ extension AdvertisementFilter.Mark {
     }
 }
 
+extension [BluetoothAddress] {
+    /// Whether `address` is among these, which are in ascending order.
+    fileprivate func holds(_ address: BluetoothAddress) -> Bool {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].value < address.value { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low] == address
+    }
+}
+
 extension Span<UInt8> {
     /// Whether `text` stands somewhere in this, letters of ASCII in either case. A name is as long as
     /// an advert at most, so the plain search does.
@@ -115,13 +151,13 @@ extension Span<UInt8> {
     }
 
     /// The two octets at `position` as a number; nil past the end.
-    fileprivate func littleEndian16(at position: Int) -> UInt16? {
+    func littleEndian16(at position: Int) -> UInt16? {
         guard position + 2 <= count else { return nil }
         return UInt16(self[position]) | UInt16(self[position + 1]) << 8
     }
 
     /// The sixteen octets at `position` as a UUID; nil past the end.
-    fileprivate func littleEndianUUID(at position: Int) -> BluetoothUUID? {
+    func littleEndianUUID(at position: Int) -> BluetoothUUID? {
         guard position + 16 <= count else { return nil }
         var low: UInt64 = 0
         var high: UInt64 = 0

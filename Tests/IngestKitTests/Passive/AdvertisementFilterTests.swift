@@ -102,6 +102,21 @@ extension AdvertisementFilter {
         #expect(AdvertisementFilter.matches([row.mark], bytes: row.data) == row.matches)
     }
 
+    /// A filter looks for signs of all its models first, and must overlook no mark by that.
+    @Test(arguments: table) func aFilterAdmitsWhatBearsAMarkOfOneOfItsModels(row: Row) {
+        let filter = AdvertisementFilter(models: [[.company(0xFFFE)], [row.mark], [.service(0xFFFE)]])
+        #expect(filter.admits(BluetoothAddress(value: 1), bytes: row.data) == row.matches)
+    }
+
+    @Test(arguments: 0...9) func eachListedAddressIsFoundAndNoOther(count: Int) {
+        let listed = (0..<count).map { BluetoothAddress(value: UInt64($0) * 2 + 1) }
+        let filter = AdvertisementFilter(addresses: Set(listed))
+        for value in 0...UInt64(count * 2 + 1) {
+            let address = BluetoothAddress(value: value)
+            #expect(filter.admits(address, bytes: []) == listed.contains(address))
+        }
+    }
+
     @Test func allMarksOfAModelAreNeeded() {
         let filter = AdvertisementFilter(models: [[.service(0x1810), .namePrefix(Array("BP".utf8))]])
         let address = BluetoothAddress(value: 1)

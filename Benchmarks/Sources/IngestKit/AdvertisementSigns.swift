@@ -1,0 +1,1 @@
+../../../Sources/IngestKit/Passive/AdvertisementSigns.swift
