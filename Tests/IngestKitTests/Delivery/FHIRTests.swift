@@ -28,8 +28,7 @@ import Testing
         credential: @escaping @Sendable () async throws -> String? = { nil },
         _ body: (Running) async throws -> Void
     ) async throws {
-        let (fake, clock) = (fake, clock)
-        try await withBackend({ fake.answer($0) }) { place in
+        try await withBackend(fake.answer) { place in
             let store = try await SQLiteRecordStore.open(
                 in: place.directory, clock: clock,
                 destinations: [DestinationRouting(name: "clinic", order: .strict)])

@@ -49,8 +49,7 @@ struct JunctionBench {
     let key = SharedSecret(FakeJunction.apiKey)
 
     func run(_ body: (DeliveryPlace) async throws -> Void) async throws {
-        let fake = fake
-        try await withBackend({ fake.answer($0) }, body)
+        try await withBackend(fake.answer, body)
     }
 
     static let providers = [2000: "omron_ble", 2050: "accuchek_ble"]

@@ -8,8 +8,7 @@ import Testing
     private let bench = ValidicBench(api: .inform())
 
     private func withFake(_ body: (DeliveryPlace) async throws -> Void) async throws {
-        let fake = fake
-        try await withBackend({ fake.answer($0) }, body)
+        try await withBackend(fake.answer, body)
     }
 
     @Test func recordsGoOneByOneAndInOrder() async throws {

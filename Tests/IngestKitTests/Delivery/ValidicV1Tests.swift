@@ -10,8 +10,7 @@ import Testing
         api: .v1(organization: FakeValidicV1.organization, userID: FakeValidicV1.userID))
 
     private func withFake(_ body: (DeliveryPlace) async throws -> Void) async throws {
-        let fake = fake
-        try await withBackend({ fake.answer($0) }, body)
+        try await withBackend(fake.answer, body)
     }
 
     @Test func recordsGoOneByOneAndInOrder() async throws {
