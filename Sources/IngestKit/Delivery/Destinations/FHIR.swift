@@ -88,17 +88,9 @@ public final class FHIR: Destination {
         }
         let secret = credential.map(shown)
         if let secret { headers.append(("Authorization", "\(settings.authentication.scheme) \(secret)")) }
-        var sent = body
-        if settings.usesGzip {
-            guard let packed = try? Gzip.compress(body) else {
-                return .unavailable(
-                    httpStatus: nil, error: "the body could not be compressed", retryAfter: nil)
-            }
-            sent = packed
-            headers.append(("Content-Encoding", "gzip"))
-        }
         return await posts.post(
-            sent, to: settings.url, headers: headers, hiding: secret, success: FHIRAnswer.meaning)
+            body, to: settings.url, headers: headers, hiding: secret, packs: settings.usesGzip,
+            success: FHIRAnswer.meaning)
     }
 
     /// The credential as a request has it.

@@ -101,16 +101,8 @@ public final class Webhook: Destination {
                 ("webhook-signature", keys.signatures(id: key, timestamp: timestamp, body: body)),
             ]
         }
-        var sent = body
-        if settings.usesGzip {
-            guard let packed = try? Gzip.compress(body) else {
-                return .unavailable(
-                    httpStatus: nil, error: "the body could not be compressed", retryAfter: nil)
-            }
-            sent = packed
-            headers.append(("Content-Encoding", "gzip"))
-        }
-        return await posts.post(sent, to: settings.url, headers: headers, hiding: secrets.token)
+        return await posts.post(
+            body, to: settings.url, headers: headers, hiding: secrets.token, packs: settings.usesGzip)
     }
 
     /// The time of an attempt, in seconds since 1970; nil when the clock was not known to be right for as

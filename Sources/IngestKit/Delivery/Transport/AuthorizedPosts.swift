@@ -64,15 +64,25 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
     /// - Parameters:
     ///   - token: left out of the server's words: it may say back what it was sent, and they are kept for operators to
     ///     see.
+    ///   - packs: whether the body goes as gzip.
     ///   - refusals: statuses that say of this content that it is not taken, beside those that always do.
     ///   - success: what a status of 2xx means, where the body says that.
     func post(
         _ body: [UInt8], to url: String, headers: [(String, String)], hiding token: String?,
-        refusals: Set<Int> = [],
+        packs: Bool = false, refusals: Set<Int> = [],
         success: (_ httpStatus: Int, _ reply: String?) -> DeliveryAnswer = { status, _ in
             .taken(httpStatus: status)
         }
     ) async -> DeliveryAnswer {
+        var (body, headers) = (body, headers)
+        if packs {
+            guard let packed = try? Gzip.compress(body) else {
+                return .unavailable(
+                    httpStatus: nil, error: "the body could not be compressed", retryAfter: nil)
+            }
+            body = packed
+            headers.append(("Content-Encoding", "gzip"))
+        }
         do {
             let answer = try await transport.post(body, to: url, headers: headers, clock: clock)
             let retryAfter = RetryAfter.parse(
