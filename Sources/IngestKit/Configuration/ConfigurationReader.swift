@@ -58,6 +58,10 @@ struct ConfigurationReader {
         where !peripherals.contains(where: { destination.value.accepts($0.value) }) {
             destination.reader.warning("no peripheral of the allow-list feeds \(destination.value.name)")
         }
+        for destination in destinations where destination.value.getsNothing(from: peripherals.map(\.value)) {
+            destination.reader.warning(
+                "no peripheral that feeds \(destination.value.name) gives records of a kind that it takes")
+        }
         for destination in destinations
         where destination.value.type.hasSession && !destination.value.hasOwn(peripherals.map(\.value)) {
             destination.reader.warning(

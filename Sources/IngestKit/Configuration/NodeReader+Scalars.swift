@@ -78,7 +78,10 @@ extension NodeReader {
 
     func choice<Choice: RawRepresentable>(among choices: [Choice]) -> Choice?
     where Choice.RawValue == String {
-        value(TextForm.list(choices.map(\.rawValue))) { text in choices.first { $0.rawValue == text } }
+        if let scalar, let choice = choices.first(where: { $0.rawValue == scalar }) { return choice }
+        let words = choices.map(\.rawValue)
+        expected(TextForm.list(words), near: scalar.flatMap { Spelling.nearest(to: $0, among: words) })
+        return nil
     }
 
     func address() -> BluetoothAddress? {

@@ -28,8 +28,9 @@ struct NodeReader {
     }
 
     /// Says what was expected, and what stands there instead.
-    func expected(_ what: String) {
-        error("expected \(what), found \(found)")
+    /// - Parameter near: what was meant, most likely.
+    func expected(_ what: String, near: String? = nil) {
+        error("expected \(what), found \(found)" + (near.map { "; did you mean \($0)?" } ?? ""))
     }
 
     /// What stands here, short enough for one line.

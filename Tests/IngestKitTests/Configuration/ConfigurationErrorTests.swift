@@ -78,6 +78,11 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
                 + "found \"loud\""
         ),
         (
+            "logging: {subsystems: {queue: debgu}}",
+            "c.yaml:5:31: logging.subsystems.queue: expected trace, debug, info, notice, warning, error or "
+                + "critical, found \"debgu\"; did you mean debug?"
+        ),
+        (
             "logging: {subsystems: {bluetoth: debug}}",
             "c.yaml:5:24: logging.subsystems.bluetoth: unknown subsystem; did you mean bluetooth?"
         ),
@@ -207,7 +212,7 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "3:48: destinations[0].kinds[0]: expected blood-pressure, glucose, glucose-context, body-temperature, weight, "
                 + "body-composition, pulse-oximetry, heart-rate, continuous-glucose, health-observation, battery, bthome, mi-scale, mibeacon, "
                 + "activity, workout, sleep, nutrition or reproductive-health, "
-                + "found \"weigth\""
+                + "found \"weigth\"; did you mean weight?"
         ),
         (
             "type: junction, user: a, peripherals: [kitchn]",

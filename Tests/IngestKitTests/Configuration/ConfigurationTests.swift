@@ -100,7 +100,12 @@ import Testing
                  status_topic: "status/{gateway}"}
             """
         let checked = try Samples.parse(text)
-        #expect(checked.warnings.isEmpty)
+        // A blood pressure monitor alone feeds them all.
+        #expect(
+            checked.warnings.map { "\($0.line ?? 0) \($0.message)" } == [
+                "8 no peripheral that feeds d gives records of a kind that it takes",
+                "9 no peripheral that feeds e gives records of a kind that it takes",
+            ])
         let all = checked.configuration.destinations
         #expect(all.map(\.type) == [.webhook, .fhir, .junction, .validic, .spike, .mqtt])
         #expect(all[0].format == .ndjson && all[0].compresses && all[0].order == .strict)
@@ -218,10 +223,17 @@ import Testing
             "peripherals: [{id: 1001, destinations: [a]}, {id: 1002, destinations: [c]}]",
             "2:60: destinations[1]: warning: no peripheral of the allow-list feeds b"
         ),
+        (
+            "peripherals: [{id: 1001, destinations: [a]}, {id: 1002, destinations: [weights]}]",
+            "2:60: destinations[1]: warning: no peripheral that feeds weights gives records of a kind that it takes"
+        ),
     ])
     func whatIsMerelySuspiciousIsAWarning(peripherals: String, expected: String) throws {
         let urls = ["a", "b", "c"].prefix(peripherals.contains("[c]") ? 3 : 1)
-        let list = urls.map { "{name: \($0), type: webhook, url: \"https://x\"}" }.joined(separator: ", ")
+        var list = urls.map { "{name: \($0), type: webhook, url: \"https://x\"}" }.joined(separator: ", ")
+        if peripherals.contains("[weights]") {
+            list += ", {name: weights, type: webhook, url: \"https://x\", kinds: [weight]}"
+        }
         let warnings = try Samples.parse("\(peripherals)\ndestinations: [\(list)]").warnings
         #expect(warnings.map(\.description).contains("c.yaml:" + expected))
     }
