@@ -1,1 +1,49 @@
+#define _GNU_SOURCE
 #include "CSystemd.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int CSystemd_adopt_orphans(void)
+{
+    return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id)
+{
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error) return error;
+    posix_spawn_file_actions_t actions;
+    error = posix_spawn_file_actions_init(&actions);
+    if (error) {
+        posix_spawnattr_destroy(&attributes);
+        return error;
+    }
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    // Signals that this process ignores or blocks would be ignored and blocked there too: SIGTERM above all.
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+
+    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
+    if (!error) {
+        char *arguments[] = {(char *)path, (char *)argument, NULL};
+        char *environment[] = {(char *)variable, NULL};
+        error = posix_spawn(id, path, &actions, &attributes, arguments, environment);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}

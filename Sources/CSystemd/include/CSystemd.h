@@ -1,8 +1,19 @@
 #ifndef CSYSTEMD_H
 #define CSYSTEMD_H
 
+#include <sys/types.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>
+
+// Has descendants whose parent has ended become children of this process. Returns 0, or -1 with errno.
+// prctl is variadic.
+int CSystemd_adopt_orphans(void);
+
+// Starts a program (posix_spawn) with one argument and one environment variable, as the leader of a process group,
+// in /, with /dev/null as its standard streams, no other descriptor, and all signals as a new process has them.
+// Returns 0 and its ID, or an errno. Here because Swift does not see glibc's extensions (_np), and because an
+// array of C strings is plainer in C.
+int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id);
 
 #endif

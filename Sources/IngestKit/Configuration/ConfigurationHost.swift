@@ -9,6 +9,8 @@ public struct ConfigurationHost: Sendable {
     public var hasTimeZone: @Sendable (String) -> Bool?
     /// The lower nine bits of a file's mode; nil when it cannot be seen.
     public var permissions: @Sendable (String) -> Int?
+    /// What can be said of a program that a hook names; nil when it is not there.
+    public var program: @Sendable (String) -> ProgramFile?
     /// With what the files of destinations are looked at; nil: they are not.
     public var credentials: Credentials?
     /// What a file that cannot be used is: a gateway that runs reads its peripherals all the same,
@@ -18,13 +20,15 @@ public struct ConfigurationHost: Sendable {
     public init(
         environment: [String: String], gatewayID: String?,
         hasTimeZone: @escaping @Sendable (String) -> Bool?,
-        permissions: @escaping @Sendable (String) -> Int?, credentials: Credentials? = nil,
+        permissions: @escaping @Sendable (String) -> Int?,
+        program: @escaping @Sendable (String) -> ProgramFile?, credentials: Credentials? = nil,
         fileSeverity: Diagnostic.Severity = .error
     ) {
         self.environment = environment
         self.gatewayID = gatewayID
         self.hasTimeZone = hasTimeZone
         self.permissions = permissions
+        self.program = program
         self.credentials = credentials
         self.fileSeverity = fileSeverity
     }
@@ -46,7 +50,29 @@ public struct ConfigurationHost: Sendable {
                 guard FileStatus("\(directory)/UTC") != nil else { return nil }
                 return FileStatus("\(directory)/\(name)")?.isRegular ?? false
             },
-            permissions: { FileStatus($0)?.permissions },
+            permissions: { FileStatus($0)?.permissions }, program: { ProgramFile($0) },
             credentials: Credentials(environment: environment), fileSeverity: fileSeverity)
+    }
+}
+
+/// A file that is meant to be run.
+public struct ProgramFile: Sendable {
+    public var isRegular: Bool
+    /// By this user, or for root by anybody.
+    public var isExecutable: Bool
+    /// The lower nine bits of its mode.
+    public var permissions: Int
+
+    public init(isRegular: Bool, isExecutable: Bool, permissions: Int) {
+        self.isRegular = isRegular
+        self.isExecutable = isExecutable
+        self.permissions = permissions
+    }
+
+    init?(_ path: String) {
+        guard let status = FileStatus(path) else { return nil }
+        isRegular = status.isRegular
+        isExecutable = FileManager.default.isExecutableFile(atPath: path)
+        permissions = status.permissions
     }
 }

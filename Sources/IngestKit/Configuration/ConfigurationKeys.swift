@@ -94,12 +94,10 @@ public enum ConfigurationKeys {
         [
             KeyDescription(
                 "ready-to-read", "absolute path", default: "none",
-                "Run when a device can be used, with the peripheral ID as its argument, for 5 s at most.",
-                hasEffect: false),
+                "Run when a device can be used, with the peripheral ID as its argument, for 5 s at most."),
             KeyDescription(
                 "read", "absolute path", default: "none",
-                "Run when a reading is in, with the peripheral ID as its argument, for 5 s at most.",
-                hasEffect: false),
+                "Run when a reading is in, with the peripheral ID as its argument, for 5 s at most."),
         ])
 
     static let logging = KeySection(

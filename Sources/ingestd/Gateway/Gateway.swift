@@ -37,6 +37,10 @@ struct Gateway: Sendable {
     func run(on source: consuming RadioSource) async throws {
         let lock = try StateLock.make(configuration.gateway.stateDirectory)
         let bootID = try BootID.read()
+        let hooks = Hooks(
+            configuration.hooks, programs: HookProcesses(), clock: clock,
+            told: { StandardError.print($0) })
+        let sink = HookedSink(sink, hooks: hooks)
         let events = EventLog(sink: sink)
         let store = try await Self.extendingStart(by: clock) { () async throws(CommandFailure) in
             try await SQLiteRecordStore.open(configuration, clock: clock)
@@ -80,6 +84,7 @@ struct Gateway: Sendable {
                 try await StoreWatch(store: store, events: events, keepAlive: ServiceManager.alive).run()
             },
             Part("events") { try await outbox.run() },
+            Part("hooks") { await hooks.run() },
         ]
         services += deliveries.map(\.service)
         services.append(Part("room") { try await keeper.run() })
@@ -106,7 +111,7 @@ struct Gateway: Sendable {
         services.append(Part("check") { try await StoreCheck(store: store).run() })
         services.append(
             Reloader(
-                events: events, passive: passive, store: store, deliveries: deliveries,
+                events: events, passive: passive, store: store, deliveries: deliveries, hooks: hooks,
                 current: configuration, read: reload))
 
         var outcome: Result<Void, any Error> = .success(())

@@ -9,6 +9,7 @@ struct Reloader: Service {
     let passive: PassiveGateway
     let store: SQLiteRecordStore
     let deliveries: [Delivery]
+    let hooks: Hooks
     let current: Configuration
     let read: @Sendable () throws(CommandFailure) -> Configuration
 
@@ -24,6 +25,7 @@ struct Reloader: Service {
                 try Self.refuseRestartOnlyChanges(from: current, to: next)
                 await passive.apply(next.allowList, timing: next.passiveTiming)
                 store.route(next.routings)
+                hooks.apply(next.hooks)
                 for delivery in deliveries { await delivery.renew() }
                 current = next
                 events.emit(.configReloaded)
@@ -34,7 +36,8 @@ struct Reloader: Service {
         }
     }
 
-    /// Only the allow-list, the times of passive reading, and what goes to each destination can change under way.
+    /// The allow-list, the times of passive reading, what goes to each destination and hooks can
+    /// change under way.
     private static func refuseRestartOnlyChanges(
         from old: Configuration, to new: Configuration
     ) throws(CommandFailure) {

@@ -1,0 +1,125 @@
+import CSystemd
+import Dispatch
+import FoundationEssentials
+import Glibc
+import IngestKit
+import Synchronization
+
+/// Runs hooks as processes (posix_spawn(3)), which get nothing of this one but its user and its sandbox.
+///
+/// What a program leaves running ends with it: its process group at once, and what has left the group,
+/// which becomes a child of this process (PR_SET_CHILD_SUBREAPER), when no other hook runs.
+struct HookProcesses: HookPrograms {
+    /// The whole environment. The directories are systemd's own for services (systemd.exec(5)).
+    private static let environment = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin"
+
+    /// How many run now. Held while one starts, and while strays are ended, which must meet no other.
+    private static let running = Mutex(0)
+
+    init() {
+        // Without it strays would live on: an inconvenience of the operator's making.
+        _ = CSystemd_adopt_orphans()
+    }
+
+    func start(_ path: String, argument: String) async throws(HookFailure) -> any HookProcess {
+        // Starting waits for the file's disk; so this, and waiting for the end, have a thread of their own.
+        let queue = DispatchQueue(label: "ingestd.hook")
+        let result = await withCheckedContinuation { continuation in
+            queue.async {
+                continuation.resume(returning: Self.running.withLock { Self.spawn(path, argument, &$0) })
+            }
+        }
+        return Running(id: try result.get(), queue: queue)
+    }
+
+    private static func spawn(
+        _ path: String, _ argument: String, _ running: inout Int
+    ) -> Result<pid_t, HookFailure> {
+        var id: pid_t = 0
+        switch unsafe CSystemd_spawn(path, argument, environment, &id) {
+        case 0: break
+        case ENOENT: return .failure(.missing)
+        case EACCES, EPERM: return .failure(.notAllowed)
+        case ENOEXEC: return .failure(.notAProgram)
+        case let errno: return .failure(.system(errno: errno))
+        }
+        running += 1
+        // Where memory runs short the program goes first, and not the gateway (proc(5)).
+        try? Data("1000".utf8).write(to: URL(filePath: "/proc/\(id)/oom_score_adj"))
+        return .success(id)
+    }
+
+    /// A program that was started, the leader of its process group.
+    private struct Running: HookProcess {
+        let id: pid_t
+        let queue: DispatchQueue
+
+        func ended() async {
+            await withCheckedContinuation { continuation in
+                queue.async {
+                    var info = unsafe siginfo_t()
+                    // Left as it is, so that its ID, which is its group's, is given to no other.
+                    while unsafe waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+                    continuation.resume()
+                }
+            }
+        }
+
+        func signal(_ signal: HookSignal) {
+            kill(-id, signal == .terminate ? SIGTERM : SIGKILL)
+        }
+
+        func release() async -> HookEnd {
+            await withCheckedContinuation { continuation in
+                queue.async {
+                    signal(.kill)
+                    let status = HookProcesses.wait(id)
+                    while HookProcesses.wait(-id) != nil {}
+                    HookProcesses.running.withLock { running in
+                        running -= 1
+                        if running == 0 { HookProcesses.endStrays() }
+                    }
+                    continuation.resume(returning: HookEnd(waitStatus: status ?? 0))
+                }
+            }
+        }
+    }
+
+    /// Takes the status of a child, or of one of a process group if negative; nil when there is none.
+    private static func wait(_ id: pid_t) -> Int32? {
+        var status: Int32 = 0
+        while unsafe waitpid(id, &status, 0) < 0 {
+            guard errno == EINTR else { return nil }
+        }
+        return status
+    }
+
+    /// Ends what has left its program's process group. Hooks are the only children of this process.
+    private static func endStrays() {
+        // What they leave in turn comes next; who starts more of itself than that is left to the unit's TasksMax=.
+        for _ in 0..<100 {
+            let strays = children
+            guard !strays.isEmpty else { return }
+            for stray in strays { kill(stray, SIGKILL) }
+            for stray in strays { _ = wait(stray) }
+        }
+    }
+
+    /// The children of this process, by thread (proc(5): children).
+    private static var children: [pid_t] {
+        let tasks = "/proc/self/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return threads.flatMap { thread in
+            let list = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
+            return (list ?? "").split(whereSeparator: \.isWhitespace).compactMap { pid_t($0) }
+        }
+    }
+}
+
+extension HookEnd {
+    /// From what waitpid(2) gives of a child that has ended.
+    fileprivate init(waitStatus: Int32) {
+        let signal = waitStatus & 0x7F
+        self = signal == 0 ? .exited(status: waitStatus >> 8 & 0xFF) : .signalled(signal)
+    }
+}
