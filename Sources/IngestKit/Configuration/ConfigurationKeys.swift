@@ -105,10 +105,10 @@ public enum ConfigurationKeys {
         [
             KeyDescription(
                 "level", "`trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`",
-                default: "`info`", "The least severe messages that are logged.", hasEffect: false),
+                default: "`info`", "The least severe messages that are logged."),
             KeyDescription(
                 "subsystems", "mapping of subsystem to level", default: "none",
                 "Levels that differ, by subsystem: `bluetooth`, `passive`, `profiles`, `records`, `queue`, "
-                    + "`delivery`, `control`.", hasEffect: false),
+                    + "`delivery`, `control`."),
         ])
 }

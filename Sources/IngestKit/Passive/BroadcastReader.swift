@@ -335,10 +335,15 @@ actor BroadcastReader {
             record: record, repetition: isIdentified ? .identified : .undatedNotification,
             received: item.advertisement.received, decodeError: decodeError,
             destinations: item.entry.destinations)
+        ports.log.decoded(
+            decodeError == nil ? record.kind : nil, count: item.structure.value.count, from: "an advert",
+            of: item.entry, failure: decodeError)
+        let start = ports.clock.now
         do {
-            _ = try await ports.store.commit(
+            let outcomes = try await ports.store.commit(
                 QueueTransaction(
                     submissions: [submission], memory: (item.advertisement.device, device.memory)))
+            ports.log.committed([record], outcomes, of: item.entry, took: ports.clock.now.since(start))
         } catch {
             try storeFailed(error)
             return false

@@ -11,16 +11,18 @@ public actor PassiveGateway {
         public var bondKeeper: (any BondKeeper)?
         /// Reads the bind key of an encrypted broadcast by the name of its credential, anew.
         public var bindKey: @Sendable (String) throws(BindKeyError) -> BindKey
+        public var log: SubsystemLog
 
         public init(
             radio: any Radio, store: any RecordStore, events: EventLog, clock: any GatewayClock,
-            bondKeeper: (any BondKeeper)? = nil,
+            log: SubsystemLog = .silent, bondKeeper: (any BondKeeper)? = nil,
             bindKey: @escaping @Sendable (String) throws(BindKeyError) -> BindKey = {
                 name throws(BindKeyError) in
                 throw .notAKey(name)
             }
         ) {
             self.bindKey = bindKey
+            self.log = log
             self.bondKeeper = bondKeeper
             self.radio = radio
             self.store = store
@@ -67,7 +69,7 @@ public actor PassiveGateway {
         self.ports = ports
         self.allowList = allowList
         environment = ReadSession.Environment(
-            store: ports.store, events: ports.events, clock: ports.clock, factory: factory)
+            store: ports.store, events: ports.events, clock: ports.clock, factory: factory, log: ports.log)
         broadcasts = BroadcastReader(ports: ports, factory: factory)
         scheduler = ReadScheduler(timing: timing)
         // Without adapters and bonds there is nothing to do yet.
@@ -142,6 +144,7 @@ public actor PassiveGateway {
 
     private func heard(_ advertisement: Advertisement) {
         guard !isForPairing(advertisement), let entry = allowList.match(advertisement) else { return }
+        ports.log.heard(advertisement, as: entry)
         // Never connected to, and no matter of the scheduler's debounce.
         guard takesReadings || entry.broadcastFormat == nil else { return }
         guard !broadcasts.takes(advertisement, as: entry) else { return }
@@ -160,12 +163,14 @@ public actor PassiveGateway {
         }
         listening = now
         adapterStates = states
+        ports.log.adapters(states)
         bonds.update(adapters: states, at: ports.clock.now)
         perform(scheduler.adapters(states, at: ports.clock.now))
     }
 
     func perform(_ actions: [ReadScheduler.Action]) {
         for action in actions {
+            ports.log.decided(action)
             switch action {
             case .discovered(let entry, _):
                 ports.events.emit(.discovered(entry.reference))
@@ -236,6 +241,7 @@ public actor PassiveGateway {
                 .readFailed(request.entry.reference, error: words, attempt: request.attempt))
         }
         let succeeded = outcome == .succeeded
+        ports.log.ended(request, outcome)
         perform(
             scheduler.finished(
                 request.device, outcome: succeeded ? .succeeded : .failed, at: ports.clock.now))
@@ -268,6 +274,8 @@ public actor PassiveGateway {
             return .refused
         }
         scheduler.connecting(request.adapter, true, at: ports.clock.now)
+        let start = ports.clock.now
+        ports.log.connects(request, isEncrypted: isEncrypted)
         let link: any PeripheralLink
         do {
             link = try await ports.radio.connect(
@@ -277,9 +285,11 @@ public actor PassiveGateway {
             scheduler.connecting(request.adapter, false, at: ports.clock.now)
             rearm()
             attempts.note(error, for: request)
+            ports.log.connected(request, error: error, took: ports.clock.now.since(start))
             return connectionFailed(error, request, isEncrypted: isEncrypted)
         }
         scheduler.connecting(request.adapter, false, at: ports.clock.now)
+        ports.log.connected(request, error: nil, took: ports.clock.now.since(start))
         rearm()
         guard isWanted(request) else {
             await link.close()
@@ -306,6 +316,7 @@ public actor PassiveGateway {
             shownClocks.note(await session.shownClock, of: request.device, as: request.entry)
         }
         ports.events.emit(.disconnected(request.entry.reference))
+        ports.log.closed(request, pduCount: await link.pduCount)
         return withAdvice(outcome, request, isEncrypted: isEncrypted)
     }
 }

@@ -21,6 +21,7 @@ struct ControlServer: Service {
     let queue: QueueOperations
     let entries: EntryDesk
     let status: StatusReport
+    let log: ControlLog
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -39,7 +40,7 @@ struct ControlServer: Service {
         guard path.utf8.count <= ControlSocket.longestPath else { throw Obstacle.pathTooLong }
         guard ControlSocket.clear(path) else { throw Obstacle.answered }
         let server = HTTPServer(
-            address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout, logger: .disabled)
+            address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout, logger: log)
         await addRoutes(to: server)
         await addSessionRoutes(to: server)
         await addStatusRoutes(to: server)

@@ -23,7 +23,8 @@ extension Gateway {
             try BrokerLogin(of: destination, isEncrypted: address.isEncrypted, credentials: credentials)
         }
         let worker = DeliveryWorker(
-            name: destination.name, gateway: gateway, store: parts.store, destination: mqtt,
+            name: destination.name, gateway: gateway, store: parts.store,
+            destination: logged(mqtt, destination.name),
             batching: BatchSettings(
                 maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))

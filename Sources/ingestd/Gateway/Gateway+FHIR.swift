@@ -14,8 +14,7 @@ extension Gateway {
                 credential: { try destination.credential.map { try credentials.read($0).text ?? "" } })
             let worker = DeliveryWorker(
                 name: destination.name, gateway: configuration.gateway.id, store: parts.store,
-                destination: fhir,
-                batching: destination.batching,
+                destination: logged(fhir, destination.name), batching: destination.batching,
                 clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
             return Delivery(to: destination.name, by: worker) {
                 await fhir.renew()

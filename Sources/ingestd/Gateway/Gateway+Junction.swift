@@ -27,7 +27,8 @@ extension Gateway {
         }
         let junction = Junction(session: session)
         let worker = DeliveryWorker(
-            name: name, gateway: configuration.gateway.id, store: parts.store, destination: junction,
+            name: name, gateway: configuration.gateway.id, store: parts.store,
+            destination: logged(junction, name),
             account: user, holdsSession: { await session.isOpen() },
             batching: BatchSettings(
                 maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),

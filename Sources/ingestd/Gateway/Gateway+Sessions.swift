@@ -90,7 +90,8 @@ extension Gateway {
             })
         let worker = DeliveryWorker(
             name: destination.name, gateway: configuration.gateway.id, store: parts.store,
-            destination: validic, account: user, batching: BatchSettings(maxRecords: 1, maxWait: .zero),
+            destination: logged(validic, destination.name), account: user,
+            batching: BatchSettings(maxRecords: 1, maxWait: .zero),
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
         return Delivery(to: destination.name, by: worker) {
             if await validic.renew() { worker.retryNow() }

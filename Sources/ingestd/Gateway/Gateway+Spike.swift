@@ -14,8 +14,8 @@ extension Gateway {
                 })
             let worker = DeliveryWorker(
                 name: destination.name, gateway: configuration.gateway.id, store: parts.store,
-                destination: spike, batching: destination.batching, clock: clock, events: parts.events,
-                heartbeat: parts.pulse.register(destination.name))
+                destination: logged(spike, destination.name), batching: destination.batching, clock: clock,
+                events: parts.events, heartbeat: parts.pulse.register(destination.name))
             return Delivery(to: destination.name, by: worker) {
                 await spike.renew()
                 worker.retryNow()

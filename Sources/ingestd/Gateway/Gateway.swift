@@ -21,12 +21,14 @@ struct Gateway: Sendable {
 
     private let systemClock = SystemClock()
     let clock: JudgedClock
+    let log: SubsystemLog
 
     init(
         configuration: Configuration, credentials: Credentials, sink: any EventSink, controlPath: String,
         reload: @escaping @Sendable () throws(CommandFailure) -> Configuration
     ) {
         clock = JudgedClock(systemClock)
+        log = SubsystemLog(configuration.logging, write: LogLines.write)
         self.configuration = configuration
         self.credentials = credentials
         self.sink = sink
@@ -54,7 +56,7 @@ struct Gateway: Sendable {
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: bluetooth.isSimulated)
         let ports = PassiveGateway.Ports(
-            radio: bluetooth.radio, store: store, events: events, clock: clock,
+            radio: bluetooth.radio, store: store, events: events, clock: clock, log: log,
             bondKeeper: bluetooth.bondKeeper,
             bindKey: { [credentials] name throws(BindKeyError) in try credentials.bindKey(name) })
         let passive = PassiveGateway(
@@ -103,7 +105,7 @@ struct Gateway: Sendable {
                 entries: EntryDesk(
                     store: store, clock: clock, gateway: configuration.gateway.id,
                     level: { keeper.level }),
-                status: status))
+                status: status, log: ControlLog(log)))
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, status: status,
@@ -112,7 +114,7 @@ struct Gateway: Sendable {
         services.append(
             Reloader(
                 events: events, passive: passive, store: store, deliveries: deliveries, hooks: hooks,
-                current: configuration, read: reload))
+                log: log, current: configuration, read: reload))
 
         var outcome: Result<Void, any Error> = .success(())
         do {
@@ -248,7 +250,7 @@ struct Gateway: Sendable {
             let beat = pulse.register(destination.name)
             let worker = DeliveryWorker(
                 name: destination.name, gateway: configuration.gateway.id, store: store,
-                destination: webhook,
+                destination: logged(webhook, destination.name),
                 batching: BatchSettings(
                     maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
                 clock: clock, events: events, heartbeat: beat)

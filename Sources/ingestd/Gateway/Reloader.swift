@@ -10,6 +10,7 @@ struct Reloader: Service {
     let store: SQLiteRecordStore
     let deliveries: [Delivery]
     let hooks: Hooks
+    let log: SubsystemLog
     let current: Configuration
     let read: @Sendable () throws(CommandFailure) -> Configuration
 
@@ -26,6 +27,7 @@ struct Reloader: Service {
                 await passive.apply(next.allowList, timing: next.passiveTiming)
                 store.route(next.routings)
                 hooks.apply(next.hooks)
+                log.apply(next.logging)
                 for delivery in deliveries { await delivery.renew() }
                 current = next
                 events.emit(.configReloaded)
@@ -36,8 +38,8 @@ struct Reloader: Service {
         }
     }
 
-    /// The allow-list, the times of passive reading, what goes to each destination and hooks can
-    /// change under way.
+    /// The allow-list, the times of passive reading, what goes to each destination, hooks, and
+    /// the log's levels can change under way.
     private static func refuseRestartOnlyChanges(
         from old: Configuration, to new: Configuration
     ) throws(CommandFailure) {

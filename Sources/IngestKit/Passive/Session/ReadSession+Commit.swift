@@ -58,11 +58,14 @@ extension ReadSession {
             transaction.memory = (device, concluded)
         }
         let outcomes: [CommitOutcome]
+        let start = environment.clock.now
         do {
             outcomes = try await environment.store.commit(transaction)
         } catch {
             throw storeFailure(error)
         }
+        environment.log.committed(
+            drafts.map(\.record), outcomes, of: entry, took: environment.clock.now.since(start))
         memory = concluded
         var last: RecordID?
         for (draft, outcome) in zip(drafts, outcomes) {
@@ -100,6 +103,9 @@ extension ReadSession {
         of part: ValueJoining.Part, way: Way, transfer: inout StoredTransfer?
     ) -> [Draft] {
         let value = part.value
+        environment.log.decoded(
+            part.reading?.kind, count: part.bytes.count, from: value.characteristic.description, of: entry,
+            failure: part.failure)
         if part.isWhole, part.leader == nil { transfer?.came() }
         // What the device itself says of a reading decides its time and whose it is; how it came decides
         // all else.

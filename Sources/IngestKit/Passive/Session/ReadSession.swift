@@ -11,6 +11,7 @@ actor ReadSession {
         let events: EventLog
         let clock: any GatewayClock
         let factory: RecordFactory
+        let log: SubsystemLog
     }
 
     /// Who is read, and what is known of it.

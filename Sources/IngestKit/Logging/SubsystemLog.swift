@@ -1,0 +1,119 @@
+public import Logging
+import Synchronization
+
+/// The program's log, by subsystem. Its levels can change while it runs.
+///
+/// A line names peripherals by model and alias, as events do. It holds no measured value, address,
+/// person or token, at any level.
+public struct SubsystemLog: Sendable {
+    /// A log that says nothing.
+    public static let silent = SubsystemLog(
+        Configuration.Logging(level: .critical, subsystems: [:]), write: { _, _, _ in })
+
+    private let levels: Levels
+    private let loggers: [Configuration.Subsystem: Logger]
+
+    /// - Parameter write: takes a line, without its end.
+    public init(
+        _ configured: Configuration.Logging,
+        write: @escaping @Sendable (Configuration.LogLevel, Configuration.Subsystem, String) -> Void
+    ) {
+        let levels = Levels(configured)
+        self.levels = levels
+        loggers = Dictionary(
+            uniqueKeysWithValues: Configuration.Subsystem.allCases.map { subsystem in
+                let handler = LineHandler(subsystem: subsystem, levels: levels, write: write)
+                return (subsystem, Logger(label: "ingestd.\(subsystem.rawValue)", factory: { _ in handler }))
+            })
+    }
+
+    public subscript(subsystem: Configuration.Subsystem) -> Logger {
+        // There is one of each.
+        loggers[subsystem] ?? Logger(label: "ingestd", factory: { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Takes other levels from now on.
+    public func apply(_ configured: Configuration.Logging) {
+        levels.configured.withLock { $0 = configured }
+    }
+}
+
+/// The levels in force.
+private final class Levels: Sendable {
+    let configured: Mutex<Configuration.Logging>
+
+    init(_ configured: Configuration.Logging) {
+        self.configured = Mutex(configured)
+    }
+
+    subscript(subsystem: Configuration.Subsystem) -> Logger.Level {
+        configured.withLock { Logger.Level($0.subsystems[subsystem] ?? $0.level) }
+    }
+}
+
+/// Makes a line of each message.
+private struct LineHandler: LogHandler {
+    let subsystem: Configuration.Subsystem
+    let levels: Levels
+    let write: @Sendable (Configuration.LogLevel, Configuration.Subsystem, String) -> Void
+
+    var metadata: Logger.Metadata = [:]
+
+    /// The operator sets it, and nobody else.
+    var logLevel: Logger.Level {
+        get { levels[subsystem] }
+        set {}
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        write(Configuration.LogLevel(event.level), subsystem, "\(event.message)")
+    }
+}
+
+// Both have the same levels.
+extension Logger.Level {
+    fileprivate init(_ level: Configuration.LogLevel) {
+        self =
+            switch level {
+            case .trace: .trace
+            case .debug: .debug
+            case .info: .info
+            case .notice: .notice
+            case .warning: .warning
+            case .error: .error
+            case .critical: .critical
+            }
+    }
+}
+
+extension Configuration.LogLevel {
+    fileprivate init(_ level: Logger.Level) {
+        self =
+            switch level {
+            case .trace: .trace
+            case .debug: .debug
+            case .info: .info
+            case .notice: .notice
+            case .warning: .warning
+            case .error: .error
+            case .critical: .critical
+            }
+    }
+
+    /// As syslog and the journal count it, which know nothing below debug.
+    public var priority: EventPriority {
+        switch self {
+        case .trace, .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        case .critical: .critical
+        }
+    }
+}
