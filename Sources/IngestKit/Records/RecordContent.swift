@@ -149,7 +149,7 @@ struct RecordContent: Equatable {
             try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
                 let name = String(name.dropFirst().dropLast())
                 // Where the canonical order of members has it (docs/records.md).
-                if !isThere, ["subject", "related", "device"].contains(name) {
+                if !isThere, ["subject", "related", "device", "origin", "gateway"].contains(name) {
                     isThere = true
                     if name != "subject" { text.member("subject", subject) }
                 }

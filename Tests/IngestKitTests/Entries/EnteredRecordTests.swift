@@ -72,6 +72,21 @@ import Testing
         #expect(try record(other).id != record(Self.glucose).id)
     }
 
+    @Test func anEntryOfNobodyThatGetsAPersonIsWrittenAsThatPersons() throws {
+        var withoutDevice = Self.steps
+        withoutDevice.source = RecordEntry.Source(name: "Phone")
+        for entry in [Self.glucose, Self.steps, withoutDevice] {
+            var nobodys = entry
+            nobodys.subject = nil
+            var somebodys = entry
+            somebodys.subject = "patient-17"
+            let (before, after) = (try record(nobodys), try record(somebodys))
+            #expect(
+                RecordContent.assigning("patient-17", to: before.body)
+                    == after.body.replacing(after.id.text, with: before.id.text))
+        }
+    }
+
     @Test func whatIsNoRecordIsRefused() throws {
         func isRefused(_ change: (inout RecordEntry) -> Void) -> Bool {
             var entry = Self.steps
