@@ -3,13 +3,27 @@ extension RecordContent {
     /// `DeliveryAnswer.unfit`; nil where the record is that person's.
     /// - Parameter user: the person, by the name that records have as `subject`.
     func reasonNotToFile(under user: String) -> String? {
-        guard let subject else { return DeadLetter.unassigned }
-        if subject != user { return "is another person's" }
-        return flags.first(where: Self.testFlags.contains).map { "is no measurement of a person (\($0))" }
+        if let subject, subject != user { return "is another person's" }
+        return reasonNotToFile
+    }
+
+    /// Why a record must not be filed under any person, as the reason of `DeliveryAnswer.unfit`, where the form has no place
+    /// to say of the numbers what the device says of them; nil where it may.
+    var reasonNotToFile: String? {
+        guard subject != nil else { return DeadLetter.unassigned }
+        if let flag = flags.first(where: Self.testFlags.contains) {
+            return "is no measurement of a person (\(flag))"
+        }
+        return flags.first(where: Self.invalidFlags.contains).map {
+            "is marked as invalid by the device (\($0))"
+        }
     }
 
     /// What a device says of readings that are nobody's.
     private static let testFlags = Reading.controlSolutionFlags.union([
         "data-for-demonstration", "data-for-testing", "status-test-data",
     ])
+
+    /// What a device says of numbers that it does not stand for.
+    private static let invalidFlags: Set = ["invalid-measurement-detected", "status-invalid"]
 }

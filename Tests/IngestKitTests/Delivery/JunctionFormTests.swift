@@ -167,6 +167,10 @@ import Testing
         control.flags = ["type-control-solution", "location-control-solution"]
         #expect(
             try Self.unfit(control) == "is no measurement of a person (type-control-solution)")
+        var invalid = try ValidicFormTests.record(.pulseOximetry, [("spo2", 97, 0, "%")])
+        invalid.flags = ["invalid-measurement-detected"]
+        #expect(
+            try Self.unfit(invalid) == "is marked as invalid by the device (invalid-measurement-detected)")
     }
 
     @Test func theFakeRefusesWhatTheSDKsDoNotSend() throws {

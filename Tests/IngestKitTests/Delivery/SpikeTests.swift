@@ -141,6 +141,18 @@ import Testing
         #expect(received.isEmpty)
     }
 
+    @Test(arguments: [
+        ("data-for-testing", "is no measurement of a person (data-for-testing)"),
+        ("invalid-measurement-detected", "is marked as invalid by the device (invalid-measurement-detected)"),
+    ])
+    func whatTheDeviceDoesNotStandForIsNotSent(flag: String, reason: String) async throws {
+        var record = try ValidicFormTests.record(.pulseOximetry, [("spo2", 97, 0, "%")])
+        record.flags = [flag]
+        let (answer, received) = try await deliver(record)
+        #expect(answer == .unfit(error: reason))
+        #expect(received.isEmpty)
+    }
+
     @Test func theServersWordsAreKeptWithoutTheSecret() async throws {
         let (answer, _) = try await deliver(glucose(), status: 422)
         #expect(

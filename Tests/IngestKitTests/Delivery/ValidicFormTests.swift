@@ -124,6 +124,15 @@ import Testing
         #expect(RecordContent(json: record.json)?.reasonNotToFile(under: "patient-17") == nil)
     }
 
+    @Test(arguments: ["invalid-measurement-detected", "status-invalid"])
+    func whatTheDeviceMarkedAsInvalidIsNobodysMeasurement(flag: String) throws {
+        var record = try Self.record(.pulseOximetry, [("spo2", 97, 0, "%")])
+        record.flags = ["measurement-ongoing", flag]
+        let content = try #require(RecordContent(json: record.json))
+        #expect(
+            content.reasonNotToFile(under: "patient-17") == "is marked as invalid by the device (\(flag))")
+    }
+
     @Test func aDayThatBeginsInAnotherZoneIsTheDayInUTC() throws {
         var record = try Self.record(.heartRate, [("heart-rate", 61, 0, "/min")])
         record.time.value = "2027-01-01T00:30:00+05:30"
