@@ -190,7 +190,9 @@ import Testing
             try await running.eventually(1, .sessionEnded)
             let ended = try await running.names(.sessionEnded)
             #expect(ended[0][.count] == "2" && ended[0][.httpStatus] == "400")
-            try await eventually("nothing is left of it") { bench.vault.text == nil }
+            try await eventually("no token is left of it") {
+                bench.vault.text?.contains("refresh-") == false
+            }
             // Neither time nor a restart asks anything.
             try await running.untilIdle()
             let before = fake.requests.count
@@ -199,6 +201,11 @@ import Testing
             try await running.stop()
             let second = try await bench.start(place, .signInToken)
             try await second.untilIdle()
+            // What waits is the user's whose session it was.
+            await #expect(throws: JunctionSignInError.otherUser) {
+                try await second.session.signIn(
+                    try JunctionSignInToken(fake.signInToken(for: Self.other)))
+            }
             #expect(fake.requests.count == before)
             try await second.signIn(token)
             try await second.eventually(3, .submitted)

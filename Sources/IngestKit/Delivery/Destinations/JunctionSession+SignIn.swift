@@ -66,6 +66,18 @@ extension JunctionSession {
         await erase()
     }
 
+    /// Whose session it was stays known: what waits is that user's, and a token of another one is not for it.
+    func eraseTokens() async {
+        ends = nil
+        refreshTime = nil
+        connected = [:]
+        change {
+            $0.tokens = nil
+            $0.sources = []
+        }
+        await save()
+    }
+
     func erase() async {
         state = nil
         former = nil

@@ -41,7 +41,7 @@ public actor JunctionSession {
     var refreshing: Task<Obstacle?, Never>?
     /// Counts what ends the tokens that a refresh under way is for.
     var generation = 0
-    /// Whether the server has ended the session; what is kept of it goes once that is told.
+    /// Whether the server has ended the session; its tokens are erased on the disk once that is told.
     var isOver = false
     private var hasToldOfVault = false
     var apiKey: String?
@@ -87,12 +87,11 @@ public actor JunctionSession {
         if case .signInToken = access { true } else { false }
     }
 
-    /// Whether there is something to send requests with. Called once the end of a session was told, it erases what was
-    /// kept of it.
+    /// Whether there is something to send requests with. Called once the end of a session was told, it erases the tokens.
     public func isOpen() async -> Bool {
         if isOver {
             isOver = false
-            await erase()
+            await eraseTokens()
         }
         return standing == .open
     }
