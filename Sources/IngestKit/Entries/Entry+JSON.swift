@@ -1,8 +1,7 @@
 extension RecordEntry {
-    /// The record, version 1 (docs/records.md); nil where a time is outside of the calendar.
+    /// The record, version 1 (docs/records.md); nil for what is not sound, or was received outside of the calendar.
     func json(gateway: String, received: Int64) -> String? {
-        let moments = [start, received] + (end.map { [$0] } ?? [])
-        guard moments.allSatisfy({ DeviceTime(wallSeconds: $0) != nil }) else { return nil }
+        guard isSound, DeviceTime(wallSeconds: received) != nil else { return nil }
         var text = JSONText()
         text.beginObject()
         text.member("version", 1)

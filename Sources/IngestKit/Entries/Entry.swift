@@ -105,7 +105,7 @@ public struct EnteredRecord: Sendable, Equatable {
     /// - Returns: nil for an entry that is no record: a number that is none, a time outside of the calendar, text that is
     ///   longer than what any origin has.
     public init?(_ entry: RecordEntry, gateway: String, received: Int64) {
-        guard entry.isSound, let body = entry.json(gateway: gateway, received: received) else { return nil }
+        guard let body = entry.json(gateway: gateway, received: received) else { return nil }
         id = entry.id(gateway: gateway)
         kind = entry.kind
         origin = entry.origin
@@ -118,14 +118,23 @@ extension RecordEntry {
     public static let longestText = 256
     private static let mostValues = 32
 
-    fileprivate var isSound: Bool {
+    /// Whether the queue takes it, at a moment within the calendar.
+    var isSound: Bool {
         let texts =
             [source.name, source.version, source.manufacturer, source.model, source.firmware, subject]
             .compactMap { $0 } + flags + values.flatMap { [$0.type, $0.number, $0.unit] }
         return kind.isDelivered && values.count <= Self.mostValues && flags.count <= Self.mostValues
             && name.utf8.count <= 4 * Self.longestText
             && texts.allSatisfy { (1...Self.longestText).contains($0.utf8.count) }
-            && values.allSatisfy { ExactDecimal(json: $0.number) != nil }
-            && abs(utcOffset) < 86_400 && (end ?? start) >= start
+            && values.allSatisfy { ExactDecimal(json: $0.number) != nil } && hasSoundTimes
+    }
+
+    /// Whether each of its moments has a date, in UTC as by its own clock.
+    private var hasSoundTimes: Bool {
+        guard abs(utcOffset) < 86_400, (end ?? start) >= start else { return false }
+        return [start, end ?? start].allSatisfy { moment in
+            DeviceTime(wallSeconds: moment) != nil
+                && DeviceTime(wallSeconds: moment + Int64(utcOffset)) != nil
+        }
     }
 }

@@ -24,7 +24,7 @@ public final class HealthExport {
         public var earlier = 0
         /// Of known types in sets that are not wanted.
         public var unwanted = 0
-        /// Without a date, or with a value that is none.
+        /// Without a date, or with a value that is none, or beyond what a record holds.
         public var unreadable = 0
         /// Values of blood pressures outside of any.
         public var loosePressures = 0
@@ -155,13 +155,18 @@ public final class HealthExport {
             let name = "HEALTHKIT|\(sample.type)|\(start.instant)|\(end.instant)|\(said)"
             ordinal = name == lastName ? ordinal + 1 : 1
             lastName = name
-            entries.append(
-                RecordEntry(
-                    kind: type.kind, origin: .appleHealth, start: start.instant,
-                    end: end.instant == start.instant ? nil : end.instant, utcOffset: start.utcOffset,
-                    timeSource: .imported, values: values,
-                    flags: flags + (sample.isUserEntered ? ["user-entered"] : []),
-                    subject: selection.subject, source: sample.source, name: "\(name)|\(ordinal)"))
+            let entry = RecordEntry(
+                kind: type.kind, origin: .appleHealth, start: start.instant,
+                end: end.instant == start.instant ? nil : end.instant, utcOffset: start.utcOffset,
+                timeSource: .imported, values: values,
+                flags: flags + (sample.isUserEntered ? ["user-entered"] : []),
+                subject: selection.subject, source: sample.source, name: "\(name)|\(ordinal)")
+            // The queue takes a commit of them as a whole or not at all.
+            guard entry.isSound else {
+                tally.unreadable += 1
+                return
+            }
+            entries.append(entry)
             tally.taken[type.kind, default: 0] += 1
         }
     }

@@ -253,6 +253,23 @@ import Testing
         #expect(tally.unreadable == 3)
     }
 
+    /// One of them must not stand in the way of all that is committed with it.
+    @Test(arguments: [
+        sample("HKQuantityTypeIdentifierStepCount", "1.84467e+19", "count"),
+        sample("HKQuantityTypeIdentifierStepCount", "1", "count", start: "9999-12-31 23:30:00 -0100"),
+        sample(
+            "HKQuantityTypeIdentifierStepCount", "1", "count", end: "9999-12-31 23:30:00 -0100"),
+    ])
+    func whatNoRecordHoldsIsCountedAndLeftOut(odd: Element) throws {
+        let good = Self.sample("HKQuantityTypeIdentifierHeartRate", "62", "count/min")
+        let (entries, tally) = read([good, odd, good])
+        #expect(entries.count == 2 && tally.unreadable == 1)
+        #expect(tally.taken == [.heartRate: 2])
+        for entry in entries {
+            #expect(EnteredRecord(entry, gateway: "box", received: 1_795_166_104) != nil)
+        }
+    }
+
     /// However many names an export makes up.
     @Test func unknownNamesAreBounded() {
         let elements = (0..<1000).map { Self.sample("Type\($0)", "1", "count") }
