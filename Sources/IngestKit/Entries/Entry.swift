@@ -121,11 +121,12 @@ extension RecordEntry {
     /// Whether the queue takes it, at a moment within the calendar.
     var isSound: Bool {
         let texts =
-            [source.name, source.version, source.manufacturer, source.model, source.firmware, subject]
+            [source.name, source.version, source.manufacturer, source.model, source.firmware]
             .compactMap { $0 } + flags + values.flatMap { [$0.type, $0.number, $0.unit] }
         return kind.isDelivered && values.count <= Self.mostValues && flags.count <= Self.mostValues
             && name.utf8.count <= 4 * Self.longestText
             && texts.allSatisfy { (1...Self.longestText).contains($0.utf8.count) }
+            && subject.map(DeadLetterSelection.isSubject) ?? true
             && values.allSatisfy { ExactDecimal(json: $0.number) != nil } && hasSoundTimes
     }
 

@@ -93,8 +93,8 @@ struct Submit: AsynchronousCommand {
     }
 
     static func check(subject: String?) throws(CommandFailure) {
-        guard let subject, !(1...RecordEntry.longestText).contains(subject.utf8.count) else { return }
-        throw CommandFailure(.usage, "--subject: expected 1 to \(RecordEntry.longestText) bytes")
+        guard let subject, !DeadLetterSelection.isSubject(subject) else { return }
+        throw CommandFailure(.usage, "--subject: expected the name of a person, as in the configuration")
     }
 
     private static func read(image path: String) throws(CommandFailure) -> EntryImage {

@@ -108,5 +108,8 @@ import Testing
         #expect(isRefused { $0.source.name = String(repeating: "x", count: 257) })
         #expect(isRefused { $0.values = Array(repeating: $0.values[0], count: 33) })
         #expect(isRefused { $0.utcOffset = 86_400 })
+        for subject in ["", "unassigned", "a\nb", "\u{1B}[2J", String(repeating: "x", count: 129)] {
+            #expect(isRefused { $0.subject = subject })
+        }
     }
 }
