@@ -4,6 +4,8 @@ public enum EntryError: Error, Equatable, CustomStringConvertible {
     case unit(String, form: String, expected: String)
     /// - Parameter other: a unit in which it would be plausible.
     case implausible(type: String, value: String, unit: String, bounds: String, other: String?)
+    /// It would be plausible in several units.
+    case ambiguous(type: String, value: String, units: String)
     case diastolicAbove
     case noPulse(form: String)
 
@@ -14,6 +16,8 @@ public enum EntryError: Error, Equatable, CustomStringConvertible {
         case .implausible(let type, let value, let unit, let bounds, let other):
             "\(type) \(value) \(unit) is not plausible: expected \(bounds)"
                 + (other.map { "; if it is in \($0), write the unit behind it" } ?? "")
+        case .ambiguous(let type, let value, let units):
+            "\(type) \(value) may be \(units): write the unit behind it"
         case .diastolicAbove:
             "the diastolic pressure is not below the systolic one: the systolic one is first"
         case .noPulse(let form): "\(form) has no pulse rate: it goes with blood-pressure and spo2"
@@ -68,9 +72,16 @@ extension EntryForm {
         _ number: ExactDecimal, type: String, unit index: Int, isSecond: Bool, isUnitWritten: Bool
     ) throws(EntryError) {
         func bounds(_ index: Int) -> ClosedRange<Int64> { isSecond ? second[index] : units[index].plausible }
-        guard !number.isWithin(bounds(index)) else { return }
         let other = units.indices.first { place in
             place != index && units[place].exponent == 0 && number.isWithin(bounds(place))
+        }
+        guard !number.isWithin(bounds(index)) else {
+            if let plainFrom, !isUnitWritten, other != nil,
+                number.exponent < 0 || !number.isWithin(plainFrom...bounds(index).upperBound)
+            {
+                throw .ambiguous(type: type, value: number.description, units: unitNames)
+            }
+            return
         }
         throw .implausible(
             type: type, value: number.description, unit: units[index].recorded, bounds: words(bounds(index)),

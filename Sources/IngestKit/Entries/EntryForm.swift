@@ -29,6 +29,9 @@ public struct EntryForm: Sendable {
     let units: [Unit]
     /// Bounds of the second number, where there is one.
     var second: [ClosedRange<Int64>] = []
+    /// Where numbers of two units look alike: from here on, in hundredths of the first, a whole one without a unit is in
+    /// the first. Any other that fits both needs its unit.
+    var plainFrom: Int64?
     /// The MDC code of a pulse rate that may stand beside it.
     var pulseCode: UInt32?
 
@@ -49,7 +52,9 @@ extension EntryForm {
             units: [
                 Unit("mg/dL", "mg/dl", plausible: 10_00...1_200_00),
                 Unit("mmol/L", "mmol/l", plausible: 60...66_60),
-            ]),
+            ],
+            // Meters show mg/dL without decimals, and mmol/L with one, up to 33.3.
+            plainFrom: 40_00),
         EntryForm(
             name: "blood-pressure", kind: .bloodPressure,
             types: [("systolic", 150_021), ("diastolic", 150_022)],

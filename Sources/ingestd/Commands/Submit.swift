@@ -8,7 +8,8 @@ struct Submit: AsynchronousCommand {
         abstract: "Put a measurement that was read off by eye into the queue.",
         discussion: """
             It goes to the destinations like any reading. The same measurement of the same time and person is \
-            taken once. Kinds, each with its units, of which the first is taken where none is written:
+            taken once. Kinds, each with its units, of which the first is taken where none is written; a glucose \
+            that may be in either needs its unit:
 
             \(EntryForm.all.map { "  \($0.name): \($0.unitNames)" }.joined(separator: "\n"))
 

@@ -15,7 +15,8 @@ import Testing
         arguments: [
             ("glucose", "5.4", "mmol/L", "glucose 5.4 mmol/L"),
             // mg/dL unless another unit is written
-            ("glucose", "97", nil, "glucose 97 mg/dL"),
+            ("glucose", "97", nil, "glucose 97 mg/dL"), ("glucose", "40", nil, "glucose 40 mg/dL"),
+            ("glucose", "97.0", nil, "glucose 97.0 mg/dL"), ("glucose", "12.5", "mg/dL", "glucose 12.5 mg/dL"),
             // the digits stay
             ("glucose", "5.40", "mmol/l", "glucose 5.40 mmol/L"),
             ("weight", "72.500", nil, "weight 72.500 kg"),
@@ -47,6 +48,10 @@ import Testing
                 "glucose", "5.4", nil, nil,
                 "5.4 mg/dL is not plausible: expected 10 to 1200; if it is in mmol/L"
             ),
+            // A hyperglycaemia in the one unit, and none that anybody lives with in the other.
+            ("glucose", "12.5", nil, nil, "glucose 12.5 may be mg/dL or mmol/L: write the unit behind it"),
+            ("glucose", "39", nil, nil, "may be mg/dL or mmol/L"),
+            ("glucose", "55.0", nil, nil, "may be mg/dL or mmol/L"),
             ("glucose", "97", "mmol/L", nil, "97 mmol/L is not plausible: expected 0.60 to 66.60"),
             ("glucose", "9.99", "mg/dL", nil, "not plausible"),
             ("glucose", "1200.01", nil, nil, "not plausible"),
