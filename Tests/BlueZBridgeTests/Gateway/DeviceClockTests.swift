@@ -42,8 +42,9 @@ struct DeviceClockTests {
         bench.events.all.filter { $0.entry.name == "clock-skew" }.compactMap { $0.value(.error) }
     }
 
-    /// The released record's seconds between its measurement and its reception.
-    private func age(_ record: Record) throws -> Int64 {
+    /// Whether the released record was measured when it was received. Some seconds may pass on a link, and
+    /// clocks show whole ones.
+    private func isDatedRight(_ record: Record) throws -> Bool {
         func seconds(_ text: String) throws -> Int64 {
             let digits = text.prefix(19).split { !$0.isNumber }.compactMap { Int($0) }
             try #require(digits.count == 6)
@@ -52,7 +53,7 @@ struct DeviceClockTests {
                 seconds: digits[5]
             ).wallSeconds
         }
-        return try seconds(record.time.received) - seconds(record.time.value)
+        return try (-2...5).contains(seconds(record.time.received) - seconds(record.time.value))
     }
 
     @Test(
@@ -67,11 +68,13 @@ struct DeviceClockTests {
     ) async throws {
         let clock = SimulatedClock(BluetoothUUID(characteristic), in: BluetoothUUID(service), lead: lead)
         try await withCuff(clock, subject: "patient-17") { bench in
+            // The patient has had it for longer than clocks of whole seconds can be out.
+            await bench.clock.advance(by: .seconds(5), bench.loop)
             try await bench.readOnce()
             let record = try #require(bench.noted.releases.all.flatMap(\.records).first)
             #expect(record.time.source == .device)
             #expect(abs(try #require(record.time.clockOffsetSeconds) - Int(lead)) <= 1)
-            #expect(abs(try age(record)) <= 1)
+            #expect(try isDatedRight(record))
             // By its own clock it was measured long before the patient had it.
             #expect(record.subject == "patient-17")
             #expect(record.stage == .live)
@@ -111,7 +114,7 @@ struct DeviceClockTests {
             let records = bench.noted.releases.all.flatMap(\.records)
             #expect(abs((records.first?.time.clockOffsetSeconds ?? 0) + 86_400) <= 1)
             #expect(abs(records.last?.time.clockOffsetSeconds ?? 99) <= 1)
-            for record in records { #expect(abs(try age(record)) <= 1) }
+            for record in records { #expect(try isDatedRight(record)) }
             #expect(skews(bench).count == 1)
         }
     }
@@ -242,7 +245,7 @@ struct DeviceClockTests {
             try await bench.readOnce()
             let record = try #require(bench.noted.releases.all.last?.records.last)
             #expect(try await bench.store.counts().records == 4)
-            #expect(record.time.clockOffsetSeconds == 0)
+            #expect(abs(try #require(record.time.clockOffsetSeconds)) <= 1)
             #expect(await bench.peripheral.traces.last?.pdusToConfirmation == 10)
         }
     }
