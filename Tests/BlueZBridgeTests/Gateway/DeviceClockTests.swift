@@ -205,6 +205,22 @@ struct DeviceClockTests {
         }
     }
 
+    @Test func aCuffThatDoesNotWaitForItsConfirmationIsAskedBeforeTheMeasurementTheNextTime() async throws {
+        try await withCuff(SimulatedClock(0x2A2B, in: 0x1805, lead: 900), readings: 2) { bench in
+            var hasty = LinkBehaviour()
+            hasty.hangsUpAfterSending = true
+            await bench.peripheral.script([hasty])
+            await bench.readUntilDropped()
+            for _ in 0..<2 { try await bench.readAgain() }
+            #expect(try await bench.outbox() == ["read", "duplicate-ignored", "read"])
+            #expect(bench.count(of: "read-failed") == 0)
+            // The clock and its service, then as on every link.
+            #expect(await bench.peripheral.traces.dropFirst().map(\.pdusToConfirmation) == [10, 6])
+            let offset = bench.noted.releases.all.flatMap(\.records).last?.time.clockOffsetSeconds
+            #expect(abs((offset ?? 0) - 900) <= 1)
+        }
+    }
+
     @Test func aMeterThatHangsUpAfterItsReportHasItsClockComparedOnTheFirstLinkToo() async throws {
         var count: Int?
         // The first run tells when the report is confirmed; in the second that ends the link.
