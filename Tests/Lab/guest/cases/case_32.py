@@ -5,12 +5,13 @@ import os
 
 from labkit import system_clock
 from labkit.commands import run as command
-from labkit.gateway import UNIT
-from labkit.kinds import THERMOMETER
-from labkit.payloads import temperature
+from labkit.gateway import TIME_ZONE, UNIT
+from labkit.kinds import CLOCK_CUFF, THERMOMETER
+from labkit.payloads import DateTime, blood_pressure, temperature
 from labkit.waiting import expect, expect_equal, hold_for
 
-TITLE = "a box that starts in 1970 reads on; its records are delivered with the right times once it has the time"
+TITLE = ("a box that starts in 1970 reads on; its records are delivered with the right times once it has the time, and "
+         "a cuff's clock is compared then")
 LIMIT_S = 400
 # An hour and more after 1970 began: the kernel sets no time before the boot.
 UNSET_S = 7200
@@ -19,6 +20,8 @@ WATCH_S = 3
 LOOK_S = 33
 # Between the gateway's reception and what the case sees of it.
 TOLERANCE_S = 10
+# By which the cuff's clock is ahead.
+AHEAD_S = 3_600
 
 
 def run(lab):
@@ -27,11 +30,16 @@ def run(lab):
         with system_clock.without_real_time_clock():
             expect_equal(os.listdir("/sys/class/rtc"), [], "real-time clocks")
             system_clock.set_time(UNSET_S)
-            lab.gateway.start(thermometer, trust_clock=False)
+            shown = local(lead + system_clock.since_boot() + AHEAD_S)
+            cuff = lab.add("cuff", CLOCK_CUFF,
+                           clock_ahead_s=(shown - local(system_clock.wall())).total_seconds())
+            lab.gateway.start(thermometer, cuff, trust_clock=False)
             moments = [read(lab, thermometer, 1)]
             command("systemctl", "restart", UNIT)
             lab.journal.wait("adapter-ready", count=2)
             moments.append(read(lab, thermometer, 2))
+            cuff.give(measurement(lead))
+            cuff.wait_given()
             # Set, but nothing says that it is right.
             system_clock.set_time(lead + system_clock.since_boot())
             hold_for("nothing is delivered before the clock is known to be right", LOOK_S,
@@ -39,6 +47,7 @@ def run(lab):
             system_clock.claim_synchronised()
             records = lab.receiver.wait(thermometer, count=2, seconds=2 * LOOK_S)
             check(records, moments, lead)
+            check_cuff(lab, cuff)
         # Now somebody sets it back, and forward again.
         system_clock.set_time(UNSET_S)
         moments.append(read(lab, thermometer, 3))
@@ -53,21 +62,45 @@ def run(lab):
     return f"{len(records)} records"
 
 
+def local(seconds):
+    """What a clock on the gateway's wall shows at this moment, without a zone."""
+    return datetime.datetime.fromtimestamp(seconds, TIME_ZONE).replace(tzinfo=None)
+
+
+def measurement(lead):
+    """Of this moment, dated by the cuff's clock."""
+    return blood_pressure((128, 0), (82, 0), (97, 0), DateTime.of(local(lead + system_clock.since_boot() + AHEAD_S)))
+
+
+def check_cuff(lab, cuff):
+    record, = lab.receiver.wait(cuff)
+    time = record["time"]
+    off = moment(time["value"]) - moment(time["received"])
+    expect(time["source"] == "device" and abs(off) <= TOLERANCE_S, f"dated {time}")
+    expect(abs(time["clock_offset_s"] - AHEAD_S) <= 2, f"clock_offset_s is {time['clock_offset_s']}")
+    skew, = lab.journal.wait("clock-skew", cuff, seconds=2 * LOOK_S)
+    expect("60 min ahead" in skew["INGEST_ERROR"], skew["INGEST_ERROR"])
+
+
+def moment(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
 def read(lab, thermometer, number):
     """Has a reading taken and confirmed; returns when that was, in seconds since the boot."""
     thermometer.give(temperature(360 + number, -1))
     lab.journal.wait("read", thermometer, count=number)
-    moment = system_clock.since_boot()
+    came = system_clock.since_boot()
     thermometer.wait_link_ended(number)
     hold_for("nothing is delivered without the time", WATCH_S,
              lambda: len(lab.receiver.records(thermometer)) < number)
-    return moment
+    return came
 
 
 def check(records, moments, lead):
-    for number, (record, moment) in enumerate(zip(records, moments), 1):
+    for number, (record, came) in enumerate(zip(records, moments), 1):
         time = record["time"]
         expect_equal(time["source"], "received", "source of the time")
         for text in (time["received"], time["value"]):
-            off = datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() - (moment + lead)
+            off = moment(text) - (came + lead)
             expect(-TOLERANCE_S <= off <= 1, f"{text} of record {number} of {len(records)} is {off:.0f} s from when it came")

@@ -22,6 +22,10 @@ def lead():
     return time.clock_gettime(time.CLOCK_REALTIME) - time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+def wall():
+    return time.clock_gettime(time.CLOCK_REALTIME)
+
+
 def since_boot():
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
