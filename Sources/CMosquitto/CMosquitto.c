@@ -1,21 +1,37 @@
+#define _GNU_SOURCE
 #include "CMosquitto.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <mqtt_protocol.h>
+
+/* What is read of the broker at once, and at most before a packet of it is whole or TLS stands, in bytes. */
+enum { piece = 16 << 10, most_unread = 256 << 10 };
 
 struct CMosquitto {
     struct mosquitto *library;
     mosquitto_property *properties;
     int welcome, farewell, keep_alive, error;
     char problem[256], reason[512];
+    /* The connection, and our end of what the library has in its place; -1 before TCP stands. */
+    int network, inner;
+    /* Nothing more comes, and the errno where that is for another reason than its end. */
+    bool is_over;
+    int broken;
+    /* What came since the last whole packet, in bytes. */
+    size_t unread;
+    /* What of the library's has not gone out. */
+    char out[piece];
+    size_t out_length, out_sent;
     /* By number modulo the window; -1 is no answer yet. */
     int16_t answers[CMosquitto_window];
 };
@@ -70,6 +86,9 @@ static void logged(struct mosquitto *library, void *client, int level, const cha
     /* Less severe ones name topics. */
     if (level == MOSQ_LOG_ERR && !self->problem[0])
         copy(self->problem, sizeof self->problem, words);
+    /* The one word of packets that answer nothing, such as PINGRESP. */
+    if (level == MOSQ_LOG_DEBUG && strstr(words, " received "))
+        self->unread = 0;
 }
 
 /* Keys have no passphrase. Without this OpenSSL would ask on the terminal. */
@@ -86,7 +105,7 @@ CMosquitto *CMosquitto_new(const char *client_id)
     CMosquitto *client = calloc(1, sizeof *client);
     if (!client)
         return NULL;
-    client->welcome = client->farewell = -1;
+    client->welcome = client->farewell = client->network = client->inner = -1;
     memset(client->answers, 0xFF, sizeof client->answers);
     client->library = mosquitto_new(client_id, true, client);
     if (!client->library ||
@@ -97,6 +116,8 @@ CMosquitto *CMosquitto_new(const char *client_id)
     }
     mosquitto_int_option(client->library, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5);
     mosquitto_int_option(client->library, MOSQ_OPT_TCP_NODELAY, 1);
+    /* Nothing is subscribed to; more than one message of QoS 1 or 2 at a time would be kept until they are settled. */
+    mosquitto_int_option(client->library, MOSQ_OPT_RECEIVE_MAXIMUM, 1);
     mosquitto_connect_v5_callback_set(client->library, welcomed);
     mosquitto_disconnect_v5_callback_set(client->library, ended);
     mosquitto_publish_v5_callback_set(client->library, answered);
@@ -107,6 +128,10 @@ CMosquitto *CMosquitto_new(const char *client_id)
 void CMosquitto_free(CMosquitto *client)
 {
     mosquitto_destroy(client->library);
+    if (client->network >= 0) {
+        close(client->network);
+        close(client->inner);
+    }
     mosquitto_property_free_all(&client->properties);
     free(client);
 }
@@ -134,9 +159,22 @@ static int note(CMosquitto *client, int result)
     return result;
 }
 
+/*
+ * Announces the largest packet that is taken. The library has no other way to give CONNECT properties than this call,
+ * which would block: it keeps them, and does no more, because there is no such port.
+ */
+static void announce(CMosquitto *client, const char *host, int keep_alive_s)
+{
+    mosquitto_property *properties = NULL;
+    mosquitto_property_add_int32(&properties, MQTT_PROP_MAXIMUM_PACKET_SIZE, CMosquitto_largest);
+    mosquitto_connect_bind_v5(client->library, host, -1, keep_alive_s, NULL, properties);
+    mosquitto_property_free_all(&properties);
+}
+
 int CMosquitto_connect(CMosquitto *client, const char *host, int port, int keep_alive_s, bool by_ipv4)
 {
     client->keep_alive = keep_alive_s;
+    announce(client, host, keep_alive_s);
     errno = 0;
     int result =
         mosquitto_connect_bind_async(client->library, host, port, keep_alive_s, by_ipv4 ? "0.0.0.0" : NULL);
@@ -151,15 +189,118 @@ bool CMosquitto_has_peer(const CMosquitto *client)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
-    return getpeername(mosquitto_socket(client->library), (struct sockaddr *)&address, &length) == 0;
+    int descriptor = client->network < 0 ? mosquitto_socket(client->library) : client->network;
+    return getpeername(descriptor, (struct sockaddr *)&address, &length) == 0;
+}
+
+/*
+ * The library makes room for a packet as its header says, up to 268 MB, and reads all of it, whatever was announced.
+ * So it gets one end of a pair of sockets in place of the connection, and through that what comes, counted.
+ */
+static int take_over(CMosquitto *client)
+{
+    int descriptor = mosquitto_socket(client->library), pair[2];
+    int network = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (network < 0)
+        return note(client, MOSQ_ERR_ERRNO);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0) {
+        note(client, MOSQ_ERR_ERRNO);
+        close(network);
+        return MOSQ_ERR_ERRNO;
+    }
+    dup3(pair[0], descriptor, O_CLOEXEC);
+    close(pair[0]);
+    client->network = network;
+    client->inner = pair[1];
+    return 0;
+}
+
+/* Sends on what the library has written. What fails here is seen where the connection is read. */
+static bool send_on(CMosquitto *client)
+{
+    if (client->out_sent == client->out_length) {
+        ssize_t count = recv(client->inner, client->out, piece, MSG_DONTWAIT);
+        if (count <= 0)
+            return false;
+        client->out_length = (size_t)count;
+        client->out_sent = 0;
+    }
+    ssize_t count = send(
+        client->network, client->out + client->out_sent, client->out_length - client->out_sent,
+        MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    client->out_sent = count < 0 ? client->out_length : client->out_sent + (size_t)count;
+    return true;
+}
+
+/* Has the library work, without waiting, until it has no more to say. */
+static int work(CMosquitto *client)
+{
+    int result;
+    do {
+        errno = 0;
+        result = note(client, mosquitto_loop(client->library, 0, 1));
+    } while (send_on(client) && result == 0);
+    if (result == MOSQ_ERR_CONN_LOST && client->broken) {
+        client->error = client->broken;
+        return MOSQ_ERR_ERRNO;
+    }
+    /* After the broker's DISCONNECT all is well, but for the connection. */
+    return result == 0 && mosquitto_socket(client->library) < 0 ? MOSQ_ERR_CONN_LOST : result;
+}
+
+/* Hands a piece of what has come to the library. */
+static int hand_over(CMosquitto *client)
+{
+    /* Writable is what has room for four times as much as it holds (unix_writable in Linux). */
+    struct pollfd inner = {client->inner, POLLOUT, 0};
+    if (poll(&inner, 1, 0) != 1 || !(inner.revents & POLLOUT))
+        return 0;
+    char block[piece];
+    ssize_t count = recv(client->network, block, sizeof block, MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (count <= 0) {
+        /* The library reads what is there still. */
+        client->is_over = true;
+        client->broken = count < 0 && errno != ECONNRESET ? errno : 0;
+        shutdown(client->inner, SHUT_WR);
+        return 0;
+    }
+    client->unread += (size_t)count;
+    if (client->unread > most_unread)
+        return MOSQ_ERR_OVERSIZE_PACKET;
+    return send(client->inner, block, (size_t)count, MSG_DONTWAIT | MSG_NOSIGNAL) == count ? 0 : MOSQ_ERR_NOMEM;
 }
 
 int CMosquitto_turn(CMosquitto *client, int milliseconds)
 {
-    errno = 0;
-    int result = note(client, mosquitto_loop(client->library, milliseconds, 1));
-    /* After the broker's DISCONNECT all is well, but for the connection. */
-    return result == 0 && mosquitto_socket(client->library) < 0 ? MOSQ_ERR_CONN_LOST : result;
+    int result;
+    if (client->network < 0) {
+        struct pollfd pending = {mosquitto_socket(client->library), POLLOUT, 0};
+        if (pending.fd < 0)
+            return MOSQ_ERR_NO_CONN;
+        if (poll(&pending, 1, milliseconds) == 0)
+            return 0;
+        errno = 0;
+        /* The library finds out why there is no connection. */
+        if (!CMosquitto_has_peer(client))
+            return note(client, mosquitto_loop(client->library, 0, 1));
+        return (result = take_over(client)) ? result : work(client);
+    }
+    if ((result = work(client)))
+        return result;
+    bool is_behind = client->out_sent < client->out_length;
+    struct pollfd either[] = {
+        {client->network, (client->is_over ? 0 : POLLIN) | (is_behind ? POLLOUT : 0), 0},
+        /* What the library has not read. */
+        {mosquitto_socket(client->library), POLLIN, 0},
+    };
+    poll(either, 2, milliseconds);
+    if (!client->is_over && (result = hand_over(client)))
+        return result;
+    return work(client);
 }
 
 int CMosquitto_publish(
@@ -195,4 +336,7 @@ const char *CMosquitto_reason(const CMosquitto *client) { return client->reason;
 void CMosquitto_disconnect(CMosquitto *client, int reason)
 {
     mosquitto_disconnect_v5(client->library, reason, NULL);
+    if (client->network >= 0)
+        while (send_on(client))
+            ;
 }

@@ -20,6 +20,7 @@ struct ConnectionWords {
         case MOSQ_ERR_PROTOCOL.rawValue, MOSQ_ERR_MALFORMED_PACKET.rawValue,
             MOSQ_ERR_MALFORMED_UTF8.rawValue, MOSQ_ERR_DUPLICATE_PROPERTY.rawValue:
             return "the answer is not valid MQTT 5"
+        case MOSQ_ERR_OVERSIZE_PACKET.rawValue: return "the broker sends more than any answer has"
         case MOSQ_ERR_TLS.rawValue: return "the TLS handshake failed"
         case MOSQ_ERR_ERRNO.rawValue: return system
         default: return "the connection broke (libmosquitto \(result))"

@@ -35,6 +35,12 @@ int CMosquitto_connect(CMosquitto *client, const char *host, int port, int keep_
 /* Whether TCP stands. */
 bool CMosquitto_has_peer(const CMosquitto *client);
 
+/*
+ * The largest packet that is asked for, in bytes: an answer has some, and a broker leaves out words that would not fit.
+ * One that does not keep to it is read up to four times that, and the connection ended.
+ */
+enum { CMosquitto_largest = 64 << 10 };
+
 /* Does what there is to do, for as long as milliseconds say; anything but 0 ends the connection. */
 int CMosquitto_turn(CMosquitto *client, int milliseconds);
 

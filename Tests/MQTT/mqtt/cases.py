@@ -117,6 +117,7 @@ def on_fakes(world):
     yield bad("hangs-at-publish", Behaviour(answer=fake.silent), error="no acknowledgement in time", seconds=50)
     yield bad("garbage", Behaviour(b"\x00\x00"), error="the answer is not valid MQTT 5")
     yield bad("garbage-after-publish", Behaviour(answer=fake.garbage), error="the answer is not valid MQTT 5")
+    yield bad("floods", fake.Floods(), error="the broker sends more than any answer has")
     yield bad("receive-maximum", fake.Slowly(1), None, None, together)
     yield bad("own-keep-alive", Behaviour(packets.connack(0, b"\x13\x00\x05")), None, None)
     # Maximum Packet Size of 100.
@@ -169,6 +170,10 @@ class Expectations:
         password = PASSWORD.encode() if case.name == "token" else None
         expect_equal((connect.client, connect.keep_alive, connect.user, connect.password, connect.will),
                      (f"ingestd-delivery-box-{case.name}", 60, None, password, None), "CONNECT")
+        announced = {name: value for name, value in connect.properties.items() if name in (0x21, 0x27)}
+        expect_equal(announced, {0x21: 1, 0x27: 65536}, "Receive Maximum and Maximum Packet Size of CONNECT")
+        if case.name == "floods" and case.broker.sent > 64 << 20:
+            raise Failure(f"{case.broker.sent >> 20} MiB of one message were read")
         if case.name == "receive-maximum" and case.broker.most_open != 1:
             raise Failure(f"{case.broker.most_open} messages at once")
 

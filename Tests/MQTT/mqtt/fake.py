@@ -18,6 +18,8 @@ class FakeBroker:
         self.connects, self.taken, self.violations, self.pings = [], [], [], 0
         # The most messages that were not answered at once.
         self.most_open = 0
+        # Bytes of a flood that the client and the kernel took.
+        self.sent = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.connections = []
@@ -134,6 +136,19 @@ class Hangs(Behaviour):
     def serve(self, session):
         session.connect()
         session.octets(1 << 30)
+
+
+class Floods(Behaviour):
+    """Lets the client in, and sends it a message of the largest size that there is (section 2.1.4)."""
+
+    def serve(self, session):
+        session.connect()
+        session.send(packets.connack(0))
+        session.send(bytes([PUBLISH << 4]) + b"\xff\xff\xff\x7f" + b"\x00\x01t\x00")
+        session.broker.sent = 0
+        for _ in range(255):
+            session.send(bytes(1 << 20))
+            session.broker.sent += 1 << 20
 
 
 class Slowly(Behaviour):
