@@ -73,6 +73,9 @@ static void answered(struct mosquitto *library, void *client, int number, int re
     (void)library;
     CMosquitto *self = client;
     self->answers[number % CMosquitto_window] = (int16_t)reason;
+    /* Lower ones are of messages that were taken. */
+    if (reason < 0x80)
+        return;
     char *words = NULL;
     if (mosquitto_property_read_string(all, MQTT_PROP_REASON_STRING, &words, false) && words)
         copy(self->reason, sizeof self->reason, words);
@@ -307,6 +310,8 @@ int CMosquitto_publish(
     CMosquitto *client, const char *topic, const void *payload, size_t length, bool is_retained, int *number)
 {
     errno = 0;
+    /* What was said of others is none of its. */
+    client->reason[0] = 0;
     int result = note(
         client,
         mosquitto_publish_v5(

@@ -64,7 +64,8 @@ int CMosquitto_keep_alive(const CMosquitto *client);
 /* errno after the call that failed last. */
 int CMosquitto_errno(const CMosquitto *client);
 
-/* The first error that the library logged, and the last Reason String of a PUBACK; empty without. */
+/* The first error that the library logged, and the last Reason String of a PUBACK that refused a message since the last
+ * one was queued; empty without. */
 const char *CMosquitto_problem(const CMosquitto *client);
 const char *CMosquitto_reason(const CMosquitto *client);
 

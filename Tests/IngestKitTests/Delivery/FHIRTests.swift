@@ -1,3 +1,4 @@
+import GRDB
 import Synchronization
 import Testing
 
@@ -243,6 +244,18 @@ import Testing
             try await running.eventually(1, .submitted)
             #expect(fake.requests == 2)
             #expect(try await running.names(.authRejected).isEmpty)
+        }
+    }
+
+    @Test func theServersWordsAreKeptWithoutTheCredentialInAnyForm() async throws {
+        fake.answer(TestReceiver.Answer(status: 400, body: "Basic dTpzM2NyZXQ=, box:s3cret, s3cret"))
+        let records = try Self.records(1...1)
+        try await run(records, authentication: .basic, credential: { "u:s3cret" }) { running in
+            try await running.eventually(1, .failed)
+            let replies = try await running.store.read {
+                try String.fetchAll($0, sql: "SELECT reply FROM dead_letter")
+            }
+            #expect(replies == ["Basic [credential], box:[credential], [credential]"])
         }
     }
 

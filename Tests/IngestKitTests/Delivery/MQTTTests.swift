@@ -56,6 +56,16 @@ import Testing
         #expect(publisher.messages.isEmpty)
     }
 
+    @Test func theBrokersWordsAreKeptWithoutThePassword() async {
+        let publisher = Scripted(.answered([0x00, 0x99], reply: "no s3cret here"))
+        let answer = await MQTT(publisher: publisher) { BrokerLogin(user: "box", password: "s3cret") }
+            .deliver(Self.batch)
+        #expect(
+            answer
+                == .refused(
+                    httpStatus: nil, error: MQTTReason.words(0x99), reply: "no [credential] here"))
+    }
+
     // MARK: Reason codes
 
     typealias Outcome = PolicyTests.Outcome

@@ -89,8 +89,15 @@ public final class FHIR: Destination {
         let secret = credential.map(shown)
         if let secret { headers.append(("Authorization", "\(settings.authentication.scheme) \(secret)")) }
         return await posts.post(
-            body, to: settings.url, headers: headers, hiding: secret, packs: settings.usesGzip,
-            success: FHIRAnswer.meaning)
+            body, to: settings.url, headers: headers,
+            hiding: secret, credential, credential.flatMap(password),
+            packs: settings.usesGzip, success: FHIRAnswer.meaning)
+    }
+
+    /// What of the credential is a secret by itself.
+    private func password(of credential: String) -> String? {
+        guard settings.authentication == .basic, let colon = credential.firstIndex(of: ":") else { return nil }
+        return String(credential[credential.index(after: colon)...])
     }
 
     /// The credential as a request has it.

@@ -29,14 +29,14 @@ public final class MQTT: Destination {
         do throws(BrokerLoginError) {
             let before = try currentLogin()
             let outcome = await publisher.publish(messages, as: before)
-            let answer = Self.answer(outcome)
+            let answer = Self.answer(outcome, to: before)
             guard case .refused = outcome, case .unauthorized = answer else {
                 return remember(before, answer)
             }
             // What was replaced meanwhile is tried at once; the same would not help.
             let fresh = try readLogin()
             guard fresh != before else { return remember(before, answer) }
-            return remember(fresh, Self.answer(await publisher.publish(messages, as: fresh)))
+            return remember(fresh, Self.answer(await publisher.publish(messages, as: fresh), to: fresh))
         } catch {
             return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
         }
@@ -57,9 +57,10 @@ public final class MQTT: Destination {
         return answer
     }
 
-    private static func answer(_ outcome: PublishOutcome) -> DeliveryAnswer {
+    private static func answer(_ outcome: PublishOutcome, to login: BrokerLogin) -> DeliveryAnswer {
         switch outcome {
         case .answered(let reasons, let reply):
+            let reply = reply?.leavingOut([login.password])
             return reasons.map { MQTTReason.answer($0, in: .message, reply: reply) }
                 .max { $0.weight < $1.weight } ?? .taken()
         case .refused(let reason): return MQTTReason.answer(reason, in: .connection)

@@ -62,13 +62,13 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
 
     /// Sends one request.
     /// - Parameters:
-    ///   - token: left out of the server's words: it may say back what it was sent, and they are kept for operators to
+    ///   - secrets: left out of the server's words: it may say back what it was sent, and they are kept for operators to
     ///     see.
     ///   - packs: whether the body goes as gzip.
     ///   - refusals: statuses that say of this content that it is not taken, beside those that always do.
     ///   - success: what a status of 2xx means, where the body says that.
     func post(
-        _ body: [UInt8], to url: String, headers: [(String, String)], hiding token: String?,
+        _ body: [UInt8], to url: String, headers: [(String, String)], hiding secrets: String?...,
         packs: Bool = false, refusals: Set<Int> = [],
         success: (_ httpStatus: Int, _ reply: String?) -> DeliveryAnswer = { status, _ in
             .taken(httpStatus: status)
@@ -87,7 +87,7 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
             let answer = try await transport.post(body, to: url, headers: headers, clock: clock)
             let retryAfter = RetryAfter.parse(
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
-            let reply = Self.hide(token, in: answer.body)
+            let reply = answer.body?.leavingOut(secrets)
             if (200..<300).contains(answer.status) { return success(answer.status, reply) }
             if refusals.contains(answer.status) {
                 return .refused(httpStatus: answer.status, error: "HTTP \(answer.status)", reply: reply)
@@ -98,15 +98,20 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
         }
     }
 
-    private static func hide(_ token: String?, in reply: String?) -> String? {
-        guard let token, !token.isEmpty else { return reply }
-        return reply?.replacing(token, with: "[credential]")
-    }
-
     private func current() async throws -> Secret {
         if let known = known.withLock({ $0.secret }) { return known }
         let fresh = try await read()
         known.withLock { $0.secret = fresh }
         return fresh
+    }
+}
+
+extension String {
+    /// What a server says, without what it was shown.
+    func leavingOut(_ secrets: [String?]) -> String {
+        secrets.reduce(self) { words, secret in
+            guard let secret, !secret.isEmpty else { return words }
+            return words.replacing(secret, with: "[credential]")
+        }
     }
 }
