@@ -113,6 +113,7 @@ extension SQLiteRecordStore {
                 try db.execute(
                     sql: "UPDATE destination SET state = ? WHERE name = ?",
                     arguments: [state.rawValue, destination])
+                try Self.forgetEnd(of: destination, db)
                 try Self.append(change, db)
             }
             if let event { try Self.append(event, db) }

@@ -107,15 +107,34 @@ extension SQLiteRecordStore {
 
     /// The server has ended the session: tells it once, with how many records are kept for the next.
     func noteSessionEnd(of destination: String, httpStatus: Int) async throws {
-        guard try await state(of: destination) != .authRejected else { return }
+        if try await read({ try Self.hasToldEnd(of: destination, $0) }) { return }
         let count = try await pendingCount(of: destination)
         try await write { db in
-            guard try Self.state(of: destination, db) != .authRejected else { return }
+            if try Self.hasToldEnd(of: destination, db) { return }
             try Self.set(.authRejected, of: destination, db)
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO counter (name, value) VALUES (?, 1)",
+                arguments: [Self.endMark(of: destination)])
             try Self.append(
                 .sessionEnded(destination: destination, httpStatus: httpStatus, count: count), db)
         }
         outboxWakeUp.raise()
+    }
+
+    /// A row of the table `counter` that is there once the end of a session was told, until the destination's state
+    /// changes: a credential that was rejected before has the same state, and is another matter.
+    private static func endMark(of destination: String) -> String { "session_end \(destination)" }
+
+    private static func hasToldEnd(of destination: String, _ db: Database) throws -> Bool {
+        guard try state(of: destination, db) == .authRejected else { return false }
+        return try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM counter WHERE name = ?)",
+            arguments: [endMark(of: destination)]) ?? false
+    }
+
+    static func forgetEnd(of destination: String, _ db: Database) throws {
+        try db.execute(
+            sql: "DELETE FROM counter WHERE name = ?", arguments: [endMark(of: destination)])
     }
 
     static func session(of destination: String, _ db: Database) throws -> SessionState {
@@ -131,6 +150,7 @@ extension SQLiteRecordStore {
                 UPDATE destination SET account = ?, session = session + 1, signed_out = 0, state = ? WHERE name = ?
                 """,
             arguments: [account, DestinationState.up.rawValue, destination])
+        try forgetEnd(of: destination, db)
         try append(.signedIn(destination: destination), db)
     }
 

@@ -161,6 +161,29 @@ import Testing
         }
     }
 
+    @Test func anEndIsToldOnceAlsoAfterACredentialThatWasRejected() async throws {
+        try await withStore { store in
+            func reject() async throws {
+                try await store.note(
+                    .authRejected, of: "clinic",
+                    change: .authRejected(destination: "clinic", httpStatus: 401))
+            }
+            func end() async throws { try await store.noteSessionEnd(of: "clinic", httpStatus: 400) }
+            _ = try await store.signIn("first", at: "clinic")
+            try await reject()
+            try await end()
+            try await end()
+            try await reject()
+            try await end()
+            let told = ["signed-in", "auth-rejected", "session-ended"]
+            #expect(try await store.events.map(\.name) == told)
+            _ = try await store.signIn("first", at: "clinic")
+            try await reject()
+            try await end()
+            #expect(try await store.events.map(\.name) == told + told)
+        }
+    }
+
     @Test func whatIsReadAfterASignOutGoesToNobodyElse() async throws {
         try await withStore { store in
             _ = try await store.signIn("first", at: "clinic")
