@@ -90,6 +90,18 @@ until_told '"INGEST_EVENT":"destination-down"' "$work/events"
 restart KILL
 check "it outlives the service" 0 "$(grep -c 'has no session' "$work/run.err")"
 until_told '"INGEST_EVENT":"retrying"' "$work/events"
+kill "$gateway"
+wait "$gateway" 2> /dev/null
+python3 - "$STATE_DIRECTORY/queue.db" << 'END'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as queue:
+    queue.execute("UPDATE destination SET signed_out = 1")
+END
+start
+check "a sign-in that only the queue has lost is told" 1 "$(grep -c 'junction is signed out' "$work/run.err")"
+run sign-in junction < /dev/null
+check "and is made again, without a token" 0 "$status"
+until_told '"INGEST_EVENT":"destination-down"' "$work/events"
 control '{"end_user": true}'
 until_told '"INGEST_EVENT":"session-ended"' "$work/events"
 check "a user who is gone ends it, and nothing is lost" 1 \

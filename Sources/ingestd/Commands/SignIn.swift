@@ -24,7 +24,7 @@ struct SignIn: AsynchronousCommand {
     func serve() async throws {
         try await target.ask { client, destination in
             let session = try await client.session(destination)
-            if session.takesToken, !session.isSignedIn, token == nil {
+            if session.needsToken, token == nil {
                 throw CommandFailure(
                     .usage,
                     "\(destination) needs a sign-in token: name a file with --token, or - for standard input")

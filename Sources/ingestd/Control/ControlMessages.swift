@@ -65,8 +65,8 @@ enum ControlMessage {
         var destination: String
         /// Whether it is signed in for the configured user.
         var isSignedIn: Bool
-        /// Whether a session needs a token of the user's.
-        var takesToken: Bool
+        /// Whether a session needs a token of the user's first. Where the queue has none but the tokens are there, it does not.
+        var needsToken: Bool
         /// Whether the last session was another user's than the configured one's.
         var isOfAnother: Bool
         /// Records that wait.
@@ -75,7 +75,7 @@ enum ControlMessage {
         enum CodingKeys: String, CodingKey {
             case destination, waiting
             case isSignedIn = "signed_in"
-            case takesToken = "takes_token"
+            case needsToken = "needs_token"
             case isOfAnother = "another_user"
         }
     }

@@ -24,10 +24,14 @@ struct Sessions: Sendable {
         let state = try await store.session(of: destination)
         var isOpen = if case .open(user, _) = state { true } else { false }
         let junction = junctions[destination]
-        if let junction, await junction.standing != .open { isOpen = false }
+        var needsToken = false
+        if let junction, await junction.standing != .open {
+            isOpen = false
+            needsToken = true
+        }
         return ControlMessage.Session(
-            destination: destination, isSignedIn: isOpen,
-            takesToken: junction?.takesToken ?? false, isOfAnother: state.mayBeAnothers(than: user),
+            destination: destination, isSignedIn: isOpen, needsToken: needsToken,
+            isOfAnother: state.mayBeAnothers(than: user),
             waiting: try await store.pendingCount(of: destination))
     }
 
