@@ -51,11 +51,11 @@ public final class ZipStream {
     private func find(_ accepts: (String) -> Bool) throws(ZipError) {
         for _ in 0..<Self.mostMembers {
             var entry: OpaquePointer?
-            let result = unsafe archive_read_next_header(archive, &entry)
+            let result = unsafe CArchive_next_header(archive, &entry)
             if result == ARCHIVE_EOF { throw .noMember }
             guard result == ARCHIVE_OK || result == ARCHIVE_WARN else { throw .damaged }
             if unsafe archive_format(archive) == ARCHIVE_FORMAT_RAW { return }
-            // Nil where its bytes are no text in the locale.
+            // Nil where its bytes are no UTF-8, and do not say so.
             guard let name = unsafe archive_entry_pathname(entry) else { continue }
             if accepts(unsafe String(cString: name)) { return }
         }

@@ -36,6 +36,14 @@ def is_imported_once(directory):
     expect(kinds, box.kinds(), "the kinds in the queue, again")
 
 
+def reads_a_document_with_a_translated_name(directory):
+    """Phones name it in their language; the zip says that the name is UTF-8."""
+    file = export.write(directory / "export.zip", export.document([export.quantity("BodyMass", "kg", 72, 0)]),
+                        member="apple_health_export/\u5bfc\u51fa.xml")
+    outcome = Box(directory).take(file)
+    expect((0, 1), (outcome.status, outcome.result["added"]), outcome.err or "the import")
+
+
 def is_said_in_words(directory):
     file, _ = whole(directory, records=1)
     outcome = Box(directory).run("import", "apple-health", file)
@@ -239,6 +247,7 @@ def is_large(directory):
 
 
 CASES = {"once": is_imported_once, "words": is_said_in_words, "sets": takes_sets_and_since,
-         "document": reads_the_document_alone, "service": goes_by_the_service, "fault": goes_on_after_a_fault,
+         "document": reads_the_document_alone, "translated": reads_a_document_with_a_translated_name,
+         "service": goes_by_the_service, "fault": goes_on_after_a_fault,
          "errors": says_what_is_wrong, "bomb": survives_a_bomb, "room": leaves_room_in_the_queue,
          "wait": waits_for_room, "large": is_large}
