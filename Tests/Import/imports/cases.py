@@ -44,6 +44,15 @@ def reads_a_document_with_a_translated_name(directory):
     expect((0, 1), (outcome.status, outcome.result["added"]), outcome.err or "the import")
 
 
+def leaves_out_what_no_record_holds(directory):
+    """One odd number or date is counted, and all around it is taken."""
+    good = [export.quantity("BodyMass", "kg", 72, place) for place in range(3)]
+    odd = [export.quantity("StepCount", "count", "1.84467e+19", 0)]
+    file = export.write(directory / "export.zip", export.document([*good, *odd]))
+    outcome = Box(directory).take(file)
+    expect((0, 3, 1), (outcome.status, outcome.result["added"], outcome.result["unreadable"]), outcome.err)
+
+
 def is_said_in_words(directory):
     file, _ = whole(directory, records=1)
     outcome = Box(directory).run("import", "apple-health", file)
@@ -249,5 +258,5 @@ def is_large(directory):
 CASES = {"once": is_imported_once, "words": is_said_in_words, "sets": takes_sets_and_since,
          "document": reads_the_document_alone, "translated": reads_a_document_with_a_translated_name,
          "service": goes_by_the_service, "fault": goes_on_after_a_fault,
-         "errors": says_what_is_wrong, "bomb": survives_a_bomb, "room": leaves_room_in_the_queue,
+         "errors": says_what_is_wrong, "odd": leaves_out_what_no_record_holds, "bomb": survives_a_bomb, "room": leaves_room_in_the_queue,
          "wait": waits_for_room, "large": is_large}
