@@ -32,6 +32,9 @@ public struct EntryTime: Sendable, Equatable {
         instant = wall.wallSeconds - Int64(offset)
     }
 
+    /// With its offset: `2026-11-20T09:15:07+01:00`. Reads as the same moment.
+    public var text: String { ReadingTime.text(instant, offset: utcOffset) }
+
     /// What is left is an offset, or nothing.
     private static func offset(
         _ cursor: inout Substring.UTF8View, at wall: Int64, in zone: TimeZoneRules

@@ -61,7 +61,14 @@ struct Submit: AsynchronousCommand {
             result = .failure(error)
         }
         await inlet.close()
-        try tell(try result.get(), entry)
+        do {
+            try tell(try result.get(), entry)
+        } catch let failure as CommandFailure where failure.status == .tryAgain && time == nil {
+            // It may be in the queue all the same. Its moment is a part of its name.
+            let moment = EntryTime(instant: entry.start, utcOffset: entry.utcOffset).text
+            throw CommandFailure(
+                .tryAgain, "\(failure.message); to try again, add --time \(moment), so that it counts once")
+        }
     }
 
     private func entry(in zone: TimeZoneRules) throws(CommandFailure) -> RecordEntry {

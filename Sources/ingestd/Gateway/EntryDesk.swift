@@ -28,7 +28,10 @@ struct EntryDesk: Sendable {
             return record
         }
         let news = try await store.enter(records)
-        if message.image != nil, let record = records.last { try await store.refuseImage(of: record) }
+        if message.image != nil, let record = records.last {
+            // The entries are committed, whatever becomes of what is told of the image.
+            try? await store.refuseImage(of: record)
+        }
         return ControlMessage.Entered(added: news.count { $0 }, last: records.last?.id.text)
     }
 

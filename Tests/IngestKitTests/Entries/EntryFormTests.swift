@@ -102,7 +102,10 @@ import Testing
             ("2026-10-25T02:30", 1_792_888_200, 7200), ("2026-03-29T02:30", 1_774_747_800, 3600),
         ] as [(String, Int64, Int)])
     func aMomentIsRead(text: String, instant: Int64, offset: Int) {
-        #expect(EntryTime(text, in: berlin) == EntryTime(instant: instant, utcOffset: offset))
+        let time = EntryTime(instant: instant, utcOffset: offset)
+        #expect(EntryTime(text, in: berlin) == time)
+        // As it is given for another try, in whichever zone.
+        #expect(EntryTime(time.text, in: .utc) == time)
     }
 
     @Test(arguments: [
