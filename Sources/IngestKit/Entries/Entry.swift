@@ -127,12 +127,13 @@ extension RecordEntry {
             && name.utf8.count <= 4 * Self.longestText
             && texts.allSatisfy { (1...Self.longestText).contains($0.utf8.count) }
             && subject.map(DeadLetterSelection.isSubject) ?? true
-            && values.allSatisfy { ExactDecimal(json: $0.number) != nil } && hasSoundTimes
+            // Written as JSON has it, and not as `+5`, `.5` or `007`.
+            && values.allSatisfy { ExactDecimal(json: $0.number)?.description == $0.number } && hasSoundTimes
     }
 
     /// Whether each of its moments has a date, in UTC as by its own clock.
     private var hasSoundTimes: Bool {
-        guard abs(utcOffset) < 86_400, (end ?? start) >= start else { return false }
+        guard (-86_399...86_399).contains(utcOffset), (end ?? start) >= start else { return false }
         return [start, end ?? start].allSatisfy { moment in
             DeviceTime(wallSeconds: moment) != nil
                 && DeviceTime(wallSeconds: moment + Int64(utcOffset)) != nil

@@ -47,7 +47,9 @@ struct QueueOperations: Sendable {
             throw ControlMessage.Refusal(
                 error: "expected a range of time that ends after it begins", reason: "bad-target")
         }
-        if destination.type == .spike, message.until - message.since > Self.longestSpikeRange {
+        // Whatever two numbers came, their difference fits.
+        let length = Int128(message.until) - Int128(message.since)
+        if destination.type == .spike, length > Self.longestSpikeRange {
             throw ControlMessage.Refusal(
                 error: "\(message.destination) takes ranges of at most 7 days: send one after the other",
                 reason: "bad-target")

@@ -107,7 +107,13 @@ import Testing
             })
         #expect(isRefused { $0.source.name = String(repeating: "x", count: 257) })
         #expect(isRefused { $0.values = Array(repeating: $0.values[0], count: 33) })
-        #expect(isRefused { $0.utcOffset = 86_400 })
+        for number in ["+5", ".5", "5.", "007", "-0", "-", ""] {
+            #expect(isRefused { $0.values[0].number = number }, "\(number)")
+        }
+        for number in ["0", "-0.50", "5.00", "9223372036854775807"] {
+            #expect(!isRefused { $0.values[0].number = number }, "\(number)")
+        }
+        for offset in [86_400, -86_400, .max, .min] { #expect(isRefused { $0.utcOffset = offset }) }
         for subject in ["", "unassigned", "a\nb", "\u{1B}[2J", String(repeating: "x", count: 129)] {
             #expect(isRefused { $0.subject = subject })
         }
