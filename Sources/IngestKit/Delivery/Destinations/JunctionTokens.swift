@@ -72,7 +72,8 @@ struct JunctionTokens: Codable, Equatable {
 struct JunctionTokenAnswer: Decodable {
     let access: String
     let refresh: String
-    /// How long the access token is good for, in seconds.
+    /// How long the access token is good for, in seconds; 0 where that is not told, so that it is refreshed before the
+    /// next request.
     let lifetime: Int64
 
     private enum CodingKeys: String, CodingKey {
@@ -85,12 +86,12 @@ struct JunctionTokenAnswer: Decodable {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         access = try members.decode(String.self, forKey: .access)
         refresh = try members.decode(String.self, forKey: .refresh)
-        // The SDK of one platform reads it as a number, the other's as a text.
-        if let number = try? members.decode(Int64.self, forKey: .lifetime) {
-            lifetime = number
-        } else {
-            lifetime = Int64(try members.decode(String.self, forKey: .lifetime)) ?? 0
-        }
+        // The SDK of one platform reads it as a number, the other's as a text. Whatever it is, the former tokens are good
+        // for nothing any more.
+        let number =
+            (try? members.decode(Double.self, forKey: .lifetime))
+            ?? (try? members.decode(String.self, forKey: .lifetime)).flatMap { Double($0) }
+        lifetime = number.flatMap { Int64(exactly: $0.rounded(.down)) } ?? 0
     }
 
     init?(_ body: String?) {
