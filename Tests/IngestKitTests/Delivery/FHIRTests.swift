@@ -6,6 +6,9 @@ import Testing
 
 /// Delivery to a FHIR server: what becomes of records by its answers.
 @Suite struct FHIRTests {
+    // GRDB has one too.
+    private typealias Record = IngestKit.Record
+
     /// A worker between a real store and the fake.
     private struct Running: RunningDelivery {
         static let destination = "clinic"
