@@ -2,6 +2,9 @@ import FoundationEssentials
 import IngestKit
 
 extension Gateway {
+    /// How long the end waits for new tokens: less than it takes as a whole (`stopTimeout`).
+    private static let settling = Duration.seconds(6)
+
     /// Delivery to Junction, with what it kept of its session; what the operator has to do is said.
     func junction(
         _ destination: Configuration.Destination, user: String, _ parts: DeliveryParts
@@ -35,10 +38,12 @@ extension Gateway {
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(name))
         return SessionDelivery(
             destination: name, user: user,
-            delivery: Delivery(to: name, by: worker) {
-                await junction.renew()
-                worker.retryNow()
-            }, junction: session)
+            delivery: Delivery(
+                to: name, by: worker, atEnd: { await session.settle(within: Self.settling) },
+                renew: {
+                    await junction.renew()
+                    worker.retryNow()
+                }), junction: session)
     }
 
     private func access(_ destination: Configuration.Destination) -> JunctionSession.Access {

@@ -181,6 +181,39 @@ import Testing
         }
     }
 
+    @Test func theEndWaitsForARefreshThatIsUnderWay() async throws {
+        try await bench.run { place in
+            let session = await bench.session(place, .signInToken)
+            try await session.signIn(try JunctionSignInToken(token))
+            let first = try tokens()
+            // Nothing is under way, so nothing is waited for.
+            await session.settle(within: .seconds(6))
+            bench.clock.advance(by: .seconds(3600))
+            let batch = JunctionBench.batch(try JunctionBench.records(1...1))
+            let delivery = Task { await Junction(session: session).deliver(batch) }
+            try await eventually("the refresh is under way") { fake.count("/auth") == 2 }
+            delivery.cancel()
+            // As a part of the gateway that was told to stop does.
+            let end = Task { await session.settle(within: .seconds(6)) }
+            end.cancel()
+            await end.value
+            #expect(try tokens() != first)
+            #expect(fake.accessTokens == [try #require(try tokens()).access])
+            _ = await delivery.value
+        }
+    }
+
+    @Test func theEndDoesNotWaitForARefreshForEver() async throws {
+        let (clock, never) = (DrivenClock(), AsyncStream<Void>.makeStream())
+        let refresh = Task { for await _ in never.stream {} }
+        let wait = Task { await refresh.result(within: .seconds(6), by: clock) }
+        try await eventually("it waits") { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(6))
+        #expect(await wait.value == nil)
+        never.continuation.finish()
+        #expect(await refresh.result(within: .seconds(6), by: clock) != nil)
+    }
+
     @Test func aUserWhoIsGoneEndsTheSession() async throws {
         try await bench.run { place in
             let running = try await started(place)

@@ -17,6 +17,11 @@ extension JunctionSession {
         if let obstacle = await running.value { throw obstacle }
     }
 
+    /// Waits for the refresh that is under way, at the end of the process: what it brings is to be kept first.
+    public func settle(within bound: Duration) async {
+        _ = await refreshing?.result(within: bound, by: client.clock)
+    }
+
     func refresh(_ tokens: JunctionTokens, _ generation: Int) async -> Obstacle? {
         let reply = await client.tokens(
             [("grant_type", "refresh_token"), ("refresh_token", tokens.refresh)], at: settings.tokenURL)
