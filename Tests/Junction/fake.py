@@ -14,6 +14,7 @@ import gzip
 import json
 import re
 import sys
+import time
 import urllib.parse
 import uuid
 from pathlib import Path
@@ -48,6 +49,8 @@ class Junction(Backend):
         self.users, self.sign_in, self.access, self.refresh = {}, {}, {}, {}
         self.connected, self.samples = set(), {}
         self.status = None
+        # How long it takes to answer with new tokens, in seconds.
+        self.delay = 0
         self.reauthenticate = False
         self.issued = 0
 
@@ -61,7 +64,8 @@ class Junction(Backend):
         return {"detail": refused.answer or str(refused)}
 
     def control(self, change):
-        members(change, [], ["status", "end_access", "end_user", "reauthenticate", "disconnect"])
+        members(change, [], ["status", "delay", "end_access", "end_user", "reauthenticate", "disconnect"])
+        self.delay = change.get("delay", self.delay)
         self.status = change.get("status", self.status)
         self.reauthenticate = change.get("reauthenticate", self.reauthenticate)
         if change.get("end_access") or change.get("end_user"):
@@ -168,6 +172,7 @@ class Junction(Backend):
         access, refresh = f"access-{uuid.uuid4()}", f"refresh-{uuid.uuid4()}"
         self.access = {token: of for token, of in self.access.items() if of != user} | {access: user}
         self.refresh[refresh] = user
+        time.sleep(self.delay)
         return {"access_token": access, "refresh_token": refresh, "expires_in": 3600}
 
     def take(self, user, resource, body):

@@ -35,8 +35,8 @@ struct SignIn: AsynchronousCommand {
                     "\(destination) was signed in for another user. \(records(session.waiting)) for that one, to "
                         + "be set aside.")
             }
-            let answer = try await client.signIn(
-                destination, changesUser: session.isOfAnother, token: token)
+            let answer = try await Self.signIn(
+                at: destination, changesUser: session.isOfAnother, token: token, by: client)
             var text = JSONText()
             text.beginObject()
             text.member("destination", destination)
@@ -50,6 +50,20 @@ struct SignIn: AsynchronousCommand {
 }
 
 extension SignIn {
+    /// Asks again as long as the destination has not answered the service, 70 s or so.
+    private static func signIn(
+        at destination: String, changesUser: Bool, token: String?, by client: ControlClient
+    ) async throws(ControlClient.Failure) -> ControlMessage.SignedIn {
+        while true {
+            do throws(ControlClient.Failure) {
+                return try await client.signIn(destination, changesUser: changesUser, token: token)
+            } catch {
+                guard case .refused(let refusal) = error, refusal.reason == ControlMessage.Refusal.underWay
+                else { throw error }
+            }
+        }
+    }
+
     /// A token is a credential and never an argument, which others on the box could see.
     private static func read(_ file: String) throws(CommandFailure) -> String {
         if file == "-" {

@@ -119,6 +119,8 @@ enum ControlMessage {
         /// For programs: `busy`, `not-allowed`…
         var reason: String
 
+        /// The reason while something takes longer than one request waits: ask again.
+        static let underWay = "under-way"
         static let malformed = Refusal(error: "the request is not understood", reason: "bad-request")
     }
 }

@@ -100,7 +100,8 @@ struct Gateway: Sendable {
         services.append(
             ControlServer(
                 path: controlPath, pairings: pairings,
-                sessions: Sessions(sessions, destinations: configuration.destinations, store: store),
+                sessions: Sessions(
+                    sessions, destinations: configuration.destinations, store: store, clock: clock),
                 queue: QueueOperations(store: store, configuration: configuration),
                 entries: EntryDesk(
                     store: store, clock: clock, gateway: configuration.gateway.id,

@@ -6,9 +6,12 @@ struct Sessions: Sendable {
     private let junctions: [String: JunctionSession]
     private let types: [String: Configuration.Destination.Kind]
     private let store: SQLiteRecordStore
+    private let clock: any GatewayClock
+    private let signIns = SignIns()
 
     init(
-        _ deliveries: [SessionDelivery], destinations: [Configuration.Destination], store: SQLiteRecordStore
+        _ deliveries: [SessionDelivery], destinations: [Configuration.Destination], store: SQLiteRecordStore,
+        clock: any GatewayClock
     ) {
         users = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.destination, $0.user) })
         junctions = Dictionary(
@@ -17,6 +20,7 @@ struct Sessions: Sendable {
             })
         types = Dictionary(uniqueKeysWithValues: destinations.map { ($0.name, $0.type) })
         self.store = store
+        self.clock = clock
     }
 
     func status(of destination: String) async throws -> ControlMessage.Session {
@@ -48,10 +52,12 @@ struct Sessions: Sendable {
                 error: "\(destination) was signed in for another user, and \(before.waiting) records wait",
                 reason: "another-user")
         }
-        try await exchange(token, at: destination)
-        return ControlMessage.SignedIn(
-            destination: destination,
-            setAside: try await store.signIn(try user(of: destination), at: destination))
+        return try await signIns.run(at: destination, token: token, by: clock) {
+            try await exchange(token, at: destination)
+            return ControlMessage.SignedIn(
+                destination: destination,
+                setAside: try await store.signIn(try user(of: destination), at: destination))
+        }
     }
 
     func signOut(of destination: String) async throws -> ControlMessage.SignedOut {
