@@ -123,12 +123,13 @@ extension RecordEntry {
         let texts =
             [source.name, source.version, source.manufacturer, source.model, source.firmware]
             .compactMap { $0 } + flags + values.flatMap { [$0.type, $0.number, $0.unit] }
-        return kind.isDelivered && values.count <= Self.mostValues && flags.count <= Self.mostValues
-            && name.utf8.count <= 4 * Self.longestText
-            && texts.allSatisfy { (1...Self.longestText).contains($0.utf8.count) }
-            && subject.map(DeadLetterSelection.isSubject) ?? true
+        guard kind.isDelivered, values.count <= Self.mostValues, flags.count <= Self.mostValues,
+            name.utf8.count <= 4 * Self.longestText, hasSoundTimes,
+            subject.map(DeadLetterSelection.isSubject) ?? true
+        else { return false }
+        return texts.allSatisfy { (1...Self.longestText).contains($0.utf8.count) }
             // Written as JSON has it, and not as `+5`, `.5` or `007`.
-            && values.allSatisfy { ExactDecimal(json: $0.number)?.description == $0.number } && hasSoundTimes
+            && values.allSatisfy { ExactDecimal(json: $0.number)?.description == $0.number }
     }
 
     /// Whether each of its moments has a date, in UTC as by its own clock.

@@ -4,12 +4,12 @@ extension RecordContent {
     /// - Parameter user: the person, by the name that records have as `subject`.
     func reasonNotToFile(under user: String) -> String? {
         if let subject, subject != user { return "is another person's" }
-        return reasonNotToFile
+        return reasonNotToFileAtAll
     }
 
     /// Why a record must not be filed under any person, as the reason of `DeliveryAnswer.unfit`, where the form has no place
     /// to say of the numbers what the device says of them; nil where it may.
-    var reasonNotToFile: String? {
+    var reasonNotToFileAtAll: String? {
         guard subject != nil else { return DeadLetter.unassigned }
         if let flag = flags.first(where: Self.testFlags.contains) {
             return "is no measurement of a person (\(flag))"

@@ -65,7 +65,7 @@ enum ControlMessage {
         var destination: String
         /// Whether it is signed in for the configured user.
         var isSignedIn: Bool
-        /// Whether a session needs a token of the user's first. Where the queue has none but the tokens are there, it does not.
+        /// Whether a sign-in needs a token of the user's: not where the tokens are there, and only the queue has none.
         var needsToken: Bool
         /// Whether the last session was another user's than the configured one's.
         var isOfAnother: Bool

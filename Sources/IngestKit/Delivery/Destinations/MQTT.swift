@@ -60,8 +60,8 @@ public final class MQTT: Destination {
     private static func answer(_ outcome: PublishOutcome, to login: BrokerLogin) -> DeliveryAnswer {
         switch outcome {
         case .answered(let reasons, let reply):
-            let reply = reply?.leavingOut([login.password])
-            return reasons.map { MQTTReason.answer($0, in: .message, reply: reply) }
+            let words = reply?.leavingOut([login.password])
+            return reasons.map { MQTTReason.answer($0, in: .message, reply: words) }
                 .max { $0.weight < $1.weight } ?? .taken()
         case .refused(let reason): return MQTTReason.answer(reason, in: .connection)
         case .ended(let reason): return MQTTReason.answer(reason, in: .end)

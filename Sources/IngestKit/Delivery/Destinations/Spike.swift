@@ -37,7 +37,7 @@ public final class Spike: Destination {
         guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
             return .unfit(error: "is not one record that can be read")
         }
-        if let reason = record.reasonNotToFile { return .unfit(error: reason) }
+        if let reason = record.reasonNotToFileAtAll { return .unfit(error: reason) }
         // The form has no place to say so, and the time of reception would pass for it.
         guard record.timeSource != .unknown else {
             return .unfit(error: "was measured at a time that is not known")
