@@ -1,7 +1,9 @@
 extension Task where Success: Sendable {
     /// What it comes to, or nil after `bound`: it goes on then. It does so too, and is waited for no less, where whoever
     /// waits is cancelled.
-    public func result(within bound: Duration, by clock: any GatewayClock) async -> Result<Success, Failure>? {
+    public func result(
+        within bound: Duration, by clock: any GatewayClock
+    ) async -> Result<Success, Failure>? {
         typealias Outcome = Result<Success, Failure>
         let (outcomes, gate) = AsyncStream<Outcome>.makeStream()
         let limit = Task<Void, Never> {

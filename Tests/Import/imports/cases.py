@@ -258,5 +258,6 @@ def is_large(directory):
 CASES = {"once": is_imported_once, "words": is_said_in_words, "sets": takes_sets_and_since,
          "document": reads_the_document_alone, "translated": reads_a_document_with_a_translated_name,
          "service": goes_by_the_service, "fault": goes_on_after_a_fault,
-         "errors": says_what_is_wrong, "odd": leaves_out_what_no_record_holds, "bomb": survives_a_bomb, "room": leaves_room_in_the_queue,
+         "errors": says_what_is_wrong, "odd": leaves_out_what_no_record_holds, "bomb": survives_a_bomb,
+         "room": leaves_room_in_the_queue,
          "wait": waits_for_room, "large": is_large}

@@ -469,9 +469,10 @@ import Testing
     /// The former tokens are gone: these are kept, whatever is said of their time.
     @Test(
         arguments: [
-            (#","expires_in":3600"#, 3600), (#","expires_in":"3600""#, 3600), (#","expires_in":3599.9"#, 3599),
-            (#","expires_in":"3599.9""#, 3599), ("", 0), (#","expires_in":null"#, 0), (#","expires_in":"soon""#, 0),
-            (#","expires_in":1e30"#, 0), (#","expires_in":{}"#, 0),
+            (#","expires_in":3600"#, 3600), (#","expires_in":"3600""#, 3600),
+            (#","expires_in":3599.9"#, 3599), (#","expires_in":"3599.9""#, 3599), ("", 0),
+            (#","expires_in":null"#, 0), (#","expires_in":"soon""#, 0), (#","expires_in":1e30"#, 0),
+            (#","expires_in":{}"#, 0),
         ] as [(String, Int64)])
     func tokensAreTakenWhateverIsSaidOfTheirTime(member: String, lifetime: Int64) throws {
         let answer = JunctionTokenAnswer(#"{"access_token":"a","refresh_token":"r"\#(member)}"#)

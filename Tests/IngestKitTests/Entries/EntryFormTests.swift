@@ -16,7 +16,8 @@ import Testing
             ("glucose", "5.4", "mmol/L", "glucose 5.4 mmol/L"),
             // mg/dL unless another unit is written
             ("glucose", "97", nil, "glucose 97 mg/dL"), ("glucose", "40", nil, "glucose 40 mg/dL"),
-            ("glucose", "97.0", nil, "glucose 97.0 mg/dL"), ("glucose", "12.5", "mg/dL", "glucose 12.5 mg/dL"),
+            ("glucose", "97.0", nil, "glucose 97.0 mg/dL"),
+            ("glucose", "12.5", "mg/dL", "glucose 12.5 mg/dL"),
             // the digits stay
             ("glucose", "5.40", "mmol/l", "glucose 5.40 mmol/L"),
             ("weight", "72.500", nil, "weight 72.500 kg"),

@@ -96,7 +96,9 @@ public final class FHIR: Destination {
 
     /// What of the credential is a secret by itself.
     private func password(of credential: String) -> String? {
-        guard settings.authentication == .basic, let colon = credential.firstIndex(of: ":") else { return nil }
+        guard settings.authentication == .basic, let colon = credential.firstIndex(of: ":") else {
+            return nil
+        }
         return String(credential[credential.index(after: colon)...])
     }
 
