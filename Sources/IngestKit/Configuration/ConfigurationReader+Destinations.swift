@@ -34,9 +34,8 @@ extension ConfigurationReader {
         destination.peripherals = entries["peripherals"]?.list("peripheral", mayBeEmpty: true) {
             selector($0, aliases: aliases)
         }
-        for (key, isEmpty) in [
-            ("kinds", destination.kinds?.isEmpty), ("peripherals", destination.peripherals?.isEmpty),
-        ] where isEmpty == true {
+        // Not one whose items are all wrong.
+        for key in ["kinds", "peripherals"] where entries[key]?.node.sequence?.isEmpty == true {
             entries[key]?.warning("is empty: nothing goes to \(name ?? "this destination")")
         }
         destination.order = entries["order"]?.choice() ?? destination.order
