@@ -52,7 +52,7 @@ final class SimulatedAir: @unchecked Sendable {
                     let device = address(of: peripheral)
                     if peripheral.isDirected { return waits.advertised(device, on: loop) }
                     guard waits.reports(device) else { return }
-                    kernel.transmit(peripheral.advert, from: device)
+                    kernel.transmit(peripheral.advert, from: device, scanResponse: peripheral.scanResponse)
                 },
                 onProgress: { [weak self] in self?.progressed() })
         }

@@ -78,6 +78,12 @@ extension SimulatedRadio {
             readings: [.bloodPressure(systolic: 131, diastolic: 84, mean: 100, pulse: 73)],
             rhythm: rhythm(first: .seconds(1), pause: .seconds(2)), bonding: .init(.passkey(123_456)),
             loop: loop, time: time)
+        thermometer.scanResponse = .name("Thermometer T-0001")
+        cuff.scanResponse = .name("Cuff B-0002")
+        stranger.scanResponse = .name("Thermometer T-0003")
+        glucose.scanResponse = .name("Meter G-0004")
+        scale.scanResponse = .name("Scale S-0005")
+        bonding.scanResponse = .name("Cuff B-0006")
         return try SimulatedRadio(
             loop: loop, clock: clock,
             adapters: [SimulatedAdapter(index: 0, address: BluetoothAddress(value: 0x0000_5E00_5300))],
@@ -96,6 +102,11 @@ extension [UInt8] {
     /// Flags (LE only, general discoverable) and a list of up to 13 services with assigned numbers.
     static func advert(services: [UInt16]) -> [UInt8] {
         [0x02, 0x01, 0x06, UInt8(clamping: 1 + 2 * services.count), 0x03] + services.flatMap(Wire.bytes)
+    }
+
+    /// A complete local name.
+    static func name(_ name: String) -> [UInt8] {
+        [UInt8(clamping: 1 + name.utf8.count), 0x09] + name.utf8
     }
 
     /// Flags (LE only, general discoverable) and a list of services: 1809.

@@ -3,7 +3,7 @@ public import IngestKit
 
 /// A radio whose kernel and peripherals are simulated, and whose code in between is the real one:
 /// management packets and ATT PDUs travel over socket pairs.
-public final class SimulatedRadio: Radio {
+public final class SimulatedRadio: Radio, ActiveScanner {
     public let loop: RadioLoop
     public let kernel: SimulatedKernel
     public let peripherals: [SimulatedPeripheral]
@@ -62,6 +62,12 @@ public final class SimulatedRadio: Radio {
     ) async throws(LinkError) -> any PeripheralLink {
         try await radio.connect(
             to: device, on: adapter, remembered: remembered, requiresEncryption: requiresEncryption)
+    }
+
+    public func scanActively(
+        for duration: Duration, found: @escaping @Sendable (Advertisement) -> Void
+    ) async throws(ActiveScanError) {
+        try await radio.scanActively(for: duration, found: found)
     }
 
     /// What the peripherals have given so far.

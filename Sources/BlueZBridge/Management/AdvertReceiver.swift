@@ -10,6 +10,8 @@ final class AdvertReceiver {
     private let continuation: AsyncStream<Advertisement>.Continuation
     private let clock: any GatewayClock
     var filter = AdvertisementFilter()
+    /// Gets every advert, whatever the filter says, while an operator scans.
+    var onEvery: ((Advertisement) -> Void)?
 
     init(clock: any GatewayClock) {
         self.clock = clock
@@ -30,18 +32,19 @@ final class AdvertReceiver {
         // 1 LE public, 2 LE random; 0 is BR/EDR.
         guard type == 1 || type == 2 else { return false }
         let data = parameters.extracting(range)
-        guard !data.isEmpty else { return false }
-        if filter.admits(address, data: data) {
+        let isAdmitted = !data.isEmpty && filter.admits(address, data: data)
+        if isAdmitted || onEvery != nil {
             let signal = Int8(bitPattern: rssi)
-            continuation.yield(
-                Advertisement(
-                    device: DeviceAddress(address, type == 1 ? .public : .random),
-                    adapter: AdapterID(index: index),
-                    rssi: signal == ManagementProtocol.noRSSI ? nil : Int(signal),
-                    isConnectable: flags & ManagementProtocol.notConnectableFlag == 0,
-                    data: data.indices.map { data[$0] }, received: clock.now))
+            let advertisement = Advertisement(
+                device: DeviceAddress(address, type == 1 ? .public : .random),
+                adapter: AdapterID(index: index),
+                rssi: signal == ManagementProtocol.noRSSI ? nil : Int(signal),
+                isConnectable: flags & ManagementProtocol.notConnectableFlag == 0,
+                data: data.indices.map { data[$0] }, received: clock.now)
+            if isAdmitted { continuation.yield(advertisement) }
+            onEvery?(advertisement)
         }
-        return true
+        return !data.isEmpty
     }
 
     func finish() {

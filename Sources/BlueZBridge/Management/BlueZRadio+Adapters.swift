@@ -309,7 +309,7 @@ extension BlueZRadio {
     /// - Throws: "invalid index" also when the adapter has gone meanwhile, so that an answer for it
     ///   is never taken for one of its successor.
     @discardableResult
-    private func command(
+    func command(
         _ opcode: UInt16, _ index: UInt16, _ parameters: [UInt8] = []
     ) async throws(ManagementError) -> [UInt8] {
         let generation = inventory[index]?.generation
@@ -320,7 +320,7 @@ extension BlueZRadio {
         return answer
     }
 
-    private static func words(for error: ManagementError) -> String {
+    static func words(for error: ManagementError) -> String {
         switch error {
         case .status(ManagementProtocol.Status.blockedByRadioSwitch, _):
             "blocked by a radio switch (rfkill)"

@@ -15,6 +15,8 @@ public enum ManagementProtocol {
         public static let setLowEnergy: UInt16 = 0x000D
         public static let disconnect: UInt16 = 0x0014
         public static let getConnections: UInt16 = 0x0015
+        public static let startDiscovery: UInt16 = 0x0023
+        public static let stopDiscovery: UInt16 = 0x0024
         public static let addDevice: UInt16 = 0x0033
         public static let removeDevice: UInt16 = 0x0034
         public static let setDefaultConfiguration: UInt16 = 0x004C

@@ -34,6 +34,8 @@ extension SimulatedAdapter {
             guard let place = links.firstIndex(where: { ManagementProtocol.bytes(of: $0) == parameters })
             else { return (Status.notConnected, []) }
             return (Status.success, ManagementProtocol.bytes(of: links.remove(at: place)))
+        case Opcode.startDiscovery, Opcode.stopDiscovery:
+            return changeDiscovery(parameters, isStarted: opcode == Opcode.startDiscovery)
         case Opcode.addDevice, Opcode.removeDevice:
             return changeDevice(parameters, isAdded: opcode == Opcode.addDevice)
         default:
@@ -60,6 +62,18 @@ extension SimulatedAdapter {
         guard let handle = Wire.number(parameters, at: 0), parameters.count == 2,
             monitors.removeValue(forKey: handle) != nil
         else { return (ManagementProtocol.Status.invalidIndex, []) }
+        return (ManagementProtocol.Status.success, parameters)
+    }
+
+    /// The parameters are the types of address.
+    private mutating func changeDiscovery(_ parameters: [UInt8], isStarted: Bool) -> (UInt8, [UInt8]) {
+        guard isPowered else { return (ManagementProtocol.Status.notPowered, parameters) }
+        guard isDiscovering != isStarted else {
+            return (
+                isStarted ? ManagementProtocol.Status.busy : ManagementProtocol.Status.rejected, parameters
+            )
+        }
+        isDiscovering = isStarted
         return (ManagementProtocol.Status.success, parameters)
     }
 

@@ -13,6 +13,8 @@ public struct SimulatedAdapter: Sendable {
     public internal(set) var monitors: [UInt16: [AdvertisementPattern]] = [:]
     /// Devices on the kernel's list with action 0, to be reported.
     public internal(set) var reported: Set<DeviceAddress> = []
+    /// Whether a discovery is under way: an active scan, which reports every device.
+    public internal(set) var isDiscovering = false
     /// Links that another process left behind.
     public internal(set) var links: [DeviceAddress]
     /// Parameters of the last Set Default Configuration.
@@ -50,6 +52,7 @@ public struct SimulatedAdapter: Sendable {
 
     func report(of device: DeviceAddress, data: [UInt8]) -> Report? {
         guard isPowered, isLowEnergy else { return nil }
+        if isDiscovering { return .device }
         guard matchesPatterns else {
             return monitors.keys.min().map { .monitor(handle: $0) }
         }

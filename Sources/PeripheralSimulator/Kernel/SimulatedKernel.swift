@@ -139,10 +139,12 @@ public final class SimulatedKernel: @unchecked Sendable {
 
     /// Puts an advert on the air.
     public func advertise(
-        _ data: [UInt8], from device: DeviceAddress, rssi: Int8 = -60, isConnectable: Bool = true
+        _ data: [UInt8], from device: DeviceAddress, rssi: Int8 = -60, isConnectable: Bool = true,
+        scanResponse: [UInt8] = []
     ) async {
         await loop.perform {
-            self.transmit(data, from: device, rssi: rssi, isConnectable: isConnectable)
+            self.transmit(
+                data, from: device, rssi: rssi, isConnectable: isConnectable, scanResponse: scanResponse)
         }
     }
 
@@ -164,11 +166,15 @@ public final class SimulatedKernel: @unchecked Sendable {
         inventory.values.contains { $0.address == address && $0.isPowered }
     }
 
+    /// - Parameter scanResponse: what the device answers to a scan request; the kernel reports it behind the
+    ///   advert.
     func transmit(
-        _ data: [UInt8], from device: DeviceAddress, rssi: Int8 = -60, isConnectable: Bool = true
+        _ advert: [UInt8], from device: DeviceAddress, rssi: Int8 = -60, isConnectable: Bool = true,
+        scanResponse: [UInt8] = []
     ) {
         let flags = isConnectable ? 0 : ManagementProtocol.notConnectableFlag
         for (index, adapter) in inventory {
+            let data = adapter.isDiscovering ? advert + scanResponse : advert
             guard let report = adapter.report(of: device, data: data) else { continue }
             // Address and type, RSSI, flags, data.
             let found =

@@ -14,6 +14,8 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     public let device: DeviceAddress
     /// Its flags are those of its bonding, if it has one.
     let plainAdvert: [UInt8]
+    /// What it answers to a scan request. Set before it starts.
+    var scanResponse: [UInt8] = []
     /// What happens to it, in order; the oldest are dropped when nobody reads. One reader.
     public let occurrences: AsyncStream<Occurrence>
     private let continuation: AsyncStream<Occurrence>.Continuation
