@@ -8,7 +8,8 @@ struct Ingestd: ParsableCommand {
         abstract: "A gateway from Bluetooth LE health devices to a backend.",
         version: Version.current,
         subcommands: [
-            Run.self, Check.self, Peripherals.self, Decode.self, Receive.self, Pair.self, Unpair.self,
+            Run.self, Check.self, Peripherals.self, Decode.self, Receive.self, Scan.self, Pair.self,
+            Unpair.self, Read.self,
             SignIn.self, SignOut.self, User.self,
             Status.self, Records.self, Failed.self,
             Submit.self, Import.self,

@@ -40,9 +40,13 @@ public actor PassiveGateway {
         var isStanding = false
         /// Whether only the device's clock is to be set.
         var isForClock = false
+        /// The operator who asked for it and looks on.
+        var witness: ReadWitness?
     }
 
     let ports: Ports
+    /// Pairings, scans and reads of an operator take turns.
+    nonisolated let turn = OperatorTurn()
     let environment: ReadSession.Environment
     private let broadcasts: BroadcastReader
     var allowList: AllowList
@@ -51,7 +55,7 @@ public actor PassiveGateway {
     var bonds = BondTable()
     var pairing = PairingHold()
     var shownClocks = ShownClocks()
-    private var takesReadings = true
+    private(set) var takesReadings = true
     /// Adapters that listen, by their names at the time.
     private(set) var listening: Set<AdapterID> = []
     private(set) var adapterStates: [AdapterState] = []
@@ -305,14 +309,17 @@ public actor PassiveGateway {
             // From here on it is read so, also where nobody can be asked for the bond.
             memory.bondedAdapter = bonds.address(of: request.adapter) ?? memory.bondedAdapter
         }
+        let witness = request.witness
         let session = ReadSession(
-            environment: environment,
+            environment: witness?.environment(environment) ?? environment,
             target: ReadSession.Target(
-                entry: request.entry, device: request.device, profile: profile, memory: memory,
-                acquaintance: acquaintance, timing: scheduler.timing, isForClock: request.isForClock))
+                entry: witness?.entry(request.entry) ?? request.entry, device: request.device,
+                profile: profile, memory: memory, acquaintance: acquaintance,
+                timing: witness?.timing(scheduler.timing) ?? scheduler.timing,
+                isForClock: request.isForClock, witness: witness))
         ports.events.emit(.connected(request.entry.reference))
-        let outcome = await session.run(over: link)
-        if await session.hasLookedAtClock {
+        let outcome = await session.run(over: witness?.link(link) ?? link)
+        if witness?.isDryRun != true, await session.hasLookedAtClock {
             shownClocks.note(await session.shownClock, of: request.device, as: request.entry)
         }
         ports.events.emit(.disconnected(request.entry.reference))

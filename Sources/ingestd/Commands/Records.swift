@@ -85,7 +85,7 @@ struct Records: AsynchronousCommand {
     }
 
     /// A line that says which, and indented ones with the values.
-    private static func lines(of record: RecordSummary) -> String {
+    static func lines(of record: RecordSummary) -> String {
         var lines = [
             "\(record.wallTime)  \(record.id.prefix(8))  \(record.kind.rawValue)  \(record.subject ?? "unassigned")"
         ]

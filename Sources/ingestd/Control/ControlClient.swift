@@ -167,9 +167,9 @@ extension ExitStatus {
     init(reason: String) {
         switch reason {
         case "bad-target": self = .usage
-        case "no-keeper", "adapter-unavailable", "unreachable": self = .unavailable
+        case "no-keeper", "adapter-unavailable", "unreachable", "no-adapter", "not-seen": self = .unavailable
         case "busy", "reading-under-way", "not-heard", "not-reachable", "other-device", "timed-out",
-            "cancelled", "store-error", "another-user", "no-time", EntryDesk.noRoom:
+            "cancelled", "read-failed", "no-bond", "store-error", "another-user", "no-time", EntryDesk.noRoom:
             self = .tryAgain
         default: self = .badData
         }

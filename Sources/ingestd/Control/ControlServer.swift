@@ -17,6 +17,7 @@ struct ControlServer: Service {
 
     let path: String
     let pairings: Pairings
+    let orders: OperatorOrders
     let sessions: Sessions
     let queue: QueueOperations
     let entries: EntryDesk
@@ -42,6 +43,7 @@ struct ControlServer: Service {
         let server = HTTPServer(
             address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout, logger: log)
         await addRoutes(to: server)
+        await addOrderRoutes(to: server)
         await addSessionRoutes(to: server)
         await addStatusRoutes(to: server)
         await addQueueRoutes(to: server)
@@ -149,7 +151,7 @@ struct ControlServer: Service {
         }
     }
 
-    private static func id(of request: HTTPRequest) -> String {
+    static func id(of request: HTTPRequest) -> String {
         request.routeParameters.first { $0.name == "id" }?.value ?? ""
     }
 
@@ -172,6 +174,9 @@ struct ControlServer: Service {
         do {
             return response(200, try await body())
         } catch let refusal as PairingRefusal {
+            return response(
+                refusal.status, ControlMessage.Refusal(error: refusal.words, reason: refusal.reason))
+        } catch let refusal as OrderRefusal {
             return response(
                 refusal.status, ControlMessage.Refusal(error: refusal.words, reason: refusal.reason))
         } catch let failure as UnpairFailure {

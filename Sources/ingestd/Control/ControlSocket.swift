@@ -34,17 +34,20 @@ enum ControlSocket {
     /// - Returns: false when somebody listens there.
     static func clear(_ path: String) -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return true }
-        if isAnswered(path) { return false }
+        if isAnswered(path) == true { return false }
         try? FileManager.default.removeItem(atPath: path)
         return true
     }
 
-    private static func isAnswered(_ path: String) -> Bool {
+    /// Whether somebody listens there; nil where that may not be known.
+    static func isAnswered(_ path: String) -> Bool? {
         guard let socket = try? Socket(domain: Int32(sockaddr_un.family)) else { return false }
         defer { try? socket.close() }
         do {
             try socket.connect(to: sockaddr_un.unix(path: path))
             return true
+        } catch SocketError.failed(_, let errno, _) where errno == EACCES || errno == EPERM {
+            return nil
         } catch {
             return false
         }

@@ -65,6 +65,7 @@ struct Gateway: Sendable {
         let pairings = Pairings(gateway: passive, ports: ports) { [credentials] name throws(PasskeyError) in
             try credentials.passkey(name)
         }
+        let orders = OperatorOrders(gateway: passive, ports: ports, scanner: bluetooth.radio)
         let keeper = QueueKeeper(
             store: store, disk: DirectorySpace(directory: configuration.gateway.stateDirectory),
             settings: QueueKeeper.Settings(
@@ -93,13 +94,14 @@ struct Gateway: Sendable {
         services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })
         services.append(Part("pairing") { await pairings.run() })
+        services.append(Part("orders") { await orders.run() })
         let status = StatusReport(
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
             store: store, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries)
         services.append(
             ControlServer(
-                path: controlPath, pairings: pairings,
+                path: controlPath, pairings: pairings, orders: orders,
                 sessions: Sessions(
                     sessions, destinations: configuration.destinations, store: store, clock: clock),
                 queue: QueueOperations(store: store, configuration: configuration),
@@ -159,7 +161,7 @@ struct Gateway: Sendable {
 
     /// The radio, and who keeps the bonds.
     private struct Bluetooth {
-        let radio: any Radio
+        let radio: any Radio & ActiveScanner
         /// Whether no reading is anybody's.
         var isSimulated = false
         var bondKeeper: (any BondKeeper)?

@@ -50,6 +50,7 @@ struct GatewayBench {
     let events = Notes<NotedEvent>()
     let gateway: PassiveGateway
     let pairings: Pairings
+    let orders: OperatorOrders
     private let model: PeripheralModel
     private let timing: PassiveTiming
     private let running = Running()
@@ -82,11 +83,13 @@ struct GatewayBench {
     private actor Running {
         private var task: Task<Void, any Error>?
 
-        func start(_ gateway: PassiveGateway, _ pairings: Pairings) {
+        func start(_ gateway: PassiveGateway, _ pairings: Pairings, _ orders: OperatorOrders) {
             task = Task {
                 async let pairing: Void = pairings.run()
+                async let ordering: Void = orders.run()
                 try await gateway.run()
                 await pairing
+                await ordering
             }
         }
 
@@ -155,6 +158,7 @@ struct GatewayBench {
             factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
             allowList: AllowList([setup.entry.of(model)]), timing: setup.timing)
         pairings = Pairings(gateway: gateway, ports: ports) { _ throws(PasskeyError) in 123_456 }
+        orders = OperatorOrders(gateway: gateway, ports: ports, scanner: radio)
     }
 
     /// Runs the gateway on a peripheral with this sensor, from when its adapter listens.
@@ -209,7 +213,7 @@ struct GatewayBench {
         _ setup: Setup, _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let bench = try await GatewayBench(setup)
-        await bench.running.start(bench.gateway, bench.pairings)
+        await bench.running.start(bench.gateway, bench.pairings, bench.orders)
         let result: Result<Void, any Error>
         do {
             await bench.told("adapter-ready")

@@ -54,7 +54,7 @@ public enum PairingRefusal: Error, Sendable, Equatable {
                 + "peripherals in ingestd.yaml, then systemctl reload ingestd"
         case .onlyBroadcasts(let target):
             "\(target) sends its readings to whoever listens: it needs no pairing"
-        case .busy: "another pairing or a reading after one is under way: try again when it has ended"
+        case .busy: "a pairing, a scan or a read is under way: try again when it has ended"
         case .noKeeper: PairingError.noKeeper.words
         case .unknown: "there is no such pairing, or it has ended"
         case .notAsked: "the pairing does not ask for this now"

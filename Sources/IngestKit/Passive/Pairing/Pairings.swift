@@ -71,7 +71,7 @@ public actor Pairings {
     func whileNothingIsRead(
         _ body: () async throws(UnpairFailure) -> Void
     ) async throws(UnpairFailure) {
-        guard !isPairing, !isUnpairing else { throw .busy }
+        guard !isPairing, !isUnpairing, gateway.turn.take() else { throw .busy }
         isUnpairing = true
         await gateway.beginPairing { _ in false }
         var result = Result<Void, UnpairFailure>.failure(.busy)
@@ -88,6 +88,7 @@ public actor Pairings {
         }
         await gateway.endPairing()
         isUnpairing = false
+        gateway.turn.giveBack()
         try result.get()
     }
 
@@ -137,7 +138,7 @@ public actor Pairings {
     private func take(
         _ target: PairingTarget, _ entries: [AllowedPeripheral], heard: Advertisement?
     ) throws(PairingRefusal) -> PairingJob {
-        guard current == nil, !isUnpairing, !hasEnded else { throw .busy }
+        guard current == nil, !isUnpairing, !hasEnded, gateway.turn.take() else { throw .busy }
         // Not counted: who asks for one of an earlier run of the gateway must not get another's.
         let id = String(UInt64.random(in: .min ... .max), radix: 16)
         let job = PairingJob(id: id, isAutomatic: heard != nil, clock: ports.clock)
@@ -176,6 +177,7 @@ public actor Pairings {
     }
 
     private func ended() {
+        if current != nil { gateway.turn.giveBack() }
         currentTask = nil
         current = nil
         isStopped = false

@@ -57,6 +57,7 @@ extension ReadSession {
                 session: joining.session?.description, history: entry.history.description)
             transaction.memory = (device, concluded)
         }
+        try await show(drafts)
         let outcomes: [CommitOutcome]
         let start = environment.clock.now
         do {
@@ -66,6 +67,7 @@ extension ReadSession {
         }
         environment.log.committed(
             drafts.map(\.record), outcomes, of: entry, took: environment.clock.now.since(start))
+        await witness?.queued(outcomes)
         memory = concluded
         var last: RecordID?
         for (draft, outcome) in zip(drafts, outcomes) {
@@ -88,6 +90,15 @@ extension ReadSession {
             }
         }
         return (last, transfer)
+    }
+
+    /// Shows the operator who looks on what is about to be committed.
+    private func show(_ drafts: [Draft]) async throws(SessionError) {
+        guard let witness, !drafts.isEmpty else { return }
+        await witness.show(
+            drafts.map { .init(record: $0.record, decodeError: $0.submission.decodeError) })
+        // Whoever stops the read now leaves it in the device.
+        if isStopping { throw .link(.ended(.byGateway)) }
     }
 
     func storeFailure(_ error: any Error) -> SessionError {

@@ -24,6 +24,8 @@ actor ReadSession {
         let timing: PassiveTiming
         /// Whether nothing but its clock is looked at.
         var isForClock = false
+        /// The operator who looks on.
+        var witness: ReadWitness?
     }
 
     /// How the session ended.
@@ -66,6 +68,7 @@ actor ReadSession {
     let timing: PassiveTiming
     let acquaintance: Acquaintance
     let isForClock: Bool
+    let witness: ReadWitness?
 
     var memory: DeviceMemory
     /// Committed on this link and not yet released.
@@ -109,6 +112,7 @@ actor ReadSession {
         timing = target.timing
         acquaintance = target.acquaintance
         isForClock = target.isForClock
+        witness = target.witness
         joining = ValueJoining(profile: target.profile, device: target.device.address)
         relations = Relations(waiting: target.memory.unpaired ?? [])
         (firstUnfrozen, firstUnfrozenContinuation) = AsyncStream.makeStream(

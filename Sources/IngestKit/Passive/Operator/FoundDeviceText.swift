@@ -1,0 +1,92 @@
+/// A device that a scan found, for people: at most 80 columns, but for a long entry.
+public struct FoundDeviceText: Sendable {
+    private static let columns = 80
+    private static let indent = "         "
+
+    private let device: FoundDevice
+
+    public init(_ device: FoundDevice) {
+        self.device = device
+    }
+
+    public var lines: [String] {
+        var lines = [Self.cut("\(signal)  \(device.address)  \(device.name ?? "(no name)")")]
+        for fact in facts {
+            lines += ModelText.wrapped(fact, width: Self.columns - Self.indent.count).map {
+                Self.indent + $0
+            }
+        }
+        // Not broken: it is to be pasted.
+        if let entry = device.matches.first(where: { $0.entry != nil })?.entry {
+            lines.append(Self.indent + entry)
+        }
+        return lines
+    }
+
+    private var signal: String {
+        guard let signal = device.signal else { return "  ? dBm" }
+        let number = String(signal)
+        return String(repeating: " ", count: max(0, 3 - number.utf8.count)) + number + " dBm"
+    }
+
+    private var facts: [String] {
+        [model, state, contents].compactMap(\.self)
+    }
+
+    private var model: String? {
+        if let listed = device.listed {
+            return "on the allow-list as \(listed.alias.map { "\($0) " } ?? "")(\(listed.id))"
+        }
+        guard let first = device.matches.first else { return "no model of the catalogue" }
+        let others = device.matches.dropFirst().map { String($0.id) }
+        let also = others.isEmpty ? "" : ", or \(others.joined(separator: ", "))"
+        let readable = device.matches.contains(where: \.isReadable) ? "" : " (this version does not read it)"
+        return "\(first.id) \(first.name)\(also)\(readable)"
+    }
+
+    private var state: String? {
+        var words: [String] = []
+        if !device.isConnectable, device.matches.isEmpty { words.append("takes no connection") }
+        if device.isInPairingMode, needsPairing { words.append("in pairing mode") }
+        if device.isBonded == true {
+            words.append("paired")
+        } else if needsPairing {
+            words.append("must be paired: with its entry in place, ingestd pair \(target)")
+        }
+        switch device.addressKind {
+        case .public, .static: break
+        case .resolvable, .nonResolvable:
+            let isNew = device.listed == nil && !device.matches.isEmpty
+            words.append(
+                "its address is private and changes"
+                    + (isNew
+                        ? ": list the model, and ingestd pair \(target) gives the address to pin" : ""))
+        }
+        return words.isEmpty ? nil : words.joined(separator: "; ")
+    }
+
+    private var needsPairing: Bool { device.matches.first?.needsPairing == true }
+
+    private var target: String { device.matches.first.map { String($0.id) } ?? "ID" }
+
+    private var contents: String? {
+        var words: [String] = []
+        if !device.services.isEmpty { words.append("services \(device.services.joined(separator: " "))") }
+        if !device.companies.isEmpty {
+            words.append("company \(device.companies.joined(separator: " "))")
+        }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
+    }
+
+    /// Letters of other scripts may take two columns each.
+    private static func cut(_ line: String) -> String {
+        var cut = ""
+        var width = 0
+        for scalar in line.unicodeScalars {
+            width += scalar.isASCII ? 1 : 2
+            guard width <= columns else { break }
+            cut.unicodeScalars.append(scalar)
+        }
+        return cut
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import BlueZBridge
+import FoundationEssentials
+import IngestKit
+
+/// `ingestd scan`: lists what is in the air.
+struct Scan: AsynchronousCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the devices in range, with their models and entries for the allow-list.",
+        discussion: """
+            The strongest signal first. Each device that the catalogue knows comes with an entry to be put under \
+            peripherals in ingestd.yaml. Devices are asked for their names (an active scan) while this runs; \
+            reading waits meanwhile. A device has to be awake: start it first. The running service scans; where \
+            none runs, the command itself, which then needs CAP_NET_ADMIN. Ctrl-C stops it.
+            """)
+
+    @Option(help: ArgumentHelp("How long to listen, 1 to 120.", valueName: "seconds"))
+    var seconds = 15
+
+    @Flag(help: "Only devices that a model of the catalogue fits.")
+    var known = false
+
+    @Flag(help: "Print one JSON object a device.")
+    var json = false
+
+    @OptionGroup var service: ServiceOptions
+
+    func validate() throws {
+        guard ControlMessage.Scan.seconds.contains(seconds) else {
+            throw ValidationError("--seconds: expected 1 to 120")
+        }
+    }
+
+    func serve() async throws {
+        // Up to the first suspension the process has one thread, whose capabilities are those of the process.
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = try service.configuration(environment: environment)
+        let socket = service.socket
+        if ControlSocket.isAnswered(socket) != false {
+            try await scanByService(at: socket, configuration)
+        } else {
+            let management: ManagementDescriptor
+            do throws(ManagementError) {
+                management = try ManagementDescriptor.openAndDropPrivileges()
+            } catch {
+                throw error == .noPermission
+                    ? CommandFailure(
+                        .noPermission,
+                        "no service listens at \(socket), and without CAP_NET_ADMIN this cannot scan itself: "
+                            + "systemctl start ingestd, or run it as root")
+                    : CommandFailure(error)
+            }
+            let scan = OwnScan(configuration: configuration, duration: .seconds(seconds))
+            try show(try await scan.run(on: management), configuration)
+        }
+    }
+
+    private func scanByService(at socket: String, _ configuration: Configuration) async throws {
+        let message = ControlMessage.Scan(seconds: seconds)
+        try await ServiceOrder.follow(at: socket) { client throws(ControlClient.Failure) in
+            try await client.beginScan(message)
+        } _: { step in
+            switch step.step {
+            case .readingUnderWay: Progress.show(step.text ?? "")
+            case .scanning: Self.showProgress(found: step.found ?? 0, left: step.seconds ?? 0)
+            case .done: try show(step.devices ?? [], configuration)
+            case .waiting, .reading, .record, .failed: break
+            }
+        }
+    }
+
+    static func showProgress(found: Int, left: Int) {
+        Progress.show("\(found) \(found == 1 ? "device" : "devices"), \(left) s to go")
+    }
+
+    private func show(_ devices: [AirDevice], _ configuration: Configuration) throws {
+        Progress.end()
+        var found = devices.map {
+            FoundDevice($0, catalogue: configuration.catalogue, readableProfiles: Profiles.names)
+        }
+        if known { found.removeAll { $0.matches.isEmpty && $0.listed == nil } }
+        if json {
+            for device in found { try StandardOutput.write(device.json + "\n") }
+            return
+        }
+        for device in found {
+            try StandardOutput.write(FoundDeviceText(device).lines.joined(separator: "\n") + "\n")
+        }
+        let hidden = devices.count - found.count
+        try StandardOutput.write(
+            (found.isEmpty ? "" : "\n") + "\(found.count) \(found.count == 1 ? "device" : "devices")"
+                + (hidden > 0 ? ", and \(hidden) of no known model" : "")
+                + (found.isEmpty ? ": start the device, as for a measurement, and scan again" : "") + "\n")
+    }
+}

@@ -1,0 +1,76 @@
+import IngestKit
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// A scan or a read by the running service, from the command that asks for it.
+enum ServiceOrder {
+    /// Begins it and shows its steps, until the last one; Ctrl-C stops it at the service.
+    /// - Throws: `CommandFailure`, also for an order that failed.
+    static func follow(
+        at path: String, begin: @Sendable (ControlClient) async throws(ControlClient.Failure) -> String,
+        _ show: @escaping @Sendable (OperatorStep) throws -> Void
+    ) async throws {
+        let client = ControlClient(path: path)
+        let result: Result<Void, any Error>
+        var hasBegun = false
+        do {
+            let id = try await begin(client)
+            hasBegun = true
+            result = .success(try await follow(id, by: client, show))
+        } catch ControlClient.Failure.noService where hasBegun {
+            result = .failure(CommandFailure(.broken, path: path))
+        } catch let failure as ControlClient.Failure {
+            result = .failure(CommandFailure(failure, path: path))
+        } catch {
+            result = .failure(error)
+        }
+        await client.close()
+        Progress.end()
+        try result.get()
+    }
+
+    private static func follow(
+        _ id: String, by client: ControlClient, _ show: @escaping @Sendable (OperatorStep) throws -> Void
+    ) async throws {
+        let isInterrupted = Flag()
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                    isInterrupted.value.withLock { $0 = true }
+                    try? await client.cancelOrder(id)
+                    throw CommandFailure(.interrupted, "stopped")
+                }
+            }
+            group.addTask {
+                var last = 0
+                while true {
+                    for step in try await client.orderSteps(of: id, after: last) {
+                        last = step.number
+                        if step.step == .failed {
+                            throw CommandFailure(ExitStatus(reason: step.reason ?? ""), step.text ?? "")
+                        }
+                        try show(step)
+                        if step.step == .done { return }
+                    }
+                }
+            }
+            defer { group.cancelAll() }
+            do {
+                try await group.next()
+            } catch {
+                // The service may tell of the end before it has answered. One that is not stopped because
+                // its output is closed would go on until it is missed.
+                guard !isInterrupted.value.withLock({ $0 }) else {
+                    throw CommandFailure(.interrupted, "stopped")
+                }
+                if !(error is CommandFailure) { try? await client.cancelOrder(id) }
+                throw error
+            }
+        }
+    }
+
+    private final class Flag: Sendable {
+        let value = Mutex(false)
+    }
+}

@@ -1,0 +1,48 @@
+import IngestKit
+
+/// Scans and reads of an operator.
+extension ControlMessage {
+    /// POST /v1/scans. The answer is a `Begun`.
+    struct Scan: Codable, Sendable {
+        static let seconds = 1...120
+
+        var seconds: Int
+
+        func parsed() throws(Refusal) -> OperatorOrders.Order {
+            guard Self.seconds.contains(seconds) else {
+                throw Refusal(error: "expected 1 to 120 seconds", reason: "bad-request")
+            }
+            return .scan(.seconds(seconds))
+        }
+    }
+
+    /// POST /v1/reads. The answer is a `Begun`.
+    struct Read: Codable, Sendable {
+        static let seconds = 1...600
+
+        /// A catalogue ID or an address.
+        var target: String
+        /// How long the device is waited for, in seconds.
+        var timeout: Int
+        var isDryRun: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case target, timeout
+            case isDryRun = "dry_run"
+        }
+
+        func parsed() throws(Refusal) -> OperatorOrders.Order {
+            let target = try Target(target: target).parsed()
+            guard Self.seconds.contains(timeout) else {
+                throw Refusal(error: "expected 1 to 600 seconds", reason: "bad-request")
+            }
+            return .read(OperatorRead(target: target, timeout: .seconds(timeout), isDryRun: isDryRun))
+        }
+    }
+
+    /// The answer to GET /v1/orders/ID?after=N: those after number N, none when there was none for a while. The
+    /// order is cancelled when nobody asks any more.
+    struct OrderSteps: Codable, Sendable {
+        var steps: [OperatorStep]
+    }
+}
