@@ -41,6 +41,14 @@ class Air(LocalLink):
     def send_advertising_pdu(self, sender_controller, packet):
         super().send_advertising_pdu(sender_controller, as_sent(sender_controller, packet))
 
+    def scan_response(self, address):
+        """What who advertises under this address answers to a scan request."""
+        for controller in self.controllers:
+            for advertiser in (controller.le_legacy_advertiser, *controller.advertising_sets.values()):
+                if advertiser.enabled and advertiser.address == address:
+                    return bytes(advertiser.scan_response_data)
+        return b""
+
     def hears(self, address):
         """Whether somebody advertises under this address now."""
         return any(
@@ -94,7 +102,8 @@ class AdapterController(Controller):
         self.report_advert(pdu, ReportType.ADV_IND)
         if self.le_scan_type == ACTIVE_SCAN:
             # The kernel keeps a scannable advert back until it has the answer to its scan request.
-            self.report_advert(ll.AdvInd(pdu.advertiser_address, b""), ReportType.SCAN_RSP)
+            answer = ll.AdvInd(pdu.advertiser_address, self.link.scan_response(pdu.advertiser_address))
+            self.report_advert(answer, ReportType.SCAN_RSP)
         self.connect_if_wanted(pdu.advertiser_address)
 
     def on_directed_advert(self, pdu):

@@ -37,11 +37,12 @@ class Peripheral:
     `services` says for each service which characteristics it has, and what can be done with each: words of PROPERTIES.
     `values` has the values that can be read, in hexadecimal, by characteristic. Clocks show the guest's time and
     `clock_ahead_s` more.
+    With `answers_name` its name is not in its adverts: it is the answer to a scan request.
     `bonding` has the options of `Bonding`; without it the device has no keys and needs none.
     """
 
     def __init__(self, air, log, name, address, services, values=None, information=None, battery=None,
-                 bonding=None, awake_s=8.0, asleep_s=4.5, clock_ahead_s=0):
+                 bonding=None, awake_s=8.0, asleep_s=4.5, clock_ahead_s=0, answers_name=False):
         self.name = name
         self.write_log = log
         self.awake_s = awake_s
@@ -69,8 +70,11 @@ class Peripheral:
         self.add_information(information or {}, battery)
         self.advertised = [
             (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS,
-             b"".join(struct.pack("<H", int(service, 16)) for service in services)),
-            (AdvertisingData.COMPLETE_LOCAL_NAME, name.encode()[:18])]
+             b"".join(struct.pack("<H", int(service, 16)) for service in services))]
+        local_name = (AdvertisingData.COMPLETE_LOCAL_NAME, name.encode()[:18])
+        self.scan_answer = bytes(AdvertisingData([local_name])) if answers_name else b""
+        if not answers_name:
+            self.advertised.append(local_name)
         self.device.on("connection", self.on_connection)
 
     def add_service(self, uuid, characteristics, values):
@@ -228,7 +232,7 @@ class Peripheral:
         await self.device.start_advertising(
             AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE if target is None
             else AdvertisingType.DIRECTED_CONNECTABLE_LOW_DUTY,
-            target, advertising_data=self.advertising_data,
+            target, advertising_data=self.advertising_data, scan_response_data=self.scan_answer,
             advertising_interval_min=ADVERTISING_INTERVAL_MS, advertising_interval_max=ADVERTISING_INTERVAL_MS)
 
     def on_connection(self, connection):
