@@ -51,12 +51,13 @@ class Gateway:
     def __init__(self, journal):
         self.journal = journal
 
-    def configure(self, *peripherals, passive=None, settings=None, trust_clock=True, models=()):
+    def configure(self, *peripherals, passive=None, settings=None, trust_clock=True, models=(),
+                  sections=None):
         """Writes a configuration whose allow-list is these peripherals, pinned, with their names as aliases.
 
         `passive` adds to the section of this name; `settings` has further keys of an entry, by peripheral; None as a
-        value leaves a key out. `models` are added to the catalogue. The guest's clock is right, though nothing in the
-        guest says so.
+        value leaves a key out. `models` are added to the catalogue. `sections` take the place of those here. The
+        guest's clock is right, though nothing in the guest says so.
         """
         configuration = {
             "gateway": {"id": "lab-box", "time_zone": TIME_ZONE.key, "trust_clock": trust_clock},
@@ -64,6 +65,7 @@ class Gateway:
             "destinations": [{"name": "backend", "type": "webhook", "url": f"{URL}/readings",
                               "batch": {"max_records": 100, "max_wait": "200ms"}}],
             "peripherals": [entry(peripheral, (settings or {}).get(peripheral, {})) for peripheral in peripherals],
+            **(sections or {}),
         }
         os.makedirs(os.path.dirname(MODELS), exist_ok=True)
         # JSON is YAML.
@@ -79,6 +81,12 @@ class Gateway:
         path = f"{KEYS}/{name}"
         write_readable(path, key + "\n")
         return path
+
+    def reload(self):
+        """Applies a changed configuration; returns when the service says so."""
+        before = len(self.journal.events("config-reloaded"))
+        run("systemctl", "reload", UNIT)
+        self.journal.wait("config-reloaded", count=before + 1)
 
     def start(self, *peripherals, adapter=True, **options):
         """Starts the service on these peripherals; returns when it listens for them."""
@@ -98,6 +106,17 @@ class Gateway:
     @property
     def pid(self):
         return int(run("systemctl", "show", "--property=MainPID", "--value", UNIT))
+
+    def cgroup(self, file):
+        """What a file of the service's control group says."""
+        with open(f"/sys/fs/cgroup/system.slice/{UNIT}/{file}", encoding="utf-8") as text:
+            return text.read().strip()
+
+    @property
+    def processes(self):
+        """All processes of the service, its own first."""
+        own = self.pid
+        return [own] + [pid for pid in map(int, self.cgroup("cgroup.procs").split()) if pid != own]
 
     @property
     def restarts(self):
