@@ -8,6 +8,7 @@ extension PassiveGateway {
         guard let keeper = ports.bondKeeper else { return }
         await withDiscardingTaskGroup { group in
             group.addTask { await keeper.run() }
+            group.addTask { await self.lookForLostBonds() }
             for await list in keeper.bonds { bondsChanged(list) }
             group.cancelAll()
         }
@@ -18,6 +19,34 @@ extension PassiveGateway {
         for change in bonds.update(list, at: now) {
             perform(scheduler.bind(change.device, to: change.adapter, at: now))
         }
+        bondsToLookFor.raise()
+    }
+
+    /// Tells of bonds that are gone without waiting for an advert, until the task is cancelled: who sends
+    /// under private addresses, or to its bonded central alone, is not heard any more.
+    private func lookForLostBonds() async {
+        while !Task.isCancelled {
+            await bondsToLookFor.wait()
+            _ = bondsToLookFor.consume()
+            // bluetoothd tells of one thing after the other.
+            try? await ports.clock.sleep(for: BondTable.grace)
+            for entry in allowList.entries where entry.broadcastFormat == nil {
+                guard let address = entry.address else { continue }
+                for type in [AddressType.public, .random] {
+                    await lookForBond(of: DeviceAddress(address, type), as: entry)
+                }
+            }
+        }
+    }
+
+    private func lookForBond(of device: DeviceAddress, as entry: AllowedPeripheral) async {
+        // A pairing replaces bonds, and has this done anew at its end.
+        guard let remembered = try? await ports.store.recall(device)?.bondedAdapter,
+            pairing.listener == nil,
+            case .bondLost(let words) = bonds.missing(
+                device, as: entry, remembered: remembered, at: ports.clock.now)
+        else { return }
+        ports.events.emit(.bondLost(entry.reference, error: words))
     }
 
     /// Whether what was heard may lead to a read.
@@ -123,6 +152,7 @@ extension PassiveGateway {
     /// - Parameter device: was paired.
     func endPairing(of device: DeviceAddress? = nil) async {
         pairing.listener = nil
+        bondsToLookFor.raise()
         perform(scheduler.resume(at: ports.clock.now, after: device))
         await listen(for: nil)
     }

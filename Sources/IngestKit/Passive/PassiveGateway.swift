@@ -53,6 +53,8 @@ public actor PassiveGateway {
     var scheduler: ReadScheduler
     var attempts = StandingAttempts()
     var bonds = BondTable()
+    /// Raised when a bond may be gone.
+    let bondsToLookFor = WakeUp()
     var pairing = PairingHold()
     var shownClocks = ShownClocks()
     private(set) var takesReadings = true
@@ -169,6 +171,7 @@ public actor PassiveGateway {
         adapterStates = states
         ports.log.adapters(states)
         bonds.update(adapters: states, at: ports.clock.now)
+        bondsToLookFor.raise()
         perform(scheduler.adapters(states, at: ports.clock.now))
     }
 

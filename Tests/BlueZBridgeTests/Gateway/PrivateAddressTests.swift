@@ -64,6 +64,33 @@ struct PrivateAddressTests {
         }
     }
 
+    /// None of its adverts can be told from a stranger's then.
+    @Test func bondThatTheBoxHasLostIsToldThoughTheDeviceIsNotHeardAnyMore() async throws {
+        try await Self.run { bench in
+            _ = try await bench.pair()
+            try await bench.advance(until: "disconnected")
+            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
+            try await bench.spend(GatewayBench.settling)
+            #expect(bench.count(of: "bond-lost") == 0)
+            bench.keeper.forget(Bond(device: Self.identity, adapter: RadioBench.address))
+            try await bench.advance(until: "bond-lost")
+            await bench.peripheral.wakeUp()
+            try await bench.spend(.seconds(60))
+            #expect(
+                bench.errors(of: "bond-lost") == [
+                    "this gateway has no bond with it any more: put it into pairing mode and run ingestd pair 1"
+                ])
+            // What the operator removes is not lost.
+            await bench.peripheral.forgetBonds()
+            await bench.peripheral.changeBonding { $0.isInPairingMode = true }
+            #expect(try await bench.pair().last?.step == .paired)
+            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
+            _ = try await bench.pairings.unpair(.device(RadioBench.pinned))
+            try await bench.spend(.seconds(60))
+            #expect(bench.count(of: "bond-lost") == 1)
+        }
+    }
+
     @Test func anotherDeviceThatWasTakenForItIsNotKept() async throws {
         let other = DeviceAddress(BluetoothAddress(value: 0xC000_0000_0002), .random)
         try await Self.run(as: other) { bench in

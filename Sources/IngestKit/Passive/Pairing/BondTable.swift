@@ -156,6 +156,19 @@ struct BondTable: Sendable {
         return refuse(device, .neverPaired, .readFailed(Words.neverPaired(entry)))
     }
 
+    /// What is to be told of a device that had a bond, and that may not be heard without it; nil when it
+    /// has one, when it was told, and while nothing can be said.
+    /// - Parameter remembered: the adapter with which it had a bond by our own memory.
+    mutating func missing(
+        _ device: DeviceAddress, as entry: AllowedPeripheral, remembered: BluetoothAddress,
+        at now: MonotonicInstant
+    ) -> Notice? {
+        guard isSettled(at: now), bonds(of: device)?.isEmpty == true, adapters.values.contains(remembered),
+            case .refused(let notice) = refuse(device, .lost, .bondLost(Words.lost(entry)))
+        else { return nil }
+        return notice
+    }
+
     /// A link over which the device may be read encrypted only could not be encrypted.
     /// - Returns: what is to be told; nil when it was, or the bonds are not known.
     mutating func keysRefused(

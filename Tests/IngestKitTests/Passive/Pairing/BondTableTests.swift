@@ -174,6 +174,24 @@ import Testing
         #expect(bonds.admits(Self.device, at: .at(100)))
     }
 
+    @Test func aMissingBondIsToldOnceWhereTheAdapterIsThereAndTheListIsWhole() {
+        func look(
+            _ bonds: inout BondTable, remembered: BluetoothAddress = Self.own, at second: Double = 60
+        ) -> Bool {
+            bonds.missing(Self.device, as: Self.entry(), remembered: remembered, at: .at(second)) != nil
+        }
+        var bonds = Self.bench(.known([]))
+        #expect(!look(&bonds, at: 9))
+        #expect(!look(&bonds, remembered: Self.absent))
+        #expect(look(&bonds))
+        #expect(!look(&bonds))
+        #expect(!bonds.admits(Self.device, at: .at(61)))
+        var present = Self.bench(.known([Self.bond]))
+        #expect(!look(&present))
+        var unknown = Self.bench(.unknown)
+        #expect(!look(&unknown))
+    }
+
     @Test func anAdapterThatComesBackBringsItsBondsLater() {
         var bonds = Self.bench(.known([]))
         bonds.update(

@@ -2,7 +2,7 @@
 
 from labkit.commands import run as run_program
 from labkit.kinds import CUFF
-from labkit.pairing import PairCommand, pair, unpair
+from labkit.pairing import PairCommand, pair, remove_bond, unpair
 from labkit.payloads import DateTime, blood_pressure, record_id
 from labkit.waiting import expect, expect_equal, hold_for
 
@@ -55,6 +55,10 @@ def pair_anew(lab, cuff):
     cuff.wait_given(3)
     lab.receiver.wait(cuff, count=3)
     expect_equal(lab.receiver.records(other), [], "records of the other cuff")
+    expect_equal(lab.journal.events("bond-lost", cuff), [], "lost bonds")
+    # Behind the gateway's back: nothing of the cuff is heard any more, and the operator is told all the same.
+    remove_bond(cuff.address)
+    lab.journal.wait("bond-lost", cuff)
 
 
 def reading(number):
