@@ -87,12 +87,16 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
             let answer = try await transport.post(body, to: url, headers: headers, clock: clock)
             let retryAfter = RetryAfter.parse(
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
-            let reply = answer.body?.leavingOut(secrets)
-            if (200..<300).contains(answer.status) { return success(answer.status, reply) }
-            if refusals.contains(answer.status) {
-                return .refused(httpStatus: answer.status, error: "HTTP \(answer.status)", reply: reply)
+            let (status, reply) = (answer.status, answer.body)
+            let meaning: DeliveryAnswer
+            if (200..<300).contains(status) {
+                meaning = success(status, reply)
+            } else if refusals.contains(status) {
+                meaning = .refused(httpStatus: status, error: "HTTP \(status)", reply: reply)
+            } else {
+                meaning = DeliveryAnswer(httpStatus: status, retryAfter: retryAfter, reply: reply)
             }
-            return DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: reply)
+            return meaning.leavingOut(secrets)
         } catch {
             return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
         }
@@ -103,6 +107,14 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
         let fresh = try await read()
         known.withLock { $0.secret = fresh }
         return fresh
+    }
+}
+
+extension DeliveryAnswer {
+    /// With the server's words as they may be kept. What they mean is read before: a short secret may stand anywhere.
+    fileprivate func leavingOut(_ secrets: [String?]) -> DeliveryAnswer {
+        guard case .refused(let status, let error, let reply) = self else { return self }
+        return .refused(httpStatus: status, error: error, reply: reply?.leavingOut(secrets))
     }
 }
 
