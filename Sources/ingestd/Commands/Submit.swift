@@ -63,11 +63,13 @@ struct Submit: AsynchronousCommand {
         await inlet.close()
         do {
             try tell(try result.get(), entry)
-        } catch let failure as CommandFailure where failure.status == .tryAgain && time == nil {
+        } catch let failure as CommandFailure
+            where time == nil && [.tryAgain, .unavailable].contains(failure.status)
+        {
             // It may be in the queue all the same. Its moment is a part of its name.
             let moment = EntryTime(instant: entry.start, utcOffset: entry.utcOffset).text
             throw CommandFailure(
-                .tryAgain, "\(failure.message); to try again, add --time \(moment), so that it counts once")
+                failure.status, "\(failure.message); to try again, add --time \(moment), so that it counts once")
         }
     }
 
