@@ -49,7 +49,7 @@ class Junction(Backend):
         self.users, self.sign_in, self.access, self.refresh = {}, {}, {}, {}
         self.connected, self.samples = set(), {}
         self.status = None
-        # How long it takes to answer with new tokens, in seconds.
+        # How long an exchange of a sign-in token takes, in seconds.
         self.delay = 0
         self.reauthenticate = False
         self.issued = 0
@@ -160,6 +160,7 @@ class Junction(Backend):
             members(form, ["grant_type", "subject_token_type", "subject_token"])
             need(form["subject_token_type"] == "urn:junction:sign-in-token", "subject_token_type")
             user = self.sign_in.pop(form["subject_token"], None)
+            time.sleep(self.delay)
         elif form.get("grant_type") == "refresh_token":
             members(form, ["grant_type", "refresh_token"])
             if self.reauthenticate:
@@ -172,7 +173,6 @@ class Junction(Backend):
         access, refresh = f"access-{uuid.uuid4()}", f"refresh-{uuid.uuid4()}"
         self.access = {token: of for token, of in self.access.items() if of != user} | {access: user}
         self.refresh[refresh] = user
-        time.sleep(self.delay)
         return {"access_token": access, "refresh_token": refresh, "expires_in": 3600}
 
     def take(self, user, resource, body):
