@@ -23,12 +23,13 @@ struct ControlLog: FlyingSocks.Logging {
         log.warning("\(warning())")
     }
 
-    // A client that goes away in the middle of a request is an error there.
+    // A client that goes away in the middle of a request is an error there, and our stop is critical. What ends
+    // the server against our will is thrown too, and told by who runs it.
     func logError(_ error: @autoclosure () -> String) {
         log.debug("\(error())")
     }
 
     func logCritical(_ critical: @autoclosure () -> String) {
-        log.error("\(critical())")
+        log.debug("\(critical())")
     }
 }
