@@ -46,6 +46,7 @@ struct Run: AsynchronousCommand {
     func serve() async throws {
         // Up to the first suspension the process has one thread, whose capabilities are those of
         // the process.
+        ReloadSignal.note()
         let environment = ProcessInfo.processInfo.environment
         let configuration = try configuration(environment: environment)
         let source: RadioSource

@@ -3,7 +3,8 @@ import ServiceLifecycle
 import UnixSignals
 
 /// Reads the configuration again at SIGHUP, and the credentials that are given as paths. What is
-/// valid is applied without dropping a read or a request; what is not leaves everything as it was.
+/// valid is applied without dropping a read or a request; what is not leaves everything as it was. A
+/// signal that came during the start (`ReloadSignal`) is answered when this begins.
 struct Reloader: Service {
     let events: EventLog
     let passive: PassiveGateway
@@ -20,21 +21,27 @@ struct Reloader: Service {
 
     private func reloadWhenTold() async {
         var current = current
-        for await _ in await UnixSignalsSequence(trapping: .sighup) {
-            do throws(CommandFailure) {
-                let next = try read()
-                try Self.refuseRestartOnlyChanges(from: current, to: next)
-                await passive.apply(next.allowList, timing: next.passiveTiming)
-                store.route(next.routings)
-                hooks.apply(next.hooks)
-                log.apply(next.logging)
-                for delivery in deliveries { await delivery.renew() }
-                current = next
-                events.emit(.configReloaded)
-            } catch {
-                StandardError.print(error.message)
-                events.emit(.configRejected(error: error.firstLine))
-            }
+        let signals = await UnixSignalsSequence(trapping: .sighup)
+        if ReloadSignal.wasNoted { current = await reload(current) }
+        for await _ in signals { current = await reload(current) }
+    }
+
+    /// - Returns: what is in force afterwards.
+    private func reload(_ current: Configuration) async -> Configuration {
+        do throws(CommandFailure) {
+            let next = try read()
+            try Self.refuseRestartOnlyChanges(from: current, to: next)
+            await passive.apply(next.allowList, timing: next.passiveTiming)
+            store.route(next.routings)
+            hooks.apply(next.hooks)
+            log.apply(next.logging)
+            for delivery in deliveries { await delivery.renew() }
+            events.emit(.configReloaded)
+            return next
+        } catch {
+            StandardError.print(error.message)
+            events.emit(.configRejected(error: error.firstLine))
+            return current
         }
     }
 
