@@ -23,7 +23,7 @@ extension PassiveGateway {
             if devices.isEmpty {
                 let status = GatewayStatus.Peripheral(
                     id: entry.model.id, alias: entry.alias, address: entry.address?.description,
-                    state: .unheard)
+                    isPinned: entry.address != nil, state: .unheard)
                 return [KnownPeripheral(device: nil, status: status)]
             }
             return devices.map { device, peripheral in
@@ -37,7 +37,7 @@ extension PassiveGateway {
     ) -> GatewayStatus.Peripheral {
         GatewayStatus.Peripheral(
             id: peripheral.entry.model.id, alias: peripheral.entry.alias, address: device.address.description,
-            state: state(of: device, peripheral),
+            isPinned: peripheral.entry.address != nil, state: state(of: device, peripheral),
             lastSeen: Int(now.since(peripheral.lastHeard).components.seconds),
             signal: peripheral.hearings.values.compactMap(\.rssi).max(),
             isBonded: bonds.bonds(of: device).map { !$0.isEmpty })

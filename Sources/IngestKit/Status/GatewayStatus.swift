@@ -39,6 +39,8 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
         public var alias: String?
         /// Nil for an entry for a model of which no device was heard.
         public var address: String?
+        /// Whether the entry names the address, so that it stands for one device.
+        public var isPinned: Bool
         public var state: State
         public var lastSeen: Int?
         /// In dBm, as the adapter heard it that hears it best.
@@ -52,6 +54,7 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
 
         enum CodingKeys: String, CodingKey {
             case id, alias, address, state, signal, battery
+            case isPinned = "pinned"
             case lastSeen = "last_seen_s"
             case lastReading = "last_reading_s"
             case isBonded = "bonded"

@@ -39,9 +39,7 @@ public struct Metrics: Sendable {
         let heard = peripherals.filter { $0.address != nil }
         func samples(_ value: (GatewayStatus.Peripheral) -> Int?) -> [Sample] {
             heard.compactMap { peripheral in
-                value(peripheral).map {
-                    Self.one($0, ("id", String(peripheral.id)), ("peripheral", peripheral.label))
-                }
+                value(peripheral).map { Sample(labels: Self.labels(of: peripheral), value: "\($0)") }
             }
         }
         family(
@@ -57,13 +55,22 @@ public struct Metrics: Sendable {
                 peripheral.battery.map { percent in
                     let hundredths = percent % 100 < 10 ? "0\(percent % 100)" : "\(percent % 100)"
                     return Sample(
-                        labels: [("id", String(peripheral.id)), ("peripheral", peripheral.label)],
-                        value: "\(percent / 100).\(hundredths)")
+                        labels: Self.labels(of: peripheral), value: "\(percent / 100).\(hundredths)")
                 }
             })
         family(
             "ingestd_peripheral_bond_missing", .gauge, "1 when it has to be paired.",
             samples { $0.state == .bondMissing ? 1 : 0 })
+    }
+
+    /// What tells a device from all others: an entry for a model stands for several, which its alias does not tell
+    /// apart.
+    private static func labels(
+        of peripheral: GatewayStatus.Peripheral
+    ) -> [(name: String, value: String)] {
+        let labels = [("id", String(peripheral.id)), ("peripheral", peripheral.label)]
+        guard !peripheral.isPinned, let address = peripheral.address else { return labels }
+        return labels + [("address", address)]
     }
 
     private mutating func add(_ destinations: [GatewayStatus.Destination]) {

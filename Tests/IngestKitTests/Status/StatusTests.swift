@@ -18,7 +18,7 @@ import Testing
     }
 
     private static let cuff = GatewayStatus.Peripheral(
-        id: 1001, alias: "kitchen cuff", address: "F1:F1:F1:F1:F1:F1", state: .quieting, lastSeen: 3,
+        id: 1001, alias: "kitchen cuff", address: "F1:F1:F1:F1:F1:F1", isPinned: true, state: .quieting, lastSeen: 3,
         signal: -61, lastReading: 7_300, battery: 5, isBonded: true)
     private static let clinic = GatewayStatus.Destination(
         name: "clinic", state: "up", pending: 0, submitted: 1_203, failed: 0, lastSubmit: 130)
@@ -109,6 +109,20 @@ import Testing
             let name = line.prefix { $0 != "{" && $0 != " " }
             #expect(announced.contains(name), "\(line)")
         }
+    }
+
+    /// Prometheus refuses all of what it is given when one series occurs twice.
+    @Test func devicesOfOneEntryAreDifferentSeries() {
+        var (first, second) = (Self.cuff, Self.cuff)
+        (first.isPinned, second.isPinned) = (false, false)
+        second.address = "F1:F1:F1:F1:F1:F2"
+        let lines = Metrics(Self.status(peripherals: [first, second])).description.split(separator: "\n")
+        let series = lines.filter { !$0.hasPrefix("#") }.map {
+            $0.split(separator: " ").dropLast().joined(separator: " ")
+        }
+        #expect(Set(series).count == series.count)
+        let pinned = Metrics(Self.status()).description
+        #expect(!pinned.contains("F1:F1"), "its alias tells it apart")
     }
 
     @Test func theDocumentNamesEveryMetric() throws {
