@@ -62,8 +62,11 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
     }
 
     public struct Destination: Codable, Sendable, Equatable {
+        /// Of a destination without a session to deliver in; in the place of what its requests say of it.
+        public static let signedOut = "signed-out"
+
         public var name: String
-        /// up, down, auth-rejected or misconfigured.
+        /// up, down, auth-rejected, misconfigured or signed-out.
         public var state: String
         /// Records that it has not taken yet.
         public var pending: Int
@@ -201,6 +204,8 @@ extension GatewayStatus {
             switch destination.state {
             case "down": found.append("\(destination.name) does not answer")
             case "auth-rejected": found.append("\(destination.name) rejects the credential")
+            case Destination.signedOut:
+                found.append("\(destination.name) is not signed in: ingestd sign-in \(destination.name)")
             case "misconfigured": found.append("\(destination.name) does not know the URL")
             default: break
             }

@@ -95,15 +95,16 @@ struct Gateway: Sendable {
         services.append(Part("passive") { try await passive.run() })
         services.append(Part("pairing") { await pairings.run() })
         services.append(Part("orders") { await orders.run() })
+        let operatorSessions = Sessions(
+            sessions, destinations: configuration.destinations, store: store, clock: clock)
         let status = StatusReport(
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
             store: store, keeper: keeper, queue: configuration.queue,
-            disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries)
+            disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
+            sessions: operatorSessions)
         services.append(
             ControlServer(
-                path: controlPath, pairings: pairings, orders: orders,
-                sessions: Sessions(
-                    sessions, destinations: configuration.destinations, store: store, clock: clock),
+                path: controlPath, pairings: pairings, orders: orders, sessions: operatorSessions,
                 queue: QueueOperations(store: store, configuration: configuration),
                 entries: EntryDesk(
                     store: store, clock: clock, gateway: configuration.gateway.id,

@@ -26,17 +26,25 @@ struct Sessions: Sendable {
     func status(of destination: String) async throws -> ControlMessage.Session {
         let user = try self.user(of: destination)
         let state = try await store.session(of: destination)
-        var isOpen = if case .open(user, _) = state { true } else { false }
-        let junction = junctions[destination]
-        var needsToken = false
-        if let junction, await junction.standing != .open {
-            isOpen = false
-            needsToken = true
-        }
+        let needsToken = await lacksSession(at: destination)
+        let isOpen = if case .open(user, _) = state { !needsToken } else { false }
         return ControlMessage.Session(
             destination: destination, isSignedIn: isOpen, needsToken: needsToken,
             isOfAnother: state.mayBeAnothers(than: user),
             waiting: try await store.pendingCount(of: destination))
+    }
+
+    /// Whether records are delivered there as far as a session goes; nil for a destination that has none.
+    func isSignedIn(at destination: String) async throws -> Bool? {
+        guard let user = users[destination] else { return nil }
+        guard case .open(user, _) = try await store.session(of: destination) else { return false }
+        return await !lacksSession(at: destination)
+    }
+
+    /// Whether its server has none with us any more.
+    private func lacksSession(at destination: String) async -> Bool {
+        guard let junction = junctions[destination] else { return false }
+        return await junction.standing != .open
     }
 
     /// - Parameters:

@@ -12,6 +12,7 @@ struct StatusReport: Sendable {
     let queue: Configuration.Queue
     let disk: DirectorySpace
     let deliveries: [Delivery]
+    let sessions: Sessions
 
     func now() async -> GatewayStatus {
         let isClockRight = clock.trustedWallNanoseconds != nil
@@ -43,9 +44,12 @@ struct StatusReport: Sendable {
             // One that is not configured any more is not delivered to.
             guard let delivery = deliveries.first(where: { $0.destination == count.name }) else { continue }
             let report = delivery.report()
+            let isSignedOut = (try? await sessions.isSignedIn(at: count.name)) == false
             found.append(
                 GatewayStatus.Destination(
-                    name: count.name, state: count.state.rawValue, pending: count.pending,
+                    name: count.name,
+                    state: isSignedOut ? GatewayStatus.Destination.signedOut : count.state.rawValue,
+                    pending: count.pending,
                     oldest: count.oldest.map(age), submitted: count.delivered, failed: count.dead,
                     skipped: count.skipped,
                     lastSubmit: report.lastSubmit.map(seconds), lastError: report.lastError,

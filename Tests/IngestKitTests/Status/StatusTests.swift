@@ -80,6 +80,7 @@ import Testing
         #expect(problems(Self.status(isClockRight: false)) == [])
         #expect(destination("down") == ["clinic does not answer"])
         #expect(destination("auth-rejected") == ["clinic rejects the credential"])
+        #expect(destination("signed-out") == ["clinic is not signed in: ingestd sign-in clinic"])
         #expect(destination("misconfigured") == ["clinic does not know the URL"])
     }
 
