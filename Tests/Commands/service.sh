@@ -16,3 +16,49 @@ kill -TERM "$gateway"
 wait "$gateway"
 check "and the service goes on until it is told to stop" 0 $?
 gateway=
+
+# A peer that opens connections and says nothing, more of them than there are descriptors.
+(ulimit -n 128; exec "$ingestd" run --radio simulated --events stdout --config "$work/ingestd.yaml") \
+  > "$work/events" 2> "$work/run.err" &
+gateway=$!
+until_told '"INGEST_EVENT":"adapter-ready"' "$work/events"
+python3 - "$work/control.sock" > "$work/out" << 'END' &
+import socket, sys, time
+held = []
+for _ in range(300):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(10)
+    connection.connect(sys.argv[1])
+    held.append(connection)
+print("connected", flush=True)
+time.sleep(60)
+END
+holder=$!
+until_told connected "$work/out"
+run status
+check "who says nothing keeps nobody from asking" 0 "$status"
+kill "$holder"
+wait "$holder" 2> /dev/null
+kill -TERM "$gateway"
+wait "$gateway"
+
+python3 - "$work/control.sock" > "$work/out" << 'END' &
+import socket, sys, time
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+print("listening", flush=True)
+time.sleep(60)
+END
+holder=$!
+until_told listening "$work/out"
+start
+until_told "control socket .*another process listens there" "$work/run.err"
+kill "$holder"
+wait "$holder" 2> /dev/null
+deadline=$((SECONDS + 30))
+until run status && [ "$status" = 0 ] || [ $SECONDS -ge $deadline ]; do sleep 0.5; done
+check "a socket that could not be had is tried again" 0 "$status"
+kill -TERM "$gateway"
+wait "$gateway"
+gateway=

@@ -160,10 +160,10 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
 }
 
 extension GatewayStatus {
-    /// - Parameter parts: all but what follows from them.
+    /// - Parameter troubles: what needs somebody and is in none of the other parts, a sentence each.
     public init(
         version: String, gateway: String, uptime: Int, isClockRight: Bool, undated: Int, adapters: [Adapter],
-        peripherals: [Peripheral], destinations: [Destination], queue: Queue
+        peripherals: [Peripheral], destinations: [Destination], queue: Queue, troubles: [String] = []
     ) {
         self.version = version
         self.gateway = gateway
@@ -176,7 +176,7 @@ extension GatewayStatus {
         self.queue = queue
         isHealthy = true
         problems = []
-        problems = findProblems()
+        problems = findProblems() + troubles
         isHealthy = problems.isEmpty
     }
 

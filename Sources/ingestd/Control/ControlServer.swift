@@ -6,7 +6,7 @@ import IngestKit
 import ServiceLifecycle
 
 /// The control socket: HTTP/1.1 and JSON, for root and the group of the service. Without it the gateway
-/// goes on: reading is more than being asked.
+/// goes on: reading is more than being asked. It is made again when it was lost.
 struct ControlServer: Service {
     /// A poll for the steps of a pairing takes 10 s.
     private static let requestTimeout = 20.0
@@ -14,6 +14,13 @@ struct ControlServer: Service {
     static let bodyLimit = 1 << 16
     /// Read and write for the owner and the group.
     private static let mode = 0o660
+    /// Longer than our own client keeps a connection that it does not use (async-http-client: 60 s).
+    private static let longestWait = Duration.seconds(90)
+    /// Far more than operators and collectors of metrics have, and far less than there are descriptors.
+    private static let mostWaiting = 32
+    /// Until it is made again; doubled each time, up to the longest.
+    private static let firstPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(60)
 
     let path: String
     let pairings: Pairings
@@ -25,23 +32,39 @@ struct ControlServer: Service {
     let log: ControlLog
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown { await keepServing() }
+        try? await gracefulShutdown()
+    }
+
+    private func keepServing() async {
+        var pause = Self.firstPause
+        while true {
+            let began = status.clock.now
             do {
                 try await serve()
             } catch {
                 guard !Task.isCancelled else { return }
-                StandardError.print(
-                    "control socket \(path): \(Self.words(for: error)); commands will not work")
+                let words = Self.words(for: error)
+                if status.control.note(words) {
+                    StandardError.print(
+                        "control socket \(path): \(words); commands do not work until it is there, which is "
+                            + "tried again and again")
+                }
             }
+            if status.clock.now.since(began) > Self.longestPause { pause = Self.firstPause }
+            guard (try? await status.clock.sleep(for: pause)) != nil else { return }
+            pause = min(pause * 2, Self.longestPause)
         }
-        try? await gracefulShutdown()
     }
 
     private func serve() async throws {
         guard path.utf8.count <= ControlSocket.longestPath else { throw Obstacle.pathTooLong }
         guard ControlSocket.clear(path) else { throw Obstacle.answered }
         let server = HTTPServer(
-            address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout, logger: log)
+            address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout,
+            pool: BoundedSocketPool(
+                HTTPServer.defaultPool(), longestWait: Self.longestWait, mostWaiting: Self.mostWaiting),
+            logger: log)
         await addRoutes(to: server)
         await addOrderRoutes(to: server)
         await addSessionRoutes(to: server)
@@ -54,6 +77,7 @@ struct ControlServer: Service {
             // The service's umask has made it the owner's alone.
             try await server.waitUntilListening()
             try FileManager.default.setAttributes([.posixPermissions: Self.mode], ofItemAtPath: path)
+            status.control.note(nil)
             try await group.waitForAll()
         }
     }

@@ -2,6 +2,7 @@ import FlyingSocks
 import FoundationEssentials
 import Glibc
 import IngestKit
+import Synchronization
 
 /// Where the running service takes commands.
 enum ControlSocket {
@@ -50,6 +51,23 @@ enum ControlSocket {
             return nil
         } catch {
             return false
+        }
+    }
+}
+
+/// Whether the service can be asked.
+final class ControlStanding: Sendable {
+    private let current = Mutex<String?>(nil)
+
+    /// Why it cannot; nil while it can.
+    var obstacle: String? { current.withLock { $0 } }
+
+    /// - Returns: whether this is new.
+    @discardableResult
+    func note(_ obstacle: String?) -> Bool {
+        current.withLock { current in
+            defer { current = obstacle }
+            return current != obstacle
         }
     }
 }

@@ -13,6 +13,7 @@ struct StatusReport: Sendable {
     let disk: DirectorySpace
     let deliveries: [Delivery]
     let sessions: Sessions
+    let control = ControlStanding()
 
     func now() async -> GatewayStatus {
         let isClockRight = clock.trustedWallNanoseconds != nil
@@ -21,7 +22,11 @@ struct StatusReport: Sendable {
             isClockRight: isClockRight,
             undated: isClockRight ? 0 : (try? await store.undatedCount()) ?? 0,
             adapters: await passive.adapterStatus, peripherals: await peripherals(),
-            destinations: await destinations(), queue: await room())
+            destinations: await destinations(), queue: await room(), troubles: troubles())
+    }
+
+    private func troubles() -> [String] {
+        control.obstacle.map { ["the control socket cannot be used (\($0)): commands do not work"] } ?? []
     }
 
     private func peripherals() async -> [GatewayStatus.Peripheral] {
