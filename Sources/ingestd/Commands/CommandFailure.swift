@@ -19,10 +19,13 @@ enum ExitStatus: Int32 {
 struct CommandFailure: Error {
     let status: ExitStatus
     let message: String
+    /// The same for an event, where the message may name devices or persons.
+    var event: String?
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ExitStatus, _ message: String, event: String? = nil) {
         self.status = status
         self.message = message
+        self.event = event
     }
 
     /// What is missing for the radio, and what to do about it.
@@ -55,8 +58,8 @@ struct CommandFailure: Error {
         }
     }
 
-    /// The message's first line, for an event.
-    var firstLine: String {
-        message.split(separator: "\n").first.map(String.init) ?? ""
+    /// What an event says of it.
+    var eventText: String {
+        event ?? message.split(separator: "\n").first.map(String.init) ?? ""
     }
 }

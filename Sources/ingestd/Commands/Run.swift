@@ -74,8 +74,13 @@ struct Run: AsynchronousCommand {
             path: path, readableProfiles: Profiles.names,
             host: .current(environment: environment, fileSeverity: .warning))
         guard let configuration = check.configuration else {
-            let lines = check.diagnostics.map(\.description).joined(separator: "\n")
-            throw CommandFailure(.configuration, lines)
+            // Set where standard error is the journal (systemd.exec(5)).
+            let isJournal = environment["JOURNAL_STREAM"] != nil
+            let lines = check.diagnostics.map { finding in
+                isJournal && finding.severity == .error ? finding.eventText : finding.description
+            }
+            throw CommandFailure(
+                .configuration, lines.joined(separator: "\n"), event: check.rejection)
         }
         for warning in check.diagnostics { StandardError.print(warning.description) }
         if radio == .simulated { try refuseRealDestinations(of: configuration) }

@@ -40,7 +40,7 @@ struct Reloader: Service {
             return next
         } catch {
             StandardError.print(error.message)
-            events.emit(.configRejected(error: error.firstLine))
+            events.emit(.configRejected(error: error.eventText))
             return current
         }
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import IngestKit
@@ -7,6 +8,33 @@ private let destinations = "destinations:\n  - {name: a, type: webhook, url: \"h
 private let peripherals = "peripherals:\n  - id: 1002\n"
 
 @Suite struct ConfigurationErrorTests {
+    /// What stands in the file may be a person's name or a device's address.
+    @Test(arguments: [
+        ("peripherals: [{id: 1000, address: Anna}]", "1:35: peripherals[0].address: expected"),
+        ("peripherals: [{id: 1000, Anna: 7}]", "1:26: peripherals[0].…: unknown key; expected one of"),
+        ("peripherals: [{id: 1000, address: \"F1:F1:F1:F1:F1:F1\", users: {Anna: x}}]", "peripherals[0].users.…"),
+        (
+            "peripherals: [{id: 1000, address: \"F1:F1:F1:F1:F1:F1\"}, {id: 1001, address: \"F1:F1:F1:F1:F1:F1\"}]",
+            "peripherals[1].address"
+        ),
+        ("destinations: [{name: a, type: webhook, url: Anna}, {name: Anna Smith}]", "destinations[0].url: expected a URL"),
+    ])
+    func anEventHasNothingOfTheFile(_ text: String, _ expected: String) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appending(path: "c.yaml").path
+        // A warning comes before it.
+        try Data((text + "\ngateway: {trust_clock: maybe}\n").utf8).write(to: URL(filePath: path))
+        let check = ConfigurationCheck(
+            path: path, installedCatalogue: "/nowhere/p.yaml", readableProfiles: Profiles.names,
+            host: Samples.host)
+        let rejection = try #require(check.rejection)
+        #expect(rejection.contains(expected), "\(rejection)")
+        #expect(rejection.hasSuffix(" more: see ingestd check"))
+        #expect(!rejection.contains("Anna") && !rejection.contains("F1:F1"), "\(rejection)")
+    }
+
     @Test(arguments: [
         ("gatway: {}", "c.yaml:5:1: gatway: unknown key; did you mean gateway?"),
         (
