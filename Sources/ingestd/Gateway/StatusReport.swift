@@ -1,4 +1,3 @@
-import FoundationEssentials
 import IngestKit
 
 /// Asks all parts of the gateway how it fares.
@@ -88,22 +87,5 @@ extension QueueKeeper.Level {
         case .full: "full"
         case .diskFull: "disk-full"
         }
-    }
-}
-
-/// The metrics for node_exporter's textfile collector, beside the control socket. They are a file that is replaced
-/// whole, so that nobody reads half of it.
-struct MetricsFile: Sendable {
-    private let path: String?
-
-    init(besideSocket socket: String) {
-        path = socket.lastIndex(of: "/").map { socket[..<$0] + "/metrics.prom" }
-    }
-
-    func write(_ metrics: Metrics) {
-        guard let path else { return }
-        // Without it the gateway is as well as before.
-        try? Data(metrics.description.utf8).write(to: URL(filePath: path), options: .atomic)
-        try? FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
     }
 }

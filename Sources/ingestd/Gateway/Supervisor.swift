@@ -53,6 +53,7 @@ struct Supervisor: Service {
                 }
             }
         }
+        metricsFile.remove()
     }
 
     /// Writes the metrics; returns the state of the gateway in a line.
