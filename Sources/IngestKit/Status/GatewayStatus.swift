@@ -111,8 +111,8 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
     }
 
     public struct Queue: Codable, Sendable, Equatable {
-        /// Of its file that are in use, in bytes.
-        public var bytes: UInt64
+        /// Of its file that are in use, in bytes; nil where it cannot be asked.
+        public var bytes: UInt64?
         /// What it may hold, in bytes.
         public var maximumBytes: UInt64
         /// normal, high, full or disk-full.
@@ -126,7 +126,7 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
             case diskFreeBytes = "disk_free_bytes"
         }
 
-        public init(bytes: UInt64, maximumBytes: UInt64, level: String, diskFreeBytes: UInt64? = nil) {
+        public init(bytes: UInt64?, maximumBytes: UInt64, level: String, diskFreeBytes: UInt64? = nil) {
             self.bytes = bytes
             self.maximumBytes = maximumBytes
             self.level = level

@@ -94,7 +94,9 @@ public struct Metrics: Sendable {
     }
 
     private mutating func add(_ queue: GatewayStatus.Queue) {
-        family("ingestd_queue_bytes", .gauge, "What the queue holds.", [Self.one(queue.bytes)])
+        if let bytes = queue.bytes {
+            family("ingestd_queue_bytes", .gauge, "What the queue holds.", [Self.one(bytes)])
+        }
         family("ingestd_queue_max_bytes", .gauge, "What it may hold.", [Self.one(queue.maximumBytes)])
         family(
             "ingestd_queue_takes_readings", .gauge, "1 while there is room for readings.",

@@ -41,9 +41,8 @@ public struct StatusTable: Sendable {
 
     private var queue: String {
         let free = status.queue.diskFreeBytes.map { "; \(Size(bytes: $0)) free on its disk" } ?? ""
-        return
-            "\(status.queue.level), \(Size(bytes: status.queue.bytes)) of "
-            + "\(Size(bytes: status.queue.maximumBytes))\(free)"
+        let used = status.queue.bytes.map { Size(bytes: $0).description } ?? "unknown"
+        return "\(status.queue.level), \(used) of \(Size(bytes: status.queue.maximumBytes))\(free)"
     }
 
     private var peripherals: [String] {

@@ -16,24 +16,48 @@ struct StatusReport: Sendable {
 
     func now() async -> GatewayStatus {
         let isClockRight = clock.trustedWallNanoseconds != nil
+        var questions = Questions()
+        let undated = isClockRight ? 0 : (await questions.ask { try await store.undatedCount() } ?? 0)
+        let peripherals = await peripherals(&questions)
+        let destinations = await destinations(&questions)
+        let room = await room(&questions)
         return GatewayStatus(
             version: Version.current, gateway: gateway, uptime: seconds(since: started),
-            isClockRight: isClockRight,
-            undated: isClockRight ? 0 : (try? await store.undatedCount()) ?? 0,
-            adapters: await passive.adapterStatus, peripherals: await peripherals(),
-            destinations: await destinations(), queue: await room(), troubles: troubles())
+            isClockRight: isClockRight, undated: undated, adapters: await passive.adapterStatus,
+            peripherals: peripherals, destinations: destinations, queue: room,
+            troubles: troubles(questions))
     }
 
-    private func troubles() -> [String] {
-        control.obstacle.map { ["the control socket cannot be used (\($0)): commands do not work"] } ?? []
+    /// Questions to the queue, which a disk can keep from answering.
+    private struct Questions {
+        /// Why the last one that failed did.
+        private(set) var failure: String?
+
+        mutating func ask<Value>(_ question: () async throws -> Value) async -> Value? {
+            do {
+                return try await question()
+            } catch {
+                failure = "\(error)"
+                return nil
+            }
+        }
     }
 
-    private func peripherals() async -> [GatewayStatus.Peripheral] {
+    private func troubles(_ questions: Questions) -> [String] {
+        var found: [String] = []
+        if let words = questions.failure { found.append("the queue cannot be asked: \(words)") }
+        if let words = control.obstacle {
+            found.append("the control socket cannot be used (\(words)): commands do not work")
+        }
+        return found
+    }
+
+    private func peripherals(_ questions: inout Questions) async -> [GatewayStatus.Peripheral] {
         var found: [GatewayStatus.Peripheral] = []
         for var known in await passive.knownPeripherals {
             if let device = known.device {
-                known.status.battery = (try? await store.recall(device))?.battery
-                let commit = try? await store.newestCommit(of: device.address)
+                known.status.battery = await questions.ask { try await store.recall(device)?.battery } ?? nil
+                let commit = await questions.ask { try await store.newestCommit(of: device.address) } ?? nil
                 known.status.lastReading = commit.map(age)
             }
             found.append(known.status)
@@ -41,32 +65,30 @@ struct StatusReport: Sendable {
         return found
     }
 
-    private func destinations() async -> [GatewayStatus.Destination] {
-        let counts = (try? await store.destinationCounts()) ?? []
+    private func destinations(_ questions: inout Questions) async -> [GatewayStatus.Destination] {
+        let counts = await questions.ask { try await store.destinationCounts() } ?? []
         var found: [GatewayStatus.Destination] = []
         for count in counts {
-            // One that is not configured any more is not delivered to.
             guard let delivery = deliveries.first(where: { $0.destination == count.name }) else { continue }
+            let isSignedOut =
+                await questions.ask { try await sessions.isSignedIn(at: count.name) } ?? nil == false
             let report = delivery.report()
-            let isSignedOut = (try? await sessions.isSignedIn(at: count.name)) == false
             found.append(
                 GatewayStatus.Destination(
                     name: count.name,
                     state: isSignedOut ? GatewayStatus.Destination.signedOut : count.state.rawValue,
-                    pending: count.pending,
-                    oldest: count.oldest.map(age), submitted: count.delivered, failed: count.dead,
-                    skipped: count.skipped,
+                    pending: count.pending, oldest: count.oldest.map(age), submitted: count.delivered,
+                    failed: count.dead, skipped: count.skipped,
                     lastSubmit: report.lastSubmit.map(seconds), lastError: report.lastError,
                     nextTry: report.nextTry.map { max(0, -seconds(since: $0)) }))
         }
         return found
     }
 
-    private func room() async -> GatewayStatus.Queue {
+    private func room(_ questions: inout Questions) async -> GatewayStatus.Queue {
         GatewayStatus.Queue(
-            bytes: (try? await store.usedBytes()) ?? 0, maximumBytes: queue.maximumSize,
-            level: keeper.level.word,
-            diskFreeBytes: try? disk.freeBytes())
+            bytes: await questions.ask { try await store.usedBytes() }, maximumBytes: queue.maximumSize,
+            level: keeper.level.word, diskFreeBytes: try? disk.freeBytes())
     }
 
     private func seconds(since instant: MonotonicInstant) -> Int {

@@ -84,6 +84,20 @@ import Testing
         #expect(destination("misconfigured") == ["clinic does not know the URL"])
     }
 
+    /// Of what is not known nothing is told, in the metrics too.
+    @Test func aQueueThatCannotBeAskedIsNotWell() {
+        let status = GatewayStatus(
+            version: "1.2.3", gateway: "ward-3-box-1", uptime: 9, isClockRight: true, undated: 0,
+            adapters: [.init(name: "hci0", isListening: true)], peripherals: [], destinations: [],
+            queue: .init(bytes: nil, maximumBytes: 1 << 30, level: "normal"),
+            troubles: ["the queue cannot be asked: the disk reports an error"])
+        #expect(!status.isHealthy)
+        #expect(status.problems == ["the queue cannot be asked: the disk reports an error"])
+        #expect(status.line.contains("the disk reports an error"))
+        #expect(StatusTable(status, usesColours: false).lines.contains("queue     normal, unknown of 1.0 GiB"))
+        #expect(!Metrics(status).description.contains("ingestd_queue_bytes"))
+    }
+
     /// As shipped: it is well, and says how to go on.
     @Test func anEmptyAllowListIsHealthy() {
         let status = Self.status(peripherals: [], destinations: [])
