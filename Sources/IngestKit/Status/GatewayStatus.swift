@@ -65,10 +65,13 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
         /// Of a destination without a session to deliver in; in the place of what its requests say of it.
         public static let signedOut = "signed-out"
 
+        /// Of one that the configuration does not name any more, and for which the queue holds something.
+        public static let notConfigured = DestinationState.notConfigured.rawValue
+
         public var name: String
-        /// up, down, auth-rejected, misconfigured or signed-out.
+        /// up, down, auth-rejected, misconfigured, signed-out or not-configured.
         public var state: String
-        /// Records that it has not taken yet.
+        /// Records that it has not taken yet; of one that is not configured 10,000 at most.
         public var pending: Int
         /// How long the oldest of them has been in the queue.
         public var oldest: Int?

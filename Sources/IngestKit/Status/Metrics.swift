@@ -81,7 +81,7 @@ public struct Metrics: Sendable {
         }
         family(
             "ingestd_destination_up", .gauge, "1 when the destination answers as it should.",
-            samples { $0.state == "up" ? 1 : 0 })
+            samples { $0.state == GatewayStatus.Destination.notConfigured ? nil : $0.state == "up" ? 1 : 0 })
         family("ingestd_records_pending", .gauge, "Records that it has not taken yet.", samples(\.pending))
         family(
             "ingestd_records_oldest_pending_seconds", .gauge, "How long the oldest of them has waited.",

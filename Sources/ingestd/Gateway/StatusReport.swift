@@ -67,9 +67,14 @@ struct StatusReport: Sendable {
 
     private func destinations(_ questions: inout Questions) async -> [GatewayStatus.Destination] {
         let counts = await questions.ask { try await store.destinationCounts() } ?? []
+        let absent = await questions.ask { try await store.absentDestinations() } ?? []
         var found: [GatewayStatus.Destination] = []
         for count in counts {
-            guard let delivery = deliveries.first(where: { $0.destination == count.name }) else { continue }
+            guard let delivery = deliveries.first(where: { $0.destination == count.name }) else {
+                let owed = absent.first { $0.name == count.name }?.owed ?? 0
+                if owed > 0 || count.dead > 0 { found.append(.init(notConfigured: count, owed: owed)) }
+                continue
+            }
             let isSignedOut =
                 await questions.ask { try await sessions.isSignedIn(at: count.name) } ?? nil == false
             let report = delivery.report()
@@ -98,6 +103,15 @@ struct StatusReport: Sendable {
     /// Since a moment of the wall clock, in nanoseconds since 1970; none where that moment is to come.
     private func age(_ nanoseconds: Int64) -> Int {
         Int(max(0, (clock.wallNanoseconds - nanoseconds) / 1_000_000_000))
+    }
+}
+
+extension GatewayStatus.Destination {
+    /// One that the configuration does not name any more.
+    fileprivate init(notConfigured count: DestinationCount, owed: Int) {
+        self.init(
+            name: count.name, state: Self.notConfigured, pending: owed, submitted: count.delivered,
+            failed: count.dead, skipped: count.skipped)
     }
 }
 

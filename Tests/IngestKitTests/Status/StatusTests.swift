@@ -84,6 +84,18 @@ import Testing
         #expect(destination("misconfigured") == ["clinic does not know the URL"])
     }
 
+    /// Its records are kept, and delivered when it is back: that is for whoever looks, and no trouble.
+    @Test func aDestinationThatWasTakenOutIsShown() {
+        let gone = GatewayStatus.Destination(
+            name: "trial", state: GatewayStatus.Destination.notConfigured, pending: 7, submitted: 3, failed: 0)
+        let status = Self.status(destinations: [Self.clinic, gone])
+        #expect(status.isHealthy)
+        #expect(StatusTable(status, usesColours: false).lines.contains { $0.hasPrefix("trial        not-conf") })
+        let metrics = Metrics(status).description
+        #expect(metrics.contains(#"ingestd_records_pending{destination="trial"} 7"#))
+        #expect(!metrics.contains(#"ingestd_destination_up{destination="trial"}"#))
+    }
+
     /// Of what is not known nothing is told, in the metrics too.
     @Test func aQueueThatCannotBeAskedIsNotWell() {
         let status = GatewayStatus(
