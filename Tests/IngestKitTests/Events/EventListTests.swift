@@ -80,6 +80,13 @@ import Testing
         #expect(rows.count == Self.all.count)
     }
 
+    /// Also those that are not told in this version.
+    @Test(arguments: EventName.allCases)
+    func theDocumentHasEachID(_ name: EventName) throws {
+        let page = try Self.project("docs/events.md")
+        #expect(page.contains("`\(name.rawValue)`") && page.contains("`\(name.messageID)`"))
+    }
+
     @Test func theCatalogHasATextForEachEvent() throws {
         let entries = try Self.project("systemd/ingestd.catalog").components("\n-- ")
         var ids: [String] = []
