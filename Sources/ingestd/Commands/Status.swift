@@ -9,8 +9,8 @@ struct Status: AsynchronousCommand {
         abstract: "Show how the running service fares.",
         discussion: """
             The adapters, each peripheral of the allow-list, each destination and the queue. The exit status is \
-            0 when all is well, 1 when something needs somebody, which is said at the top, and 69 when no \
-            service runs.
+            0 when all is well, 1 when something needs somebody, which is said at the top, 69 when no \
+            service runs, 75 when it does not answer, and 77 when you may not ask.
             """)
 
     @OptionGroup var service: ServiceOptions
