@@ -13,8 +13,8 @@ extension StateLock {
         } catch {
             throw CommandFailure(
                 .cannotCreate,
-                "\(directory): the state directory cannot be made; run as ingestd.service, "
-                    + "or set gateway.state_directory")
+                "\(directory): the state directory cannot be made; run as ingestd.service, whose unit has to "
+                    + "allow another one than its own (ReadWritePaths=), or set gateway.state_directory")
         }
         return try take(directory)
     }
@@ -31,8 +31,8 @@ extension StateLock {
             case .system(EROFS):
                 throw CommandFailure(
                     .cannotCreate,
-                    "\(directory): the state directory is on a read-only file system; mount it writable, or "
-                        + "set gateway.state_directory")
+                    "\(directory): the state directory is read-only here; have the unit allow it "
+                        + "(ReadWritePaths=), mount it writable, or set gateway.state_directory")
             case .system(let errno):
                 throw CommandFailure(
                     .cannotCreate,
