@@ -7,17 +7,18 @@ extension SQLiteRecordStore {
     /// How far back a device's newest record is looked for, in records.
     private static let lookBack = 10_000
 
+    /// Goes back through the table, and ends at the first that is the device's.
+    static let newestCommit = """
+        SELECT committed_ns FROM record WHERE seq > (SELECT max(seq) FROM record) - ? AND address = ?
+        ORDER BY seq DESC LIMIT 1
+        """
+
     /// When a device's newest record was committed, in nanoseconds since 1970, as far as it is among the last 10,000.
     public func newestCommit(of device: BluetoothAddress) async throws -> Int64? {
         try await read { db in
             try Int64.fetchOne(
                 db,
-                sql: """
-                    SELECT committed_ns FROM (
-                        SELECT seq, address, committed_ns FROM record ORDER BY seq DESC LIMIT ?
-                    ) WHERE address = ? ORDER BY seq DESC LIMIT 1
-                    """,
-                arguments: [Self.lookBack, device.description])
+                sql: Self.newestCommit, arguments: [Self.lookBack, device.description])
         }
     }
 
