@@ -84,6 +84,11 @@ public struct QueueReader: Sendable {
         }
     }
 
+    /// Whether a destination of this name is, or was, delivered to from this queue.
+    public func knows(_ destination: String) throws -> Bool {
+        try read { db in try SQLiteRecordStore.knows(destination, db) }
+    }
+
     private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try database.read(body)

@@ -22,6 +22,17 @@ extension SQLiteRecordStore {
         }
     }
 
+    /// Whether a destination of this name is, or was, delivered to from this queue.
+    public func knows(_ destination: String) async throws -> Bool {
+        try await read { db in try Self.knows(destination, db) }
+    }
+
+    static func knows(_ destination: String, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM destination WHERE name = ?)", arguments: [destination])
+            ?? false
+    }
+
     /// How each destination fares, by their names.
     public func destinationCounts() async throws -> [DestinationCount] {
         let routings = routings

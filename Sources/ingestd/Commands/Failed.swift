@@ -34,6 +34,14 @@ struct FailedFilter: ParsableArguments {
     }
 }
 
+extension FailedFilter {
+    /// Nothing is set aside for what is misspelt.
+    func check(_ queue: QueueReader) throws {
+        guard let destination, try !queue.knows(destination) else { return }
+        throw CommandFailure(.usage, ControlMessage.Refusal(unknown: destination).error)
+    }
+}
+
 /// What `retry` and `drop` take.
 struct FailedTarget: ParsableArguments {
     @Argument(help: "Ids of records, or their first characters.")
@@ -87,6 +95,7 @@ struct FailedList: ParsableCommand {
         let selection = try filter.selection([])
         var rows: [FailedScreen.Row] = []
         try access.read { reader in
+            try filter.check(reader)
             try reader.forEachDeadLetter(selection) { letter in
                 if json {
                     try StandardOutput.write(screen.json(letter, isWhole: false) + "\n")
@@ -123,6 +132,7 @@ struct FailedShow: ParsableCommand {
         let screen = FailedScreen(zone: try access.configuration.zone())
         var isFirst = true
         try access.read { reader in
+            try filter.check(reader)
             try reader.forEachDeadLetter(selection) { letter in
                 if json {
                     try StandardOutput.write(screen.json(letter, isWhole: true) + "\n")

@@ -16,7 +16,7 @@ struct QueueOperations: Sendable {
     }
 
     func retry(_ message: ControlMessage.Retry) async throws -> ControlMessage.Retried {
-        try check(message.selection)
+        try await check(message.selection)
         if let subject = message.subject, !DeadLetterSelection.isSubject(subject) {
             throw ControlMessage.Refusal(
                 error: "--subject: expected the name of a person, as in the configuration",
@@ -31,7 +31,7 @@ struct QueueOperations: Sendable {
     }
 
     func drop(_ selection: DeadLetterSelection) async throws -> ControlMessage.Dropped {
-        try check(selection)
+        try await check(selection)
         let count = try await store.drop(selection)
         if count > 0 { StandardError.print("an operator has given up \(count) records that were set aside") }
         return ControlMessage.Dropped(dropped: count, isPart: selection.records.isEmpty && count > 0)
@@ -60,7 +60,21 @@ struct QueueOperations: Sendable {
         return ControlMessage.Resent(resent: outcome.resent, next: outcome.next)
     }
 
-    private func check(_ selection: DeadLetterSelection) throws(ControlMessage.Refusal) {
-        guard selection.records.allSatisfy(DeadLetterSelection.isRecord) else { throw .malformed }
+    private func check(_ selection: DeadLetterSelection) async throws {
+        guard selection.records.allSatisfy(DeadLetterSelection.isRecord) else {
+            throw ControlMessage.Refusal.malformed
+        }
+        if let name = selection.destination, try await !store.knows(name) {
+            throw ControlMessage.Refusal(unknown: name)
+        }
+    }
+}
+
+extension ControlMessage.Refusal {
+    /// Every configured destination is in the queue, from its opening on.
+    init(unknown destination: String) {
+        self.init(
+            error: "neither the configuration nor the queue has a destination \(destination)",
+            reason: "bad-target")
     }
 }
