@@ -62,3 +62,6 @@ check "a socket that could not be had is tried again" 0 "$status"
 kill -TERM "$gateway"
 wait "$gateway"
 gateway=
+
+"$ingestd" status --config "$work/nowhere.yaml" > "$work/out" 2> "$work/err"
+check "a configuration that was named and is not there is not the installed one" 78 $?

@@ -7,9 +7,12 @@ enum EntryInlet: Sendable {
     case queue(OwnQueue)
 
     /// Finds the service of a configuration, or opens its queue.
-    static func open(_ configuration: Configuration, environment: [String: String]) async throws -> Self {
+    static func open(
+        _ configuration: Configuration, isNamed: Bool, environment: [String: String]
+    ) async throws -> Self {
         let client = ControlClient(
-            path: ControlSocket.find(configuration: configuration, environment: environment))
+            path: ControlSocket.find(
+                configuration: configuration, isNamed: isNamed, environment: environment))
         do {
             // Nothing, to see who answers.
             _ = try await client.enter(ControlMessage.Entries(entries: []))

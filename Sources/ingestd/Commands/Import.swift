@@ -46,7 +46,8 @@ struct Import: ParsableCommand {
             let selection = try selection(in: try configuration.zone())
             // Before anything is taken in hand.
             let source = try ExportFile(file)
-            let inlet = try await EntryInlet.open(configuration, environment: environment)
+            let inlet = try await EntryInlet.open(
+                configuration, isNamed: service.isNamed, environment: environment)
             let run: HealthImport
             do {
                 run = try HealthImport(selection, into: inlet, progress: ProgressLine())

@@ -25,7 +25,7 @@ struct Pair: AsynchronousCommand {
 
     func serve() async throws {
         let target = try ServiceOptions.target(target)
-        let client = ControlClient(path: service.socket)
+        let client = ControlClient(path: try service.socket())
         let result: Result<Void, any Error>
         do {
             result = .success(try await pair(target, by: client))
@@ -120,7 +120,7 @@ struct Unpair: AsynchronousCommand {
 
     func serve() async throws {
         let target = try ServiceOptions.target(target)
-        let client = ControlClient(path: service.socket)
+        let client = ControlClient(path: try service.socket())
         let result: Result<[BluetoothAddress], ControlClient.Failure>
         do {
             result = .success(try await client.unpair(target))
@@ -150,13 +150,19 @@ struct ServiceOptions: ParsableArguments {
         name: .customLong("config"), help: ArgumentHelp("The service's configuration.", valueName: "path"))
     var path = Configuration.defaultPath
 
+    var isNamed: Bool { path != Configuration.defaultPath }
+
     /// Where the service listens. A configuration that cannot be read is no obstacle: the installed
-    /// service is at its usual place.
-    var socket: String {
+    /// service is at its usual place. One that was named and is not there is another one than was meant.
+    func socket() throws(CommandFailure) -> String {
+        if isNamed, !FileManager.default.fileExists(atPath: path) {
+            throw CommandFailure(.configuration, "\(path): there is no such file, or you may not see it")
+        }
         let environment = ProcessInfo.processInfo.environment
         let check = ConfigurationCheck(
             path: path, readableProfiles: Profiles.names, host: .current(environment: environment))
-        return ControlSocket.find(configuration: check.configuration, environment: environment)
+        return ControlSocket.find(
+            configuration: check.configuration, isNamed: isNamed, environment: environment)
     }
 
     /// The same, where the command cannot do without it.

@@ -16,7 +16,8 @@ struct QueueAccess {
     init(_ service: ServiceOptions) throws(CommandFailure) {
         let environment = ProcessInfo.processInfo.environment
         configuration = try service.configuration(environment: environment)
-        socket = ControlSocket.find(configuration: configuration, environment: environment)
+        socket = ControlSocket.find(
+            configuration: configuration, isNamed: service.isNamed, environment: environment)
         directory = configuration.gateway.stateDirectory
     }
 

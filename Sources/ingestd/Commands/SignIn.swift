@@ -132,7 +132,7 @@ struct SessionTarget: ParsableArguments {
         guard destination.utf8.allSatisfy({ Self.nameCharacters.contains($0) }), !destination.isEmpty else {
             throw CommandFailure(.usage, "\(destination): expected the name of a destination")
         }
-        let client = ControlClient(path: service.socket)
+        let client = ControlClient(path: try service.socket())
         let result: Result<Void, any Error>
         do {
             result = .success(try await body(client, destination))

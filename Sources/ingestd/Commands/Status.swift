@@ -22,7 +22,7 @@ struct Status: AsynchronousCommand {
     var watch = false
 
     func serve() async throws {
-        let client = ControlClient(path: service.socket)
+        let client = ControlClient(path: try service.socket())
         let result: Result<GatewayStatus, any Error>
         do {
             result = .success(try await show(by: client))

@@ -53,7 +53,8 @@ struct Submit: AsynchronousCommand {
         let configuration = try service.configuration(environment: environment)
         let entry = try entry(in: try configuration.zone())
         let picture = try image.map(Self.read)
-        let inlet = try await EntryInlet.open(configuration, environment: environment)
+        let inlet = try await EntryInlet.open(
+            configuration, isNamed: service.isNamed, environment: environment)
         let result: Result<ControlMessage.Entered, any Error>
         do {
             result = .success(try await inlet.enter([entry], image: picture))

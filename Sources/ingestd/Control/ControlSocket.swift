@@ -21,14 +21,20 @@ enum ControlSocket {
 
     /// Where a command looks for the service of this configuration; the installed one's where that has
     /// none, or cannot be read.
-    static func find(configuration: Configuration?, environment: [String: String]) -> String {
+    /// - Parameter isNamed: whether the operator has named the configuration. A socket that its service has left is
+    ///   that service's still; by the installed configuration a service that somebody once ran by hand may have left
+    ///   one, which must not hide the installed one.
+    static func find(
+        configuration: Configuration?, isNamed: Bool, environment: [String: String]
+    ) -> String {
         var candidates: [String] = []
         if let configuration {
             candidates.append(
                 path(environment: environment, stateDirectory: configuration.gateway.stateDirectory))
             candidates.append(configuration.gateway.stateDirectory + "/" + name)
         }
-        return candidates.first { FileManager.default.fileExists(atPath: $0) } ?? installed
+        let found = candidates.filter { FileManager.default.fileExists(atPath: $0) }
+        return found.first { !isLeft($0) } ?? (isNamed ? found.first : nil) ?? installed
     }
 
     /// Makes room for a socket at `path`: one that a dead process left is removed.
@@ -42,16 +48,32 @@ enum ControlSocket {
 
     /// Whether somebody listens there; nil where that may not be known.
     static func isAnswered(_ path: String) -> Bool? {
-        guard let socket = try? Socket(domain: Int32(sockaddr_un.family)) else { return false }
-        defer { try? socket.close() }
         do {
-            try socket.connect(to: sockaddr_un.unix(path: path))
+            try connect(path)
             return true
         } catch SocketError.failed(_, let errno, _) where errno == EACCES || errno == EPERM {
             return nil
         } catch {
             return false
         }
+    }
+
+    /// Whether nobody listens at a socket that is there.
+    private static func isLeft(_ path: String) -> Bool {
+        do {
+            try connect(path)
+            return false
+        } catch SocketError.failed(_, ECONNREFUSED, _) {
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private static func connect(_ path: String) throws {
+        let socket = try Socket(domain: Int32(sockaddr_un.family))
+        defer { try? socket.close() }
+        try socket.connect(to: sockaddr_un.unix(path: path))
     }
 }
 
