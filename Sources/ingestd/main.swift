@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SystemPackage
 
 /// `ingestd`: everything that the commands share is in their names.
 struct Ingestd: ParsableCommand {
@@ -27,6 +28,10 @@ do {
 } catch let failure as CommandFailure {
     StandardError.print("ingestd: \(failure.message)")
     exit(failure.status.rawValue)
+} catch let error as Errno {
+    // Of standard output. A reader that went away has seen what it wanted.
+    if error != .brokenPipe { StandardError.print("ingestd: standard output: \(error)") }
+    exit(ExitStatus.outputFailed.rawValue)
 } catch {
     let code = Ingestd.exitCode(for: error)
     // Help and version are no failures; a command that has said all it had to throws a bare code.

@@ -65,3 +65,13 @@ gateway=
 
 "$ingestd" status --config "$work/nowhere.yaml" > "$work/out" 2> "$work/err"
 check "a configuration that was named and is not there is not the installed one" 78 $?
+
+start
+"$ingestd" status --config "$work/ingestd.yaml" > /dev/full 2> "$work/err"
+check "what cannot be written is not ill health" 74 $?
+check "and is said in one line" 1 "$(grep -c 'standard output: No space left' "$work/err")"
+"$ingestd" status --watch --config "$work/ingestd.yaml" 2> "$work/err" | head -n 1 > "$work/out"
+check "a reader that went away is told nothing" "" "$(cat "$work/err")"
+kill -TERM "$gateway"
+wait "$gateway"
+gateway=

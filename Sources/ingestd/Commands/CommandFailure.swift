@@ -8,6 +8,8 @@ enum ExitStatus: Int32 {
     case noInput = 66
     case unavailable = 69
     case cannotCreate = 73
+    /// EX_IOERR.
+    case outputFailed = 74
     case tryAgain = 75
     case noPermission = 77
     case configuration = 78
