@@ -61,6 +61,8 @@ public actor PassiveGateway {
     /// Adapters that listen, by their names at the time.
     private(set) var listening: Set<AdapterID> = []
     private(set) var adapterStates: [AdapterState] = []
+    /// Raised when `adapterStatus` is another.
+    public nonisolated let adapterChanges = WakeUp()
     /// Reads that the scheduler has started; at most one an adapter.
     private let requests: AsyncStream<Request>
     let requestsContinuation: AsyncStream<Request>.Continuation
@@ -169,6 +171,7 @@ public actor PassiveGateway {
         }
         listening = now
         adapterStates = states
+        adapterChanges.raise()
         ports.log.adapters(states)
         bonds.update(adapters: states, at: ports.clock.now)
         bondsToLookFor.raise()

@@ -218,23 +218,18 @@ extension GatewayStatus {
 
     /// One line for the service manager.
     public var line: String {
-        var parts = [
-            adapters.contains(where: \.isListening)
-                ? "listening on \(adapters.filter(\.isListening).count) adapter(s)"
-                : "waiting for a Bluetooth adapter"
-        ]
+        var parts: [String] = []
+        if !problems.isEmpty { parts.append("needs somebody: \(problems.joined(separator: "; "))") }
         if peripherals.isEmpty {
-            parts.append("the allow-list is empty, so nothing is read: name devices in the configuration")
+            parts.append(
+                "the allow-list is empty, so nothing is read: name devices in the configuration, then "
+                    + "systemctl reload ingestd")
         } else {
+            let listening = adapters.filter(\.isListening).count
+            if listening > 0 { parts.append("listening on \(listening) adapter(s)") }
             parts.append("\(peripherals.filter { $0.address != nil }.count) device(s)")
         }
-        switch queue.level {
-        case "high": parts.append("queue nearly full")
-        case "full": parts.append("queue full, nothing is read")
-        case "disk-full": parts.append("disk full, nothing is read")
-        default: break
-        }
-        if !isClockRight { parts.append("system clock not set, \(undated) reading(s) wait for it") }
+        if !isClockRight, undated == 0 { parts.append("the system clock is not known to be right") }
         for destination in destinations {
             let oldest = destination.oldest.map { " (oldest \(Age(seconds: $0)))" } ?? ""
             let skipped = destination.skipped > 0 ? ", \(destination.skipped) without a form there" : ""

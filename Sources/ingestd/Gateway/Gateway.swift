@@ -20,6 +20,8 @@ struct Gateway: Sendable {
     let reload: @Sendable () throws(CommandFailure) -> Configuration
 
     private let systemClock = SystemClock()
+    /// Raised when the clock was judged otherwise than before.
+    private let clockChanges = WakeUp()
     let clock: JudgedClock
     let log: SubsystemLog
 
@@ -113,7 +115,8 @@ struct Gateway: Sendable {
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, status: status,
-                metricsFile: MetricsFile(besideSocket: controlPath)))
+                metricsFile: MetricsFile(besideSocket: controlPath),
+                changes: [passive.adapterChanges, clockChanges]))
         services.append(Part("check") { try await StoreCheck(store: store).run() })
         services.append(
             Reloader(
@@ -217,7 +220,10 @@ struct Gateway: Sendable {
             clock: clock, store: store, zone: zone,
             sources: .ofSystem, isConfigured: configuration.gateway.trustsClock, released: Version.released,
             events: events,
-            told: { StandardError.print($0.words) })
+            told: { [clockChanges] in
+                StandardError.print($0.words)
+                clockChanges.raise()
+            })
     }
 
     /// Has the service manager wait for as long as `body` takes: a large file that is looked through or mended on a

@@ -15,12 +15,14 @@ struct Supervisor: Service {
     let events: EventLog
     let status: StatusReport
     let metricsFile: MetricsFile
+    /// Raised when something that is told has changed.
+    let changes: [WakeUp]
     /// Destinations of which it was said that they have no form for some records.
     private let noticed = Notices()
 
     init(
         clock: JudgedClock, loop: RadioLoop, pulse: Pulse, events: EventLog, status: StatusReport,
-        metricsFile: MetricsFile
+        metricsFile: MetricsFile, changes: [WakeUp]
     ) {
         self.clock = clock
         self.loop = loop
@@ -28,6 +30,7 @@ struct Supervisor: Service {
         self.events = events
         self.status = status
         self.metricsFile = metricsFile
+        self.changes = changes
     }
 
     func run() async throws {
@@ -47,13 +50,26 @@ struct Supervisor: Service {
                 }
                 // Beside it: what it asks of the queue may have to wait.
                 group.addTask {
-                    repeat {
+                    while !Task.isCancelled {
+                        // Lowered before anything is looked at: what changes then raises them again.
+                        for change in changes { _ = change.consume() }
                         ServiceManager.status(await tell())
-                    } while (try? await clock.sleep(for: interval)) != nil
+                        await wait(atMost: interval)
+                    }
                 }
             }
         }
         metricsFile.remove()
+    }
+
+    /// Returns when the time is over, or something has changed.
+    private func wait(atMost interval: Duration) async {
+        await withTaskGroup { group in
+            group.addTask { try? await clock.sleep(for: interval) }
+            for change in changes { group.addTask { await change.wait() } }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     /// Writes the metrics; returns the state of the gateway in a line.

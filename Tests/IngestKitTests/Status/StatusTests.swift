@@ -116,8 +116,20 @@ import Testing
         #expect(status.isHealthy)
         #expect(status.line.contains("the allow-list is empty"))
         #expect(StatusTable(status, usesColours: false).lines.contains { $0.contains("nothing is read") })
-        // Without a reason to listen an adapter that is missing is no trouble.
-        #expect(Self.status(adapters: [], peripherals: []).isHealthy)
+        // Without a reason to listen an adapter that is missing is no trouble, and is not waited for.
+        let idle = Self.status(adapters: [], peripherals: [], destinations: [])
+        #expect(idle.isHealthy)
+        #expect(
+            idle.line == "the allow-list is empty, so nothing is read: name devices in the configuration, then "
+                + "systemctl reload ingestd")
+    }
+
+    @Test func theLineBeginsWithWhatNeedsSomebody() {
+        #expect(Self.status().line == "listening on 1 adapter(s); 1 device(s); clinic up, 0 waiting")
+        let lost = Self.status(adapters: [.init(name: "hci0", isListening: false, reason: "powered off")])
+        #expect(
+            lost.line == "needs somebody: no Bluetooth adapter listens: hci0 powered off; 1 device(s); "
+                + "clinic up, 0 waiting")
     }
 
     @Test func metricsAreInTheTextFormat() {
