@@ -245,3 +245,11 @@ extension LinkError {
         }
     }
 }
+
+extension ReadSession.Outcome {
+    /// Whether the peripheral gave nothing over a link without encryption.
+    var isForWantOfBond: Bool {
+        guard case .failed(let words) = self else { return false }
+        return words.hasPrefix(LinkError.notEncrypted.words)
+    }
+}

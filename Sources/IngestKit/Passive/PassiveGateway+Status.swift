@@ -40,7 +40,7 @@ extension PassiveGateway {
             isPinned: peripheral.entry.address != nil, state: state(of: device, peripheral),
             lastSeen: Int(now.since(peripheral.lastHeard).components.seconds),
             signal: peripheral.hearings.values.compactMap(\.rssi).max(),
-            isBonded: bonds.bonds(of: device).map { !$0.isEmpty })
+            isBonded: bonds.bonds(of: device).map { !$0.isEmpty }, failures: peripheral.failures)
     }
 
     private func state(
@@ -50,6 +50,7 @@ extension PassiveGateway {
         case .lost, .neverPaired, .keysRefused: return .bondMissing
         case .adapterAbsent, nil: break
         }
+        if peripheral.wantsBond, bonds.bonds(of: device)?.isEmpty ?? true { return .bondMissing }
         if peripheral.wait != nil { return .waiting }
         switch peripheral.machine.state {
         case .idle: return .idle

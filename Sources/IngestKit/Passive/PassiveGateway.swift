@@ -254,7 +254,8 @@ public actor PassiveGateway {
         ports.log.ended(request, outcome)
         perform(
             scheduler.finished(
-                request.device, outcome: succeeded ? .succeeded : .failed, at: ports.clock.now))
+                request.device, outcome: succeeded ? .succeeded : .failed, wantsBond: outcome.isForWantOfBond,
+                at: ports.clock.now))
     }
 
     /// Since when the gateway has known the device and its users. Asked for at each read, because a

@@ -39,6 +39,10 @@ extension ReadScheduler {
         var readEnded: MonotonicInstant?
         /// Its last read, if that failed.
         var failed: Failure?
+        /// Reads in a row that failed, also over times in which it was silent.
+        var failures = 0
+        /// Its last read gave nothing for want of a bond.
+        var wantsBond = false
         /// Being read, but no longer allowed: forgotten when the read ends.
         var isWithdrawn = false
 
@@ -60,6 +64,11 @@ extension ReadScheduler {
         /// Whether `adapter` hears it: not much longer ago than any other did.
         func hears(_ adapter: AdapterID) -> Bool {
             hearings[adapter].map { lastHeard.since($0.at) < ReadScheduler.longestWait } ?? false
+        }
+
+        mutating func noteEnd(_ outcome: ReadOutcome, wantsBond: Bool) {
+            failures = outcome == .succeeded ? 0 : failures + 1
+            self.wantsBond = wantsBond
         }
 
         mutating func note(_ advertisement: Advertisement) {

@@ -121,8 +121,9 @@ public struct ReadScheduler: Sendable {
     }
 
     /// The read of `device` ended.
+    /// - Parameter wantsBond: it gave nothing for want of a bond.
     public mutating func finished(
-        _ device: DeviceAddress, outcome: ReadOutcome, at now: MonotonicInstant
+        _ device: DeviceAddress, outcome: ReadOutcome, wantsBond: Bool = false, at now: MonotonicInstant
     ) -> [Action] {
         guard let (adapter, read) = reads.first(where: { $0.value.device == device }) else { return [] }
         reads[adapter] = nil
@@ -133,6 +134,7 @@ public struct ReadScheduler: Sendable {
         if peripherals[device]?.isWithdrawn == true {
             peripherals[device] = nil
         } else {
+            if !read.isAdapterLost { peripherals[device]?.noteEnd(outcome, wantsBond: wantsBond) }
             switch outcome {
             case .succeeded:
                 _ = peripherals[device]?.machine.handle(.readSucceeded, at: now)

@@ -34,6 +34,10 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
             case bondMissing = "bond-missing"
         }
 
+        /// Reads in a row that fail without anything being wrong are fewer: a device at the edge of the range, or
+        /// one that ends its links early, gives something in between.
+        static let tooManyFailures = 10
+
         /// The model's number in the catalogue.
         public var id: Int
         public var alias: String?
@@ -51,9 +55,11 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
         public var battery: Int?
         /// Nil where nobody who keeps bonds can be asked.
         public var isBonded: Bool?
+        /// Reads in a row that failed; nil where it was not heard.
+        public var failures: Int?
 
         enum CodingKeys: String, CodingKey {
-            case id, alias, address, state, signal, battery
+            case id, alias, address, state, signal, battery, failures
             case isPinned = "pinned"
             case lastSeen = "last_seen_s"
             case lastReading = "last_reading_s"
@@ -200,8 +206,14 @@ extension GatewayStatus {
         if !isClockRight, undated > 0 {
             found.append("the system clock is not known to be right, and \(undated) readings wait for it")
         }
-        for peripheral in peripherals where peripheral.state == .bondMissing {
-            found.append("\(peripheral.label) must be paired: ingestd pair \(peripheral.address ?? "")")
+        for peripheral in peripherals {
+            if peripheral.state == .bondMissing {
+                found.append("\(peripheral.label) must be paired: ingestd pair \(peripheral.address ?? "")")
+            } else if let failures = peripheral.failures, failures >= Peripheral.tooManyFailures {
+                found.append(
+                    "\(peripheral.label) could not be read \(failures) times in a row: "
+                        + "journalctl INGEST_EVENT=read-failed")
+            }
         }
         for destination in destinations {
             switch destination.state {

@@ -34,6 +34,9 @@ struct BondedReadingTests {
                     "the peripheral wants an encrypted link, and there is no valid bond; this model gives its "
                         + "readings to a bonded gateway only: put it into pairing mode and run ingestd pair 1"
                 ])
+            let known = try #require(await bench.gateway.knownPeripherals.first)
+            #expect(known.status.state == .bondMissing)
+            #expect(known.status.failures == 1)
         }
     }
 

@@ -71,6 +71,13 @@ import Testing
         #expect(
             problems(Self.status(peripherals: [lost]))
                 == ["kitchen cuff must be paired: ingestd pair F1:F1:F1:F1:F1:F1"])
+        var mute = Self.cuff
+        mute.failures = 9
+        #expect(problems(Self.status(peripherals: [mute])) == [])
+        mute.failures = 10
+        #expect(
+            problems(Self.status(peripherals: [mute]))
+                == ["kitchen cuff could not be read 10 times in a row: journalctl INGEST_EVENT=read-failed"])
         #expect(problems(Self.status(level: "high")) == ["the queue is nearly full"])
         #expect(problems(Self.status(level: "full")) == ["the queue is full: nothing is read"])
         #expect(problems(Self.status(level: "disk-full")) == ["the disk is full: nothing is read"])
