@@ -1,8 +1,9 @@
 extension PassiveGateway {
     /// A device, and what is known of it without the queue.
     public struct KnownPeripheral: Sendable {
-        /// Nil for an entry of which no device was heard.
-        public let device: DeviceAddress?
+        /// The device; both that it can be where an entry names an address that was not heard; none for an entry for a
+        /// model of which none was heard.
+        public let devices: [DeviceAddress]
         public var status: GatewayStatus.Peripheral
     }
 
@@ -21,15 +22,28 @@ extension PassiveGateway {
         return allowList.entries.flatMap { entry in
             let devices = heard.filter { $0.value.entry == entry && !$0.value.isWithdrawn }
             if devices.isEmpty {
-                let status = GatewayStatus.Peripheral(
-                    id: entry.model.id, alias: entry.alias, address: entry.address?.description,
-                    isPinned: entry.address != nil, state: .unheard)
-                return [KnownPeripheral(device: nil, status: status)]
+                return [unheard(entry, at: now)]
             }
             return devices.map { device, peripheral in
-                KnownPeripheral(device: device, status: status(of: device, peripheral, at: now))
+                KnownPeripheral(devices: [device], status: status(of: device, peripheral, at: now))
             }
         }
+    }
+
+    /// What the bonds say of a device that was not heard since the start.
+    private func unheard(_ entry: AllowedPeripheral, at now: MonotonicInstant) -> KnownPeripheral {
+        let devices = entry.address.map { [DeviceAddress($0, .public), DeviceAddress($0, .random)] } ?? []
+        // A list that is not complete yet says nothing of what is missing.
+        let isBonded: Bool? =
+            devices.isEmpty || bonds.all == nil || !bonds.isSettled(at: now)
+            ? nil : devices.contains { bonds.bonds(of: $0)?.isEmpty == false }
+        let isMissing = isBonded == false && entry.requiresBond
+        return KnownPeripheral(
+            devices: devices,
+            status: GatewayStatus.Peripheral(
+                id: entry.model.id, alias: entry.alias, address: entry.address?.description,
+                isPinned: entry.address != nil, state: isMissing ? .bondMissing : .unheard,
+                isBonded: isBonded))
     }
 
     private func status(

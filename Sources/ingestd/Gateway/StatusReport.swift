@@ -55,9 +55,14 @@ struct StatusReport: Sendable {
     private func peripherals(_ questions: inout Questions) async -> [GatewayStatus.Peripheral] {
         var found: [GatewayStatus.Peripheral] = []
         for var known in await passive.knownPeripherals {
-            if let device = known.device {
-                known.status.battery = await questions.ask { try await store.recall(device)?.battery } ?? nil
-                let commit = await questions.ask { try await store.newestCommit(of: device.address) } ?? nil
+            for device in known.devices {
+                guard let memory = await questions.ask({ try await store.recall(device) }) ?? nil else { continue }
+                known.status.battery = memory.battery
+                // Its bond was lost while the service did not run.
+                if memory.bondedAdapter != nil, known.status.isBonded == false { known.status.state = .bondMissing }
+            }
+            if let address = known.devices.first?.address {
+                let commit = await questions.ask { try await store.newestCommit(of: address) } ?? nil
                 known.status.lastReading = commit.map(age)
             }
             found.append(known.status)

@@ -40,6 +40,20 @@ struct BondedReadingTests {
         }
     }
 
+    /// As after a restart, while it sleeps.
+    @Test func entryThatWantsABondIsSaidToMissItBeforeItIsHeard() async throws {
+        let bonding = SimulatedBonding(isInPairingMode: false)
+        try await GatewayBench.run(bonding, entry: .init(requiresBond: true)) { bench in
+            // A list of bonds is believed after ten seconds.
+            try await bench.spend(.seconds(30))
+            let known = try #require(await bench.gateway.knownPeripherals.first)
+            #expect(known.status.lastSeen == nil)
+            #expect(known.status.isBonded == false)
+            #expect(known.status.state == .bondMissing)
+            #expect(known.devices.contains(bench.peripheral.device))
+        }
+    }
+
     /// Pairs, has the first reading read, and lets the cuff be silent.
     private static func afterItsFirstReading(
         entry: GatewayBench.Entry = .init(), _ body: (GatewayBench) async throws -> Void
