@@ -1,4 +1,4 @@
-/// `ingestd status` for people: at most 80 columns, where names are no longer than theirs.
+/// `ingestd status` for people: at most 80 columns, but for words that are longer.
 public struct StatusTable: Sendable {
     private let status: GatewayStatus
     private let usesColours: Bool
@@ -14,7 +14,7 @@ public struct StatusTable: Sendable {
             "ingestd \(status.version) on \(status.gateway), up \(Age(seconds: status.uptime)): "
                 + (status.isHealthy ? colour("healthy", .green) : colour("not healthy", .red))
         ]
-        lines += status.problems.map { "  ! \($0)" }
+        lines += status.problems.flatMap { TerminalText.wrapped("  ! \($0)", indentation: 4) }
         lines.append("clock     \(clock)")
         lines.append("adapters  \(adapters)")
         lines.append("queue     \(queue)")
@@ -77,7 +77,9 @@ public struct StatusTable: Sendable {
         var lines = Self.table(
             ["DESTINATION", "STATE", "WAITING", "OLDEST", "SUBMIT", "NEXT TRY", "FAILED"], rows, first: 19)
         for destination in status.destinations {
-            if let error = destination.lastError { lines.append("\(destination.name): \(error)") }
+            if let error = destination.lastError {
+                lines += TerminalText.wrapped("\(destination.name): \(error)", indentation: 2)
+            }
         }
         return lines
     }
@@ -88,20 +90,18 @@ public struct StatusTable: Sendable {
 
     /// - Parameter first: the most columns of the first column; what is longer is cut.
     private static func table(_ heads: [String], _ rows: [[String]], first: Int) -> [String] {
-        let all = [heads] + rows.map { [cut($0[0], to: first)] + $0.dropFirst() }
-        let widths = heads.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+        let all = [heads] + rows.map { [TerminalText.cut($0[0], to: first)] + $0.dropFirst() }
+        let widths = heads.indices.map { column in
+            all.map { TerminalText.width(of: $0[column]) }.max() ?? 0
+        }
         return all.map { row in
             var line = ""
             for (text, width) in zip(row, widths) {
-                line += text + String(repeating: " ", count: width - text.count + 2)
+                line += TerminalText.padded(text, to: width + 2)
             }
             while line.last == " " { line.removeLast() }
             return line
         }
-    }
-
-    private static func cut(_ text: String, to length: Int) -> String {
-        text.count <= length ? text : text.prefix(length - 1) + "…"
     }
 
     private enum Colour: Int {

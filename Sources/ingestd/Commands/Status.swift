@@ -37,11 +37,15 @@ struct Status: AsynchronousCommand {
 
     private func show(by client: ControlClient) async throws -> GatewayStatus {
         let isTerminal = isatty(STDOUT_FILENO) == 1
+        let environment = ProcessInfo.processInfo.environment
+        // no-color.org; a dumb terminal takes no escapes at all.
+        let isDumb = environment["TERM"] == "dumb"
+        let usesColours = isTerminal && !isDumb && environment["NO_COLOR", default: ""].isEmpty
         while true {
             let status = try await client.status()
             // Home, and what is below is cleared.
-            if watch, isTerminal, !json { try StandardOutput.write("\u{1B}[H\u{1B}[J") }
-            try StandardOutput.write(try text(status, usesColours: isTerminal) + "\n")
+            if watch, isTerminal, !isDumb, !json { try StandardOutput.write("\u{1B}[H\u{1B}[J") }
+            try StandardOutput.write(try text(status, usesColours: usesColours) + "\n")
             guard watch else { return status }
             try await Task.sleep(for: .seconds(2))
         }

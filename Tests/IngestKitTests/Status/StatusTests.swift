@@ -42,8 +42,22 @@ import Testing
                 "DESTINATION  STATE  WAITING  OLDEST  SUBMIT  NEXT TRY  FAILED",
                 "clinic       up     0        -       2 min   -         0",
             ])
-        let table = StatusTable(status, usesColours: false).lines.filter { !$0.hasPrefix("  !") }
+        let table = StatusTable(status, usesColours: false).lines
         #expect(table.allSatisfy { $0.count <= 80 })
+        #expect(table[1].hasPrefix("  ! the blood pressure") && table[2].hasPrefix("    "))
+    }
+
+    /// Two columns each on a terminal.
+    @Test func wideCharactersKeepTheTableStraight() throws {
+        var wide = Self.cuff
+        wide.alias = "台所の血圧計"
+        let lines = StatusTable(Self.status(peripherals: [Self.cuff, wide]), usesColours: false).lines
+        let rows = lines.filter { $0.contains("quieting") }
+        let columns = try rows.map { row in
+            TerminalText.width(of: row[..<(try #require(row.firstRange(of: "quieting")).lowerBound)])
+        }
+        #expect(columns == [14, 14])
+        #expect(TerminalText.cut("台所の血圧計", to: 6) == "台所…")
     }
 
     @Test func coloursAreForTerminalsAlone() {
