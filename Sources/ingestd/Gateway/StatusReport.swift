@@ -56,10 +56,14 @@ struct StatusReport: Sendable {
         var found: [GatewayStatus.Peripheral] = []
         for var known in await passive.knownPeripherals {
             for device in known.devices {
-                guard let memory = await questions.ask({ try await store.recall(device) }) ?? nil else { continue }
+                guard let memory = await questions.ask({ try await store.recall(device) }) ?? nil else {
+                    continue
+                }
                 known.status.battery = memory.battery
                 // Its bond was lost while the service did not run.
-                if memory.bondedAdapter != nil, known.status.isBonded == false { known.status.state = .bondMissing }
+                if memory.bondedAdapter != nil, known.status.isBonded == false {
+                    known.status.state = .bondMissing
+                }
             }
             if let address = known.devices.first?.address {
                 let commit = await questions.ask { try await store.newestCommit(of: address) } ?? nil

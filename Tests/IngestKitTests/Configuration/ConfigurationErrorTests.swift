@@ -12,12 +12,18 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
     @Test(arguments: [
         ("peripherals: [{id: 1000, address: Anna}]", "1:35: peripherals[0].address: expected"),
         ("peripherals: [{id: 1000, Anna: 7}]", "1:26: peripherals[0].…: unknown key; expected one of"),
-        ("peripherals: [{id: 1000, address: \"F1:F1:F1:F1:F1:F1\", users: {Anna: x}}]", "peripherals[0].users.…"),
+        (
+            "peripherals: [{id: 1000, address: \"F1:F1:F1:F1:F1:F1\", users: {Anna: x}}]",
+            "peripherals[0].users.…"
+        ),
         (
             "peripherals: [{id: 1000, address: \"F1:F1:F1:F1:F1:F1\"}, {id: 1001, address: \"F1:F1:F1:F1:F1:F1\"}]",
             "peripherals[1].address"
         ),
-        ("destinations: [{name: a, type: webhook, url: Anna}, {name: Anna Smith}]", "destinations[0].url: expected a URL"),
+        (
+            "destinations: [{name: a, type: webhook, url: Anna}, {name: Anna Smith}]",
+            "destinations[0].url: expected a URL"
+        ),
     ])
     func anEventHasNothingOfTheFile(_ text: String, _ expected: String) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

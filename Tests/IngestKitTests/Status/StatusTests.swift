@@ -18,7 +18,8 @@ import Testing
     }
 
     private static let cuff = GatewayStatus.Peripheral(
-        id: 1001, alias: "kitchen cuff", address: "F1:F1:F1:F1:F1:F1", isPinned: true, state: .quieting, lastSeen: 3,
+        id: 1001, alias: "kitchen cuff", address: "F1:F1:F1:F1:F1:F1", isPinned: true, state: .quieting,
+        lastSeen: 3,
         signal: -61, lastReading: 7_300, battery: 5, isBonded: true)
     private static let clinic = GatewayStatus.Destination(
         name: "clinic", state: "up", pending: 0, submitted: 1_203, failed: 0, lastSubmit: 130)
@@ -108,10 +109,12 @@ import Testing
     /// Its records are kept, and delivered when it is back: that is for whoever looks, and no trouble.
     @Test func aDestinationThatWasTakenOutIsShown() {
         let gone = GatewayStatus.Destination(
-            name: "trial", state: GatewayStatus.Destination.notConfigured, pending: 7, submitted: 3, failed: 0)
+            name: "trial", state: GatewayStatus.Destination.notConfigured, pending: 7, submitted: 3, failed: 0
+        )
         let status = Self.status(destinations: [Self.clinic, gone])
         #expect(status.isHealthy)
-        #expect(StatusTable(status, usesColours: false).lines.contains { $0.hasPrefix("trial        not-conf") })
+        #expect(
+            StatusTable(status, usesColours: false).lines.contains { $0.hasPrefix("trial        not-conf") })
         let metrics = Metrics(status).description
         #expect(metrics.contains(#"ingestd_records_pending{destination="trial"} 7"#))
         #expect(!metrics.contains(#"ingestd_destination_up{destination="trial"}"#))
@@ -127,7 +130,8 @@ import Testing
         #expect(!status.isHealthy)
         #expect(status.problems == ["the queue cannot be asked: the disk reports an error"])
         #expect(status.line.contains("the disk reports an error"))
-        #expect(StatusTable(status, usesColours: false).lines.contains("queue     normal, unknown of 1.0 GiB"))
+        #expect(
+            StatusTable(status, usesColours: false).lines.contains("queue     normal, unknown of 1.0 GiB"))
         #expect(!Metrics(status).description.contains("ingestd_queue_bytes"))
     }
 
@@ -141,7 +145,8 @@ import Testing
         let idle = Self.status(adapters: [], peripherals: [], destinations: [])
         #expect(idle.isHealthy)
         #expect(
-            idle.line == "the allow-list is empty, so nothing is read: name devices in the configuration, then "
+            idle.line
+                == "the allow-list is empty, so nothing is read: name devices in the configuration, then "
                 + "systemctl reload ingestd")
     }
 
