@@ -38,7 +38,7 @@ struct Read: AsynchronousCommand {
         let message = ControlMessage.Read(
             target: target.description, timeout: timeout, isDryRun: dryRun)
         let screen = ReadScreen(printsJSON: json)
-        try await ServiceOrder.follow(at: service.socket) { client throws(ControlClient.Failure) in
+        try await ServiceOrder.follow(at: try service.socket()) { client throws(ControlClient.Failure) in
             try await client.beginRead(message)
         } _: {
             try screen.show($0)
