@@ -35,7 +35,7 @@ struct Scan: AsynchronousCommand {
         // Up to the first suspension the process has one thread, whose capabilities are those of the process.
         let environment = ProcessInfo.processInfo.environment
         let configuration = try service.configuration(environment: environment)
-        let socket = service.socket
+        let socket = try service.socket()
         if ControlSocket.isAnswered(socket) != false {
             try await scanByService(at: socket, configuration)
         } else {
