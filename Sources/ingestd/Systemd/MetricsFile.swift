@@ -34,7 +34,7 @@ struct MetricsFile: Sendable {
 
     /// What is no longer true is for nobody.
     func remove() {
-        path.map { unlink($0) }
+        if let path { unlink(path) }
     }
 
     private func unlink(_ path: String) {
