@@ -19,8 +19,7 @@ import Testing
 
     private static let cuff = GatewayStatus.Peripheral(
         id: 1001, alias: "kitchen cuff", address: "F1:F1:F1:F1:F1:F1", isPinned: true, state: .quieting,
-        lastSeen: 3,
-        signal: -61, lastReading: 7_300, battery: 5, isBonded: true)
+        lastSeen: 3, signal: -61, lastReading: 7_300, battery: 5, isBonded: true)
     private static let clinic = GatewayStatus.Destination(
         name: "clinic", state: "up", pending: 0, submitted: 1_203, failed: 0, lastSubmit: 130)
 
@@ -55,7 +54,8 @@ import Testing
         let lines = StatusTable(Self.status(peripherals: [Self.cuff, wide]), usesColours: false).lines
         let rows = lines.filter { $0.contains("quieting") }
         let columns = try rows.map { row in
-            TerminalText.width(of: row[..<(try #require(row.firstRange(of: "quieting")).lowerBound)])
+            let place = try #require(row.firstRange(of: "quieting"))
+            return TerminalText.width(of: row[..<place.lowerBound])
         }
         #expect(columns == [14, 14])
         #expect(TerminalText.cut("台所の血圧計", to: 6) == "台所…")
