@@ -10,7 +10,7 @@ enum ReloadSignal {
     static func note() {
         // Made here: its first use must not be in the handler.
         came.store(false, ordering: .relaxed)
-        _ = unsafe signal(SIGHUP) { _ in ReloadSignal.came.store(true, ordering: .relaxed) }
+        _ = signal(SIGHUP) { _ in ReloadSignal.came.store(true, ordering: .relaxed) }
     }
 
     /// Whether one came until it was trapped.
