@@ -53,6 +53,26 @@ struct OperatorReadTests {
         }
     }
 
+    @Test(arguments: GatewayBench.Kind.allCases)
+    func aDryRunLeavesEverythingAsItWas(kind: GatewayBench.Kind) async throws {
+        try await GatewayBench.run(kind) { bench in
+            let steps = try await bench.readByOperator(isDryRun: true)
+            #expect(steps.map(\.step) == [.waiting, .reading, .record, .done])
+            #expect(bench.noted.committed.all.isEmpty)
+            #expect(try await bench.store.recall(bench.peripheral.device) == nil)
+            #expect(try await bench.outbox().isEmpty)
+            let trace = try #require(await bench.peripheral.traces.first)
+            #expect(trace.indications == 1)
+            #expect(
+                !trace.pdus.contains { $0.isFromGateway && $0.bytes.first == LinkTrace.confirmationOpcode })
+            #expect(await bench.peripheral.waiting == 1)
+            // Passive reading has it afterwards.
+            try await bench.readOnce()
+            #expect(bench.noted.committed.all.count == 1)
+            #expect(await bench.peripheral.waiting == 0)
+        }
+    }
+
     @Test func aDryRunOfAMemoryShowsItAndMovesNoMark() async throws {
         var meter = GlucoseMeter(serial: "G-1")
         for minutes in 1...3 {

@@ -39,19 +39,22 @@ extension OperatorOrders {
         let ticks = Task {
             repeat { input.yield(.tick) } while (try? await clock.sleep(for: Self.pace)) != nil
         }
+        var device: DeviceAddress?
         let last = await withTaskCancellationHandler {
-            await readOnce(read, job, inputs)
+            await readOnce(read, job, inputs, &device)
         } onCancel: {
             input.finish()
         }
         ticks.cancel()
-        await gateway.endPairing()
+        // Its link has just ended: what it still has is read when it shows itself again.
+        await gateway.endPairing(of: device)
         await job.add(last)
     }
 
+    /// - Parameter device: is set to who was read.
     /// - Returns: the last step.
     private func readOnce(
-        _ read: OperatorRead, _ job: OperatorJob, _ inputs: AsyncStream<Input>
+        _ read: OperatorRead, _ job: OperatorJob, _ inputs: AsyncStream<Input>, _ device: inout DeviceAddress?
     ) async -> OperatorStep {
         if let obstacle = await readsEnded(job) { return obstacle }
         let end = ports.clock.now + read.timeout
@@ -65,6 +68,7 @@ extension OperatorOrders {
                 if now >= end { return await notSeen(seconds) }
                 continue
             }
+            device = candidate.device
             await job.add(
                 OperatorStep(
                     .reading, "Reading \(candidate.entry.model.name) at \(candidate.device.address)."))
