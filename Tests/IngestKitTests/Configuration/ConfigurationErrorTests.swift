@@ -13,11 +13,11 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
         ("peripherals: [{id: 1000, address: Anna}]", "1:35: peripherals[0].address: expected"),
         ("peripherals: [{id: 1000, Anna: 7}]", "1:26: peripherals[0].…: unknown key; expected one of"),
         (
-            "peripherals: [{id: 1000, address: \"F1:F1:F1:F1:F1:F1\", users: {Anna: x}}]",
+            "peripherals: [{id: 1000, address: \"C0:01:00:00:00:01\", users: {Anna: x}}]",
             "peripherals[0].users.…"
         ),
         (
-            "peripherals: [{id: 1000, address: \"F1:F1:F1:F1:F1:F1\"}, {id: 1001, address: \"F1:F1:F1:F1:F1:F1\"}]",
+            "peripherals: [{id: 1000, address: \"C0:01:00:00:00:01\"}, {id: 1001, address: \"C0:01:00:00:00:01\"}]",
             "peripherals[1].address"
         ),
         (
@@ -38,7 +38,7 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
         let rejection = try #require(check.rejection)
         #expect(rejection.contains(expected), "\(rejection)")
         #expect(rejection.hasSuffix(" more: see ingestd check"))
-        #expect(!rejection.contains("Anna") && !rejection.contains("F1:F1"), "\(rejection)")
+        #expect(!rejection.contains("Anna") && !rejection.contains("C0:01"), "\(rejection)")
     }
 
     @Test(arguments: [
