@@ -34,7 +34,8 @@ enum ControlSocket {
             candidates.append(configuration.gateway.stateDirectory + "/" + name)
         }
         let found = candidates.filter { FileManager.default.fileExists(atPath: $0) }
-        return found.first { !isLeft($0) } ?? (isNamed ? found.first : nil) ?? installed
+        if isNamed { return found.first ?? installed }
+        return found.first { !isLeft($0) } ?? installed
     }
 
     /// Makes room for a socket at `path`: one that a dead process left is removed.
