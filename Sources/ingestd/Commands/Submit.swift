@@ -70,7 +70,8 @@ struct Submit: AsynchronousCommand {
             // It may be in the queue all the same. Its moment is a part of its name.
             let moment = EntryTime(instant: entry.start, utcOffset: entry.utcOffset).text
             throw CommandFailure(
-                failure.status, "\(failure.message); to try again, add --time \(moment), so that it counts once")
+                failure.status,
+                "\(failure.message); to try again, add --time \(moment), so that it counts once")
         }
     }
 

@@ -253,7 +253,8 @@ import Testing
     @Test func theServersWordsAreKeptWithoutTheCredentialInAnyForm() async throws {
         fake.answer(TestReceiver.Answer(status: 400, body: "Basic dTpzM2NyZXQ=, box:s3cret, s3cret"))
         let records = try Self.records(1...1)
-        try await run(records, authentication: .basic, credential: { "u:s3cret" }) { running in
+        let credential: @Sendable () -> String = { "u:s3cret" }
+        try await run(records, authentication: .basic, credential: credential) { running in
             try await running.eventually(1, .failed)
             let replies = try await running.store.read {
                 try String.fetchAll($0, sql: "SELECT reply FROM dead_letter")
