@@ -329,8 +329,10 @@ public actor PassiveGateway {
         if witness?.isDryRun != true, await session.hasLookedAtClock {
             shownClocks.note(await session.shownClock, of: request.device, as: request.entry)
         }
+        let pduCount = await link.pduCount
+        // From here to the end of the request nothing is waited for: who hears of the end finds all of it done.
         ports.events.emit(.disconnected(request.entry.reference))
-        ports.log.closed(request, pduCount: await link.pduCount)
+        ports.log.closed(request, pduCount: pduCount)
         return withAdvice(outcome, request, isEncrypted: isEncrypted)
     }
 }
