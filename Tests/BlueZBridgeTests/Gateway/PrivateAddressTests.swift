@@ -85,7 +85,14 @@ struct PrivateAddressTests {
             await bench.peripheral.changeBonding { $0.isInPairingMode = true }
             #expect(try await bench.pair().last?.step == .paired)
             while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
-            _ = try await bench.pairings.unpair(.device(RadioBench.pinned))
+            // It waits for the read after the pairing, which needs time.
+            let removed = Notes<Bool>()
+            let removal = Task {
+                _ = try await bench.pairings.unpair(.device(RadioBench.pinned))
+                removed.add(true)
+            }
+            while removed.all.isEmpty { try await bench.spend(.milliseconds(250)) }
+            try await removal.value
             try await bench.spend(.seconds(60))
             #expect(bench.count(of: "bond-lost") == 1)
         }

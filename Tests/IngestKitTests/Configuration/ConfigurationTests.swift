@@ -315,7 +315,7 @@ import Testing
             ])
         #expect(
             try findings(", api: v2") == [
-                "c.yaml:2:70: destinations[0].api: expected inform or v1, found \"v2\""
+                "c.yaml:2:70: destinations[0].api: expected inform or v1, found \"v2\"; did you mean v1?"
             ])
         let text = """
             destinations:
