@@ -54,6 +54,8 @@ check "no name is in the journal" 0 "$(grep -c 'B-0006\|C0:00' "$work/events")"
 
 # On a terminal, which is told how far it is.
 begin_scan() {
+  # What an earlier one has told is nothing to wait for.
+  rm -f "$work/terminal"
   script --quiet --flush --return --command "exec '$ingestd' scan --seconds 100 --config '$work/ingestd.yaml'" \
     "$work/terminal" > /dev/null 2>&1 < /dev/null &
   scan=$!
