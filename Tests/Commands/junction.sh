@@ -1,5 +1,6 @@
 # Signing in and out at Junction's fake, and making users there; a part of Tests/Commands/run, with its functions.
 tools/install-packages python3
+rm -f "$work/fake.out"
 Tests/Junction/fake.py --port 0 > "$work/fake.out" 2> "$work/fake.err" &
 fake=$!
 until_told listening "$work/fake.out"

@@ -12,6 +12,7 @@ until_well() {
 }
 
 # The lock is taken before the queue is opened.
+rm -f "$work/events"
 "$ingestd" run --radio simulated --events stdout --config "$work/ingestd.yaml" > "$work/events" 2> "$work/run.err" &
 gateway=$!
 deadline=$((SECONDS + 60))
@@ -25,6 +26,7 @@ check "and the service goes on until it is told to stop" 0 $?
 gateway=
 
 # A peer that opens connections and says nothing, more of them than there are descriptors.
+rm -f "$work/events" "$work/out"
 (ulimit -n 128; exec "$ingestd" run --radio simulated --events stdout --config "$work/ingestd.yaml") \
   > "$work/events" 2> "$work/run.err" &
 gateway=$!
@@ -54,6 +56,7 @@ wait "$holder" 2> /dev/null
 kill -TERM "$gateway"
 wait "$gateway"
 
+rm -f "$work/out"
 python3 - "$work/control.sock" > "$work/out" << 'END' &
 import socket, sys, time
 listener = socket.socket(socket.AF_UNIX)

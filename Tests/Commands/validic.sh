@@ -1,6 +1,7 @@
 # Validic's two APIs, both at its fake, as docs/destinations/validic.md shows it; a part of Tests/Commands/run, with its
 # functions.
 tools/install-packages python3 curl
+rm -f "$work/fake.out"
 Tests/Validic/fake.py --port 0 > "$work/fake.out" 2> "$work/fake.err" &
 fake=$!
 until_told listening "$work/fake.out"
