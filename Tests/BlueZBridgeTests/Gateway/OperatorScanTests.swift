@@ -85,7 +85,8 @@ struct OperatorScanTests {
 
     @Test func aRadioThatDoesNotScanSaysWhy() async throws {
         try await GatewayBench.run(.cuff) { bench in
-            await bench.radio.kernel.setPowered(false, 0)
+            // One that is only off is powered on again.
+            await bench.radio.kernel.unplug(0)
             await bench.told("adapter-lost")
             let steps = try await bench.follow(.scan(.seconds(2)))
             #expect(steps.last?.reason == "no-adapter")

@@ -68,6 +68,11 @@ final class DrivenClock: GatewayClock {
         try Task.checkCancellation()
     }
 
+    /// Whether somebody sleeps until this moment.
+    func isSlept(until deadline: MonotonicInstant) -> Bool {
+        state.withLock { $0.sleepers.values.contains { $0.deadline == deadline } }
+    }
+
     /// Moves the clock, and has the loop look at it.
     func advance(by duration: Duration, _ loop: RadioLoop) async {
         let due = state.withLock { state in
