@@ -70,6 +70,10 @@ public actor OperatorOrders {
                     ? .onlyBroadcasts(read.target) : .notAllowed(read.target)
             }
         }
+        // The one before tells its end a moment before it gives its turn back.
+        if let before = current, await before.isOver, before === current {
+            await withCheckedContinuation { endings.append($0) }
+        }
         guard current == nil, !hasEnded, gateway.turn.take() else { throw .busy }
         // Not counted: who asks for one of an earlier run of the gateway must not get another's.
         let id = String(UInt64.random(in: .min ... .max), radix: 16)
