@@ -106,10 +106,8 @@ bench: packages
 bench-decode: release
 	INGESTD=$(CURDIR)/ingestd Tests/Oracles/run --speed
 
-# What a box runs: the Swift runtime inside, no debug information. FlyingFox links the runtime's networking, which in its
-# static form needs libcurl.
-release:
-	tools/install-packages libcurl4-openssl-dev
+# What a box runs: the Swift runtime inside, no debug information.
+release: packages
 	swift build --configuration release --static-swift-stdlib --product ingestd
 	strip --strip-unneeded -o ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
 

@@ -31,7 +31,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     ],
     targets: [
         .target(
@@ -64,9 +63,13 @@ let package = Package(
             name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestKit"], swiftSettings: strict),
         .target(name: "MQTTBridge", dependencies: ["CMosquitto", "IngestKit"], swiftSettings: strict),
         .target(
-            name: "PeripheralSimulator",
+            name: "PeripheralSimulator", dependencies: ["BlueZBridge", "IngestKit"], swiftSettings: strict),
+        .target(
+            name: "HTTPService",
             dependencies: [
-                "BlueZBridge", "IngestKit", .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
         // Of Tests/Reliability; not installed.
@@ -80,7 +83,8 @@ let package = Package(
         .executableTarget(
             name: "ingestd",
             dependencies: [
-                "BlueZBridge", "CSystemd", "ExportBridge", "IngestKit", "MQTTBridge", "PeripheralSimulator",
+                "BlueZBridge", "CSystemd", "ExportBridge", "HTTPService", "IngestKit", "MQTTBridge",
+                "PeripheralSimulator",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -88,8 +92,6 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -101,14 +103,20 @@ let package = Package(
         .testTarget(
             name: "IngestKitTests",
             dependencies: [
-                "CFaultyDisk", "IngestKit",
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
+                "CFaultyDisk", "HTTPService", "IngestKit",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "HTTPServiceTests",
+            dependencies: [
+                "HTTPService",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "ExportBridgeTests", dependencies: ["ExportBridge"], swiftSettings: strict),
         .testTarget(
             name: "BlueZBridgeTests", dependencies: ["BlueZBridge", "IngestKit", "PeripheralSimulator"],

@@ -1,7 +1,4 @@
 public import BlueZBridge
-internal import FlyingSocks
-internal import FoundationEssentials
-import Glibc
 public import IngestKit
 
 /// A simulated kernel and peripherals in another process (`PeripheralHost`), over a socket of packets.
@@ -17,8 +14,8 @@ public struct HostedPeripherals: LinkConnector {
     }
 
     /// The kernel's management channel.
-    /// - Throws: `SocketError` when nobody listens there.
-    public func management() throws -> PacketChannel {
+    /// - Throws: `SystemError` when nobody listens there.
+    public func management() throws(SystemError) -> PacketChannel {
         try open(.management)
     }
 
@@ -36,26 +33,8 @@ public struct HostedPeripherals: LinkConnector {
         }
     }
 
-    private func open(_ greeting: HostGreeting) throws -> PacketChannel {
-        let socket = try Socket.ofPackets()
-        do {
-            try socket.connect(to: .unix(path: path))
-            _ = try socket.write(Data(greeting.packet))
-        } catch {
-            try? socket.close()
-            throw error
-        }
-        return PacketChannel(descriptor: socket.file.rawValue, loop: loop)
-    }
-}
-
-extension Socket {
-    /// A non-blocking socket that keeps packets apart (unix(7), SOCK_SEQPACKET), which is not connected.
-    static func ofPackets() throws -> Socket {
-        let type =
-            Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let descriptor = Glibc.socket(AF_UNIX, type, 0)
-        guard descriptor >= 0 else { throw SystemError(call: "socket", errno: errno) }
-        return Socket(file: FileDescriptor(rawValue: descriptor))
+    private func open(_ greeting: HostGreeting) throws(SystemError) -> PacketChannel {
+        let descriptor = try LocalSocket.connect(to: path, .packets, greeting: greeting.packet)
+        return PacketChannel(descriptor: descriptor, loop: loop)
     }
 }

@@ -1,5 +1,4 @@
 public import BlueZBridge
-internal import FlyingSocks
 
 /// Lets gateways in other processes use a simulated kernel and peripherals: each of their channels is a
 /// connection to a socket of packets.
@@ -12,39 +11,32 @@ public final class PeripheralHost: @unchecked Sendable {
     private let loop: RadioLoop
     private let kernel: SimulatedKernel
     private let air: SimulatedAir
-    private let listener: Socket
+    private let listener: Int32
 
     /// - Parameters:
     ///   - path: where to listen; nothing may be there yet.
     ///   - peripherals: on this loop.
-    /// - Throws: `SocketError`, when the socket cannot be made.
+    /// - Throws: `SystemError`, when the socket cannot be made.
     public init(
         path: String, loop: RadioLoop, adapters: [SimulatedAdapter], peripherals: [SimulatedPeripheral]
     ) throws {
         self.loop = loop
         kernel = try SimulatedKernel(loop: loop, adapters: adapters)
         air = SimulatedAir(loop: loop, kernel: kernel, peripherals: peripherals)
-        listener = try Socket.ofPackets()
-        try listener.bind(to: .unix(path: path))
-        try listener.listen()
+        listener = try LocalSocket.listen(at: path, .packets)
     }
 
     /// Starts the peripherals' lives, and takes connections.
     public func start() async {
         await loop.perform { [self] in
             air.start()
-            loop.watch(listener.file.rawValue, for: .toRead) { [self] in acceptAll() }
+            loop.watch(listener, for: .toRead) { [self] in acceptAll() }
         }
     }
 
     private func acceptAll() {
-        while let (file, _) = try? listener.accept() {
-            let socket = Socket(file: file)
-            guard (try? socket.setFlags(.nonBlocking)) != nil else {
-                try? socket.close()
-                continue
-            }
-            greet(PacketChannel(descriptor: file.rawValue, loop: loop))
+        while let descriptor = LocalSocket.accept(listener) {
+            greet(PacketChannel(descriptor: descriptor, loop: loop))
         }
     }
 

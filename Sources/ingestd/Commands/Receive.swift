@@ -1,12 +1,12 @@
 import ArgumentParser
-import FlyingFox
-import FlyingSocks
 import FoundationEssentials
-import Glibc
+import HTTPService
 import IngestKit
 import Logging
+import NIOCore
 import ServiceLifecycle
 import Synchronization
+import SystemPackage
 import UnixSignals
 
 /// `ingestd receive`: a receiver for trying out a gateway, that prints what it gets.
@@ -20,6 +20,9 @@ struct Receive: AsynchronousCommand {
             for trials: no one is authenticated but by --signing-key, and it listens on loopback unless told \
             otherwise.
             """)
+
+    /// For trials, in which a gateway may well keep a connection that it does not use for long.
+    private static let bounds = HTTPServer.Bounds(connections: 256, patience: .seconds(600))
 
     @Option(help: "The IPv4 address to listen on.")
     var host = "127.0.0.1"
@@ -41,7 +44,7 @@ struct Receive: AsynchronousCommand {
 
     func validate() throws {
         guard 200..<600 ~= answer else { throw ValidationError("--answer: expected 200 to 599") }
-        guard (try? sockaddr_in.inet(ip4: host, port: port)) != nil else {
+        guard case .v4 = try? SocketAddress(ipAddress: host, port: Int(port)) else {
             throw ValidationError("--host: expected an IPv4 address such as 127.0.0.1")
         }
     }
@@ -58,20 +61,17 @@ struct Receive: AsynchronousCommand {
     func serve() async throws {
         let receiver = Receiver(
             answer: answer, refused: refuse, signingKeys: try signingKeys(), printsJSON: json)
-        let server = HTTPServer(
-            address: try sockaddr_in.inet(ip4: host, port: port), logger: .disabled)
-        await server.appendRoute("POST /control/answer") { await receiver.changeAnswer($0) }
-        await server.appendRoute("POST /control/refuse") { await receiver.changeRefused($0) }
-        await server.appendRoute("POST *") { await receiver.receive($0) }
+        let service = ServerService(
+            server: HTTPServer(receiver.routes, bounds: Self.bounds), address: .ip4(host, port: Int(port)))
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: ServerService(server: server))],
+            services: [.init(service: service)],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: Logger(label: "receive", factory: { _ in SwiftLogNoOpLogHandler() }))
         configuration.maximumGracefulShutdownDuration = .seconds(5)
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch {
-            let reason = if case SocketError.failed(_, _, let message) = error { message } else { "\(error)" }
+            let reason = (error as? IOError).map { Errno(rawValue: $0.errnoCode).description } ?? "\(error)"
             throw CommandFailure(.unavailable, "receive: cannot listen on \(host):\(port): \(reason)")
         }
     }
@@ -80,14 +80,10 @@ struct Receive: AsynchronousCommand {
 /// Runs the server until the process is told to stop.
 private struct ServerService: Service {
     let server: HTTPServer
+    let address: HTTPServer.Address
 
     func run() async throws {
-        do {
-            try await cancelWhenGracefulShutdown { try await server.run() }
-        } catch {
-            // A server that is stopped ends with an error of its sockets.
-            if !Task.isCancelled, !Task.isShuttingDownGracefully { throw error }
-        }
+        try await cancelWhenGracefulShutdown { try await server.run(at: address) }
     }
 }
 
@@ -113,63 +109,69 @@ private final class Receiver: Sendable {
         self.printsJSON = printsJSON
     }
 
-    func changeAnswer(_ request: HTTPRequest) async -> HTTPResponse {
-        guard let text = await body(of: request, limit: Self.controlLimit).map(Self.text),
-            let status = Int(text), 200..<600 ~= status
-        else { return Self.response(400) }
-        state.withLock { $0.answer = status }
-        return Self.response(204)
+    var routes: [HTTPRoute] {
+        [
+            HTTPRoute("POST", "/control/answer", bodyLimit: Self.controlLimit) { self.changeAnswer($0) },
+            HTTPRoute("POST", "/control/refuse", bodyLimit: Self.controlLimit) { self.changeRefused($0) },
+            HTTPRoute("POST", "*", bodyLimit: Self.bodyLimit) { self.receive($0) },
+        ]
     }
 
-    func changeRefused(_ request: HTTPRequest) async -> HTTPResponse {
-        guard let text = await body(of: request, limit: Self.controlLimit).map(Self.text) else {
-            return Self.response(400)
+    private func changeAnswer(_ request: HTTPRequest) -> HTTPAnswer {
+        guard let text = request.body.map(Self.text), let status = Int(text), 200..<600 ~= status else {
+            return HTTPAnswer(400)
         }
-        state.withLock { $0.refused = text.isEmpty ? [] : [text] }
-        return Self.response(204)
+        state.withLock { $0.answer = status }
+        return HTTPAnswer(204)
     }
 
-    func receive(_ request: HTTPRequest) async -> HTTPResponse {
-        guard let packed = await body(of: request, limit: Self.bodyLimit) else { return Self.response(413) }
+    private func changeRefused(_ request: HTTPRequest) -> HTTPAnswer {
+        guard let text = request.body.map(Self.text) else { return HTTPAnswer(400) }
+        state.withLock { $0.refused = text.isEmpty ? [] : [text] }
+        return HTTPAnswer(204)
+    }
+
+    private func receive(_ request: HTTPRequest) -> HTTPAnswer {
+        guard let packed = request.body else { return HTTPAnswer(413) }
         let bytes: [UInt8]
-        switch request.headers[HTTPHeader("Content-Encoding")]?.lowercased() {
+        switch request.header("Content-Encoding")?.lowercased() {
         case nil, "identity": bytes = packed
         case "gzip":
             guard let unpacked = try? Gzip.decompress(packed, limit: Self.bodyLimit) else {
-                return Self.response(400)
+                return HTTPAnswer(400)
             }
             bytes = unpacked
-        default: return Self.response(415)
+        default: return HTTPAnswer(415)
         }
         guard isSigned(request, bytes) else {
             StandardError.print("ingestd receive: answered 401 to a request that is not signed with the key")
-            return Self.response(401)
+            return HTTPAnswer(401)
         }
         let text = String(decoding: bytes, as: UTF8.self)
         let current = state.withLock { $0 }
-        let isLines = request.headers[HTTPHeader("Content-Type")]?.lowercased() == "application/x-ndjson"
+        let isLines = request.header("Content-Type")?.lowercased() == "application/x-ndjson"
         guard let batch = isLines ? try? ReceivedBatch(lines: bytes) : try? ReceivedBatch(bytes) else {
             StandardError.print("ingestd receive: answered 400 to a body that is no batch of records")
-            return Self.response(400)
+            return HTTPAnswer(400)
         }
         let isRefused = current.refused.contains { text.contains($0) }
         let status = isRefused ? 400 : current.answer
-        let key = request.headers[HTTPHeader("Idempotency-Key")]
+        let key = request.header("Idempotency-Key")
         let lines = batch.records.map { line(status: status, key: key, gateway: batch.gateway, record: $0) }
         // One write for all: what another connection prints comes before or after it. Standard
         // output that is closed cannot be told of; the answer is given all the same.
         state.withLock { _ in
             try? StandardOutput.write(lines.joined())
         }
-        return Self.response(status)
+        return HTTPAnswer(status)
     }
 
     /// Whether the request has a signature by one of the keys, if there are any.
     private func isSigned(_ request: HTTPRequest, _ body: [UInt8]) -> Bool {
         guard let signingKeys else { return true }
-        guard let id = request.headers[HTTPHeader("webhook-id")],
-            let timestamp = request.headers[HTTPHeader("webhook-timestamp")],
-            let signatures = request.headers[HTTPHeader("webhook-signature")]
+        guard let id = request.header("webhook-id"),
+            let timestamp = request.header("webhook-timestamp"),
+            let signatures = request.header("webhook-signature")
         else { return false }
         return signingKeys.verify(
             id: id, timestamp: timestamp, signatures: signatures, body: body,
@@ -192,28 +194,9 @@ private final class Receiver: Sendable {
         return text.string + "\n"
     }
 
-    /// The body of a request; nil when it is longer than the limit or does not come whole.
-    private func body(of request: HTTPRequest, limit: Int) async -> [UInt8]? {
-        if let count = request.bodySequence.count, count > limit { return nil }
-        var bytes: [UInt8] = []
-        do {
-            for try await part in request.bodySequence {
-                guard bytes.count + part.count <= limit else { return nil }
-                bytes += part
-            }
-        } catch {
-            return nil
-        }
-        return bytes
-    }
-
     private static func text(_ bytes: [UInt8]) -> String {
         var text = Substring(decoding: bytes, as: UTF8.self)
         while text.last?.isWhitespace == true { text.removeLast() }
         return String(text)
-    }
-
-    private static func response(_ status: Int) -> HTTPResponse {
-        HTTPResponse(statusCode: HTTPStatusCode(status, phrase: "Answer"))
     }
 }

@@ -1,20 +1,17 @@
-import FlyingFox
+import HTTPService
 
 extension ControlServer {
     /// The most that is taken of a body with entries, in bytes: some hundred of them.
     static let entriesLimit = 2 << 20
 
-    func addEntryRoutes(to server: HTTPServer) async {
+    var entryRoutes: [HTTPRoute] {
         let entries = entries
-        await server.appendRoute("POST /v1/entries") { request in
-            await Self.reply {
-                let message: ControlMessage.Entries = try await Self.message(
-                    of: request, limit: Self.entriesLimit)
+        return [
+            Self.route("POST", "/v1/entries", bodyLimit: Self.entriesLimit) { request in
+                let message: ControlMessage.Entries = try Self.message(of: request)
                 return try await entries.take(message)
-            }
-        }
-        await server.appendRoute("POST /v1/imports") { request in
-            await Self.reply { try await entries.end(try await Self.message(of: request)) }
-        }
+            },
+            Self.route("POST", "/v1/imports") { try await entries.end(try Self.message(of: $0)) },
+        ]
     }
 }

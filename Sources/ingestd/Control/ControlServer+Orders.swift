@@ -1,34 +1,27 @@
-import FlyingFox
+import HTTPService
 import IngestKit
 
 extension ControlServer {
-    func addOrderRoutes(to server: HTTPServer) async {
+    var orderRoutes: [HTTPRoute] {
         let orders = orders
-        await server.appendRoute("POST /v1/scans") { request in
-            await Self.reply {
-                let message: ControlMessage.Scan = try await Self.message(of: request)
+        return [
+            Self.route("POST", "/v1/scans") { request in
+                let message: ControlMessage.Scan = try Self.message(of: request)
                 return ControlMessage.Begun(id: try await orders.begin(try message.parsed()))
-            }
-        }
-        await server.appendRoute("POST /v1/reads") { request in
-            await Self.reply {
-                let message: ControlMessage.Read = try await Self.message(of: request)
+            },
+            Self.route("POST", "/v1/reads") { request in
+                let message: ControlMessage.Read = try Self.message(of: request)
                 return ControlMessage.Begun(id: try await orders.begin(try message.parsed()))
-            }
-        }
-        await server.appendRoute("GET /v1/orders/:id") { request in
-            let after = request.query.first { $0.name == "after" }.flatMap { Int($0.value) } ?? 0
-            return await Self.reply {
-                let steps = try await orders.steps(of: Self.id(of: request), after: max(0, after))
+            },
+            Self.route("GET", "/v1/orders/:id") { request in
+                let steps = try await orders.steps(of: Self.id(of: request), after: Self.after(of: request))
                 return ControlMessage.OrderSteps(steps: steps)
-            }
-        }
-        await server.appendRoute("DELETE /v1/orders/:id") { request in
-            await Self.reply {
+            },
+            Self.route("DELETE", "/v1/orders/:id") { request in
                 try await orders.cancel(Self.id(of: request))
                 return ControlMessage.Done()
-            }
-        }
+            },
+        ]
     }
 }
 

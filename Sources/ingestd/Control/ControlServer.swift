@@ -1,23 +1,22 @@
-import FlyingFox
-import FlyingSocks
 import FoundationEssentials
-import Glibc
+import HTTPService
 import IngestKit
+import Logging
+import NIOCore
 import ServiceLifecycle
+import SystemPackage
 
 /// The control socket: HTTP/1.1 and JSON, for root and the group of the service. Without it the gateway
 /// goes on: reading is more than being asked. It is made again when it was lost.
 struct ControlServer: Service {
-    /// A poll for the steps of a pairing takes 10 s.
-    private static let requestTimeout = 20.0
     /// The most that is taken of one body, in bytes.
     static let bodyLimit = 1 << 16
     /// Read and write for the owner and the group.
     private static let mode = 0o660
-    /// Longer than our own client keeps a connection that it does not use (async-http-client: 60 s).
-    private static let longestWait = Duration.seconds(90)
-    /// Far more than operators and collectors of metrics have, and far less than there are descriptors.
-    private static let mostWaiting = 32
+    /// Far more connections than operators and collectors of metrics have, and far less than there are descriptors;
+    /// longer than our own client keeps one that it does not use (async-http-client: 60 s), and than a poll for steps
+    /// takes, 10 s.
+    private static let bounds = HTTPServer.Bounds(connections: 32, patience: .seconds(90))
     /// Until it is made again; doubled each time, up to the longest.
     private static let firstPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(60)
@@ -29,7 +28,7 @@ struct ControlServer: Service {
     let queue: QueueOperations
     let entries: EntryDesk
     let status: StatusReport
-    let log: ControlLog
+    let log: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await keepServing() }
@@ -60,25 +59,14 @@ struct ControlServer: Service {
     private func serve() async throws {
         guard path.utf8.count <= ControlSocket.longestPath else { throw Obstacle.pathTooLong }
         guard ControlSocket.clear(path) else { throw Obstacle.answered }
-        let server = HTTPServer(
-            address: sockaddr_un.unix(path: path), timeout: Self.requestTimeout,
-            pool: BoundedSocketPool(
-                HTTPServer.defaultPool(), longestWait: Self.longestWait, mostWaiting: Self.mostWaiting),
-            logger: log)
-        await addRoutes(to: server)
-        await addOrderRoutes(to: server)
-        await addSessionRoutes(to: server)
-        await addStatusRoutes(to: server)
-        await addQueueRoutes(to: server)
-        await addEntryRoutes(to: server)
+        let routes =
+            pairingRoutes + orderRoutes + sessionRoutes + statusRoutes + queueRoutes + entryRoutes
+        let server = HTTPServer(routes, bounds: Self.bounds) { [log] in log.debug("\($0)") }
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try await withThrowingTaskGroup { group in
-            group.addTask { try await server.run() }
+        try await server.run(at: .path(path)) { _ in
             // The service's umask has made it the owner's alone.
-            try await server.waitUntilListening()
             try FileManager.default.setAttributes([.posixPermissions: Self.mode], ofItemAtPath: path)
             status.control.note(nil)
-            try await group.waitForAll()
         }
     }
 
@@ -91,110 +79,105 @@ struct ControlServer: Service {
         switch error {
         case Obstacle.pathTooLong: "longer than \(ControlSocket.longestPath) bytes"
         case Obstacle.answered: "another process listens there"
-        case SocketError.failed(_, _, let message): message
+        case let error as IOError: Errno(rawValue: error.errnoCode).description
         default: "cannot be made"
         }
     }
 
     // MARK: Routes
 
-    private func addRoutes(to server: HTTPServer) async {
+    private var pairingRoutes: [HTTPRoute] {
         let pairings = pairings
-        await server.appendRoute("POST /v1/pairings") { request in
-            await Self.reply {
-                let message: ControlMessage.Target = try await Self.message(of: request)
+        return [
+            Self.route("POST", "/v1/pairings") { request in
+                let message: ControlMessage.Target = try Self.message(of: request)
                 return ControlMessage.Begun(id: try await pairings.begin(try message.parsed()))
-            }
-        }
-        await server.appendRoute("GET /v1/pairings/:id") { request in
-            let after = request.query.first { $0.name == "after" }.flatMap { Int($0.value) } ?? 0
-            return await Self.reply {
-                let steps = try await pairings.steps(of: Self.id(of: request), after: max(0, after))
+            },
+            Self.route("GET", "/v1/pairings/:id") { request in
+                let steps = try await pairings.steps(of: Self.id(of: request), after: Self.after(of: request))
                 return ControlMessage.Steps(steps: steps)
-            }
-        }
-        await server.appendRoute("POST /v1/pairings/:id/answer") { request in
-            await Self.reply {
-                let message: ControlMessage.Answer = try await Self.message(of: request)
+            },
+            Self.route("POST", "/v1/pairings/:id/answer") { request in
+                let message: ControlMessage.Answer = try Self.message(of: request)
                 try await pairings.answer(
                     try message.parsed(), to: Self.id(of: request), step: message.step)
                 return ControlMessage.Done()
-            }
-        }
-        await server.appendRoute("DELETE /v1/pairings/:id") { request in
-            await Self.reply {
+            },
+            Self.route("DELETE", "/v1/pairings/:id") { request in
                 try await pairings.cancel(Self.id(of: request))
                 return ControlMessage.Done()
-            }
-        }
-        await server.appendRoute("POST /v1/unpair") { request in
-            await Self.reply {
-                let message: ControlMessage.Target = try await Self.message(of: request)
+            },
+            Self.route("POST", "/v1/unpair") { request in
+                let message: ControlMessage.Target = try Self.message(of: request)
                 return ControlMessage.Unpaired(addresses: try await pairings.unpair(try message.parsed()))
-            }
-        }
+            },
+        ]
     }
 
-    private func addSessionRoutes(to server: HTTPServer) async {
+    private var sessionRoutes: [HTTPRoute] {
         let sessions = sessions
-        await server.appendRoute("GET /v1/sessions/:id") { request in
-            await Self.reply { try await sessions.status(of: Self.id(of: request)) }
-        }
-        await server.appendRoute("POST /v1/sessions/:id/sign-in") { request in
-            await Self.reply {
-                let message: ControlMessage.SignIn = try await Self.message(of: request)
+        return [
+            Self.route("GET", "/v1/sessions/:id") { try await sessions.status(of: Self.id(of: $0)) },
+            Self.route("POST", "/v1/sessions/:id/sign-in") { request in
+                let message: ControlMessage.SignIn = try Self.message(of: request)
                 return try await sessions.signIn(
                     at: Self.id(of: request), changesUser: message.changesUser, token: message.token)
-            }
-        }
-        await server.appendRoute("POST /v1/sessions/:id/sign-out") { request in
-            await Self.reply { try await sessions.signOut(of: Self.id(of: request)) }
-        }
+            },
+            Self.route("POST", "/v1/sessions/:id/sign-out") {
+                try await sessions.signOut(of: Self.id(of: $0))
+            },
+        ]
     }
 
-    private func addStatusRoutes(to server: HTTPServer) async {
+    private var statusRoutes: [HTTPRoute] {
         let status = status
-        await server.appendRoute("GET /v1/status") { _ in await Self.reply { await status.now() } }
-        await server.appendRoute("GET /metrics") { _ in
-            HTTPResponse(
-                statusCode: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                body: Data(Metrics(await status.now()).description.utf8))
-        }
+        return [
+            Self.route("GET", "/v1/status") { _ in await status.now() },
+            HTTPRoute("GET", "/metrics", bodyLimit: Self.bodyLimit) { _ in
+                HTTPAnswer(
+                    200, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],
+                    body: Array(Metrics(await status.now()).description.utf8))
+            },
+        ]
     }
 
-    private func addQueueRoutes(to server: HTTPServer) async {
+    private var queueRoutes: [HTTPRoute] {
         let queue = queue
-        await server.appendRoute("POST /v1/failed/retry") { request in
-            await Self.reply { try await queue.retry(try await Self.message(of: request)) }
-        }
-        await server.appendRoute("POST /v1/failed/drop") { request in
-            await Self.reply { try await queue.drop(try await Self.message(of: request)) }
-        }
-        await server.appendRoute("POST /v1/records/resend") { request in
-            await Self.reply { try await queue.resend(try await Self.message(of: request)) }
+        return [
+            Self.route("POST", "/v1/failed/retry") { try await queue.retry(try Self.message(of: $0)) },
+            Self.route("POST", "/v1/failed/drop") { try await queue.drop(try Self.message(of: $0)) },
+            Self.route("POST", "/v1/records/resend") { try await queue.resend(try Self.message(of: $0)) },
+        ]
+    }
+
+    /// A request that is answered with JSON, or refused.
+    /// - Parameter bodyLimit: the most that is taken of its body, in bytes.
+    static func route<Message: Encodable & Sendable>(
+        _ method: String, _ path: String, bodyLimit: Int = bodyLimit,
+        _ answer: @escaping @Sendable (HTTPRequest) async throws -> Message
+    ) -> HTTPRoute {
+        HTTPRoute(method, path, bodyLimit: bodyLimit) { request in
+            await reply { try await answer(request) }
         }
     }
 
     static func id(of request: HTTPRequest) -> String {
-        request.routeParameters.first { $0.name == "id" }?.value ?? ""
+        request.parameters["id"] ?? ""
     }
 
-    /// The body of a request, read within its bound.
-    static func message<Message: Decodable>(
-        of request: HTTPRequest, limit: Int = bodyLimit
-    ) async throws -> Message {
-        let bound = ControlMessage.Refusal.malformed
-        if let count = request.bodySequence.count, count > limit { throw bound }
-        var bytes = Data()
-        for try await part in request.bodySequence {
-            guard bytes.count + part.count <= limit else { throw bound }
-            bytes += part
-        }
-        guard let message = try? JSONDecoder().decode(Message.self, from: bytes) else { throw bound }
+    /// The number of the last step that the client knows.
+    static func after(of request: HTTPRequest) -> Int {
+        max(0, request.query("after").flatMap { Int($0) } ?? 0)
+    }
+
+    static func message<Message: Decodable>(of request: HTTPRequest) throws -> Message {
+        guard let body = request.body,
+            let message = try? JSONDecoder().decode(Message.self, from: Data(body))
+        else { throw ControlMessage.Refusal.malformed }
         return message
     }
 
-    static func reply(_ body: () async throws -> some Encodable) async -> HTTPResponse {
+    private static func reply(_ body: () async throws -> some Encodable) async -> HTTPAnswer {
         do {
             return response(200, try await body())
         } catch let refusal as PairingRefusal {
@@ -218,12 +201,10 @@ struct ControlServer: Service {
         }
     }
 
-    private static func response(_ status: Int, _ body: some Encodable) -> HTTPResponse {
+    private static func response(_ status: Int, _ body: some Encodable) -> HTTPAnswer {
         // What is encoded here are strings and numbers.
         let data = (try? JSONEncoder().encode(body)) ?? Data("{}".utf8)
-        return HTTPResponse(
-            statusCode: HTTPStatusCode(status, phrase: "Answer"),
-            headers: [.contentType: "application/json"], body: data)
+        return HTTPAnswer(status, headers: ["Content-Type": "application/json"], body: Array(data))
     }
 }
 

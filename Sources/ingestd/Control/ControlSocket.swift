@@ -1,4 +1,4 @@
-import FlyingSocks
+import BlueZBridge
 import FoundationEssentials
 import Glibc
 import IngestKit
@@ -9,7 +9,7 @@ enum ControlSocket {
     static let name = "control.sock"
     /// The unit's, with RuntimeDirectory=ingestd.
     static let installed = "/run/ingestd/" + name
-    /// Below the length of sun_path, 108 bytes with the final zero (unix(7)), as FlyingSocks counts it.
+    /// Below the length of sun_path, 108 bytes with the final zero (unix(7)), on all systems.
     static let longestPath = 103
 
     /// Where a service with this environment listens: in the directory that systemd has made for it,
@@ -49,32 +49,31 @@ enum ControlSocket {
 
     /// Whether somebody listens there; nil where that may not be known.
     static func isAnswered(_ path: String) -> Bool? {
-        do {
+        do throws(SystemError) {
             try connect(path)
             return true
-        } catch SocketError.failed(_, let errno, _) where errno == EACCES || errno == EPERM {
-            return nil
         } catch {
-            return false
+            return switch error.errno {
+            case EACCES, EPERM: nil
+            // More wait to be accepted than may.
+            case EAGAIN: true
+            default: false
+            }
         }
     }
 
     /// Whether nobody listens at a socket that is there.
     private static func isLeft(_ path: String) -> Bool {
-        do {
+        do throws(SystemError) {
             try connect(path)
             return false
-        } catch SocketError.failed(_, ECONNREFUSED, _) {
-            return true
         } catch {
-            return false
+            return error.errno == ECONNREFUSED
         }
     }
 
-    private static func connect(_ path: String) throws {
-        let socket = try Socket(domain: Int32(sockaddr_un.family))
-        defer { try? socket.close() }
-        try socket.connect(to: sockaddr_un.unix(path: path))
+    private static func connect(_ path: String) throws(SystemError) {
+        close(try LocalSocket.connect(to: path, .stream))
     }
 }
 

@@ -111,7 +111,7 @@ struct Gateway: Sendable {
                 entries: EntryDesk(
                     store: store, clock: clock, gateway: configuration.gateway.id,
                     level: { keeper.level }),
-                status: status, log: ControlLog(log)))
+                status: status, log: log[.control]))
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, status: status,

@@ -12,7 +12,7 @@ final class SignIns: Sendable {
         var isOver = false
     }
 
-    /// How long one request waits: less than the control server gives it (`ControlServer`).
+    /// How long one request waits: less than its client waits for the answer (`ControlClient`).
     private static let bound = Duration.seconds(10)
 
     private let running = Mutex<[String: Running]>([:])

@@ -1,7 +1,5 @@
-import FlyingFox
-import FlyingSocks
 import FoundationEssentials
-import Glibc
+import HTTPService
 import Synchronization
 import Testing
 
@@ -47,34 +45,37 @@ final class TestReceiver: Sendable {
     /// Runs `body` with the server's URL while the server runs.
     func run(_ body: (String) async throws -> Void) async throws {
         let server = HTTPServer(
-            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0), timeout: 60, logger: .disabled)
-        await server.appendRoute("*") { (request: HTTPRequest) in try await self.handle(request) }
-        let task = Task { try? await server.run() }
-        defer { task.cancel() }
-        try await server.waitUntilListening(timeout: 60)
-        guard case .ip4(_, let port) = await server.listeningAddress else { throw TimedOut() }
-        try await body("http://127.0.0.1:\(port)/readings")
+            [HTTPRoute(nil, "*", bodyLimit: 64 << 20) { await self.handle($0) }],
+            bounds: HTTPServer.Bounds(connections: 256, patience: .seconds(600)))
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                defer { continuation.finish() }
+                try await server.run(at: .ip4("127.0.0.1", port: 0)) { continuation.yield($0) }
+            }
+            guard let port = await ports.first(where: { _ in true }) else {
+                return try await group.waitForAll()
+            }
+            try await body("http://127.0.0.1:\(port)/readings")
+            group.cancelAll()
+        }
     }
 
-    private func handle(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try await request.bodyData
+    private func handle(_ request: HTTPRequest) async -> HTTPAnswer {
         var headers: [String: String] = [:]
         for name in [
             "Idempotency-Key", "Content-Type", "Content-Encoding", "Authorization", "webhook-id",
             "webhook-timestamp", "webhook-signature", "Accept", "Prefer", "x-vital-api-key",
             "X-Spike-Signature",
         ] {
-            if let value = request.headers[HTTPHeader(name)] { headers[name.lowercased()] = value }
+            if let value = request.header(name) { headers[name.lowercased()] = value }
         }
         let received = Received(
-            target: "\(request.method.rawValue) \(request.path)", headers: headers, body: Array(body))
+            target: "\(request.method) \(request.path)", headers: headers, body: request.body ?? [])
         requests.withLock { $0.append(received) }
         let answer = self.answer.withLock { $0 }(received)
-        if answer.hangs { try await Task.sleep(for: .seconds(600)) }
-        var response = HTTPResponse(
-            statusCode: HTTPStatusCode(answer.status, phrase: "Answer"), body: Data(answer.body.utf8))
-        for (name, value) in answer.headers { response.headers[HTTPHeader(name)] = value }
-        return response
+        if answer.hangs { try? await Task.sleep(for: .seconds(600)) }
+        return HTTPAnswer(answer.status, headers: answer.headers, body: Array(answer.body.utf8))
     }
 }
 

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import HTTPService
+
+@Suite(.timeLimit(.minutes(2))) struct ConnectionBoundsTests {
+    typealias Answer = RawClient.Answer
+
+    private static let order = HTTPServerTests.order
+    private static let orderAnswer = HTTPServerTests.orderAnswer
+
+    @Test func ofTooManyConnectionsTheOneThatWaitsLongestEnds() async throws {
+        let bounds = HTTPServer.Bounds(connections: 2, patience: .seconds(100))
+        try await ServerBench(bounds: bounds).run { path in
+            try await RawClient.run(at: path) { first in
+                try await first.send(Self.order)
+                #expect(await first.answer() == Self.orderAnswer)
+                try await RawClient.run(at: path) { second in
+                    try await second.send(Self.order)
+                    #expect(await second.answer() == Self.orderAnswer)
+                    // So that the second is the one that waits longest.
+                    try await first.send(Self.order)
+                    #expect(await first.answer() == Self.orderAnswer)
+                    try await RawClient.run(at: path) { third in
+                        try await third.send(Self.order)
+                        #expect(await third.answer() == Self.orderAnswer)
+                        await second.untilEnded()
+                    }
+                    try await first.send(Self.order)
+                    #expect(await first.answer() == Self.orderAnswer)
+                }
+            }
+        }
+    }
+
+    @Test func whoWaitsForItsAnswerIsNotEndedForAnother() async throws {
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
+        let slow = HTTPRoute("GET", "/slow", bodyLimit: 0) { _ in
+            beginning.yield()
+            for await _ in ends {}
+            return HTTPAnswer(200)
+        }
+        let bounds = HTTPServer.Bounds(connections: 1, patience: .seconds(100))
+        try await ServerBench(routes: [slow], bounds: bounds).run { path in
+            try await RawClient.run(at: path) { first in
+                try await first.send("GET /slow HTTP/1.1\r\n\r\n")
+                _ = await begun.first { true }
+                try await RawClient.run(at: path) { await $0.untilEnded() }
+                ending.finish()
+                #expect(await first.answer() == Answer(status: 200, body: ""))
+            }
+        }
+    }
+
+    @Test(arguments: ["", "GET /empty HTTP/1.1\r\nHos", "POST /small HTTP/1.1\r\nContent-Length: 2\r\n\r\na"])
+    func whoBringsNoWholeRequestEnds(_ part: String) async throws {
+        let bounds = HTTPServer.Bounds(connections: 32, patience: .milliseconds(200))
+        try await ServerBench(bounds: bounds).run { path in
+            try await RawClient.run(at: path) { client in
+                if !part.isEmpty { try await client.send(part) }
+                #expect(await client.answer() == nil)
+            }
+        }
+    }
+
+    @Test func aStopCancelsWhatIsUnderWayAndWaitsForIt() async throws {
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let slow = HTTPRoute("GET", "/slow", bodyLimit: 0) { _ in
+            beginning.yield()
+            try? await Task.sleep(for: .seconds(600))
+            return HTTPAnswer(200, body: Array("stopped".utf8))
+        }
+        let (paths, listening) = AsyncStream.makeStream(of: String.self)
+        let server = Task {
+            try await ServerBench(routes: [slow]).run { path in
+                listening.yield(path)
+                try? await Task.sleep(for: .seconds(600))
+            }
+        }
+        let path = try #require(await paths.first { _ in true })
+        try await RawClient.run(at: path) { client in
+            try await client.send("GET /slow HTTP/1.1\r\n\r\n")
+            _ = await begun.first { true }
+            server.cancel()
+            #expect(await client.answer() == Answer(status: 200, body: "stopped"))
+            #expect(await client.answer() == nil)
+        }
+        try await server.value
+    }
+
+    /// A client that takes none of its answers gets no more of them.
+    @Test func whoDoesNotReadIsNotWorkedFor() async throws {
+        let (answers, answering) = AsyncStream.makeStream(of: Void.self)
+        let large = HTTPRoute("GET", "/large", bodyLimit: 0) { _ in
+            answering.yield()
+            return HTTPAnswer(200, body: Array(repeating: 0x61, count: 4 << 20))
+        }
+        let bounds = HTTPServer.Bounds(connections: 32, patience: .seconds(1))
+        try await ServerBench(routes: [large], bounds: bounds).run { path in
+            try await RawClient.run(at: path) { client in
+                let requests = String(repeating: "GET /large HTTP/1.1\r\n\r\n", count: 1000)
+                await #expect(throws: (any Error).self) {
+                    while true { try await client.send(requests) }
+                }
+            }
+            answering.finish()
+            #expect(await answers.reduce(0) { count, _ in count + 1 } == 1)
+        }
+    }
+}
