@@ -33,12 +33,23 @@ actor BroadcastReader {
         /// What came with a counter that was too low: if it rises from there, it was a reading.
         var suspect: Heard?
         var lastHeard: MonotonicInstant
+        /// The entry for which it was heard last, and how strong it was.
+        var entry: AllowedPeripheral
+        var signal: Int?
         var lastComplaint: MonotonicInstant?
 
-        init(_ memory: DeviceMemory, at instant: MonotonicInstant) {
+        init(_ memory: DeviceMemory, _ item: Item) {
             self.memory = memory
-            history = BroadcastHistory(memory.broadcast ?? BroadcastMemory(), at: instant)
-            lastHeard = instant
+            lastHeard = item.advertisement.received
+            entry = item.entry
+            signal = item.advertisement.rssi
+            history = BroadcastHistory(memory.broadcast ?? BroadcastMemory(), at: lastHeard)
+        }
+
+        func hear(_ item: Item) {
+            lastHeard = item.advertisement.received
+            entry = item.entry
+            signal = item.advertisement.rssi
         }
     }
 
@@ -83,6 +94,14 @@ actor BroadcastReader {
         }
         wakeUp.raise()
         return true
+    }
+
+    /// The devices of an entry that are followed, by address.
+    func heard(for entry: AllowedPeripheral) -> [(device: DeviceAddress, at: MonotonicInstant, signal: Int?)]
+    {
+        devices.filter { $0.value.entry == entry }
+            .sorted { $0.key.address.description < $1.key.address.description }
+            .map { ($0.key, $0.value.lastHeard, $0.value.signal) }
     }
 
     /// Reads bind keys again, and tells again what is wrong.
@@ -144,7 +163,7 @@ actor BroadcastReader {
 
     private func take(_ item: Item) async throws {
         guard let device = try await device(of: item) else { return }
-        device.lastHeard = item.advertisement.received
+        device.hear(item)
         let key = item.format.hasKeys ? item.entry.key.map(key) : nil
         let broadcast: Broadcast
         do throws(DecodeError) {
@@ -226,7 +245,7 @@ actor BroadcastReader {
                 devices[oldest.key] = nil
             }
         }
-        let device = Device(memory, at: item.advertisement.received)
+        let device = Device(memory, item)
         devices[address] = device
         ports.events.emit(.discovered(item.entry.reference))
         return device

@@ -16,17 +16,35 @@ extension PassiveGateway {
     }
 
     /// Each entry of the allow-list with the devices that were heard for it, in the order of the list.
-    public var knownPeripherals: [KnownPeripheral] {
+    public func knownPeripherals() async -> [KnownPeripheral] {
+        var known: [KnownPeripheral] = []
+        for entry in allowList.entries {
+            let heard = entry.broadcastFormat == nil ? connected(entry) : await broadcasting(entry)
+            known += heard.isEmpty ? [unheard(entry, at: ports.clock.now)] : heard
+        }
+        return known
+    }
+
+    private func connected(_ entry: AllowedPeripheral) -> [KnownPeripheral] {
         let now = ports.clock.now
-        let heard = scheduler.peripherals.sorted { $0.key.address.description < $1.key.address.description }
-        return allowList.entries.flatMap { entry in
-            let devices = heard.filter { $0.value.entry == entry && !$0.value.isWithdrawn }
-            if devices.isEmpty {
-                return [unheard(entry, at: now)]
-            }
-            return devices.map { device, peripheral in
+        return scheduler.peripherals.filter { $0.value.entry == entry && !$0.value.isWithdrawn }
+            .sorted { $0.key.address.description < $1.key.address.description }
+            .map { device, peripheral in
                 KnownPeripheral(devices: [device], status: status(of: device, peripheral, at: now))
             }
+    }
+
+    /// What is broadcast is read when it is heard: between two adverts nothing is under way.
+    private func broadcasting(_ entry: AllowedPeripheral) async -> [KnownPeripheral] {
+        let heard = await broadcasts.heard(for: entry)
+        let now = ports.clock.now
+        return heard.map { device, instant, signal in
+            KnownPeripheral(
+                devices: [device],
+                status: GatewayStatus.Peripheral(
+                    id: entry.model.id, alias: entry.alias, address: device.address.description,
+                    isPinned: entry.address != nil, state: .idle,
+                    lastSeen: Int(now.since(instant).components.seconds), signal: signal))
         }
     }
 

@@ -48,7 +48,7 @@ public actor PassiveGateway {
     /// Pairings, scans and reads of an operator take turns.
     nonisolated let turn = OperatorTurn()
     let environment: ReadSession.Environment
-    private let broadcasts: BroadcastReader
+    let broadcasts: BroadcastReader
     var allowList: AllowList
     var scheduler: ReadScheduler
     var attempts = StandingAttempts()

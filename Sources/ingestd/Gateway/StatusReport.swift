@@ -54,7 +54,7 @@ struct StatusReport: Sendable {
 
     private func peripherals(_ questions: inout Questions) async -> [GatewayStatus.Peripheral] {
         var found: [GatewayStatus.Peripheral] = []
-        for var known in await passive.knownPeripherals {
+        for var known in await passive.knownPeripherals() {
             for device in known.devices {
                 guard let memory = await questions.ask({ try await store.recall(device) }) ?? nil else {
                     continue

@@ -34,7 +34,7 @@ struct BondedReadingTests {
                     "the peripheral wants an encrypted link, and there is no valid bond; this model gives its "
                         + "readings to a bonded gateway only: put it into pairing mode and run ingestd pair 1"
                 ])
-            let known = try #require(await bench.gateway.knownPeripherals.first)
+            let known = try #require(await bench.gateway.knownPeripherals().first)
             #expect(known.status.state == .bondMissing)
             #expect(known.status.failures == 1)
         }
@@ -46,7 +46,7 @@ struct BondedReadingTests {
         try await GatewayBench.run(bonding, entry: .init(requiresBond: true)) { bench in
             // A list of bonds is believed after ten seconds.
             try await bench.spend(.seconds(30))
-            let known = try #require(await bench.gateway.knownPeripherals.first)
+            let known = try #require(await bench.gateway.knownPeripherals().first)
             #expect(known.status.lastSeen == nil)
             #expect(known.status.isBonded == false)
             #expect(known.status.state == .bondMissing)

@@ -44,6 +44,26 @@ struct BroadcastTests {
         }
     }
 
+    @Test func itsStatusSaysWhenItWasHeard() async throws {
+        try await BroadcastBench.run(BroadcastBench.entry("bthome")) { bench in
+            let before = try #require(await bench.gateway.knownPeripherals().first?.status)
+            #expect(before.state == .unheard)
+            #expect(before.lastSeen == nil)
+            await bench.send(Data.bthome(Self.temperature(2506)))
+            await bench.pass(.seconds(600))
+            await bench.send(Data.bthome(Self.temperature(2506)))
+            await bench.pass(.seconds(30))
+            // The device that marks each moment is another entry's.
+            let known = try #require(await bench.gateway.knownPeripherals().first)
+            #expect(known.devices == [BroadcastBench.device])
+            let status = known.status
+            #expect(status.state == .idle)
+            #expect(status.lastSeen == 30)
+            #expect(status.signal != nil)
+            #expect(status.isBonded == nil)
+        }
+    }
+
     @Test func aPacketIDIsOneReading() async throws {
         try await BroadcastBench.run(BroadcastBench.entry("bthome")) { bench in
             for (packetID, value) in [(1, 2506), (1, 2506), (1, 2507), (2, 2507), (3, 2507)]
