@@ -2,12 +2,16 @@
 
 import os
 
+from labkit.commands import run as command
+from labkit.gateway import UNIT
 from labkit.kinds import THERMOMETER
 from labkit.payloads import temperature
 from labkit.waiting import expect_equal, hold_for, wait_until
 
-TITLE = "with no adapter the service stays up, and reads when one comes"
+TITLE = "with no adapter the service stays up, and reads when one comes; its line in systemctl status says which at once"
 WATCH_S = 3
+# Much less than the half of WatchdogSec= after which the line is written anew without a reason.
+AT_ONCE_S = 10
 
 
 def run(lab):
@@ -17,8 +21,14 @@ def run(lab):
     lab.gateway.start(thermometer, adapter=False)
     hold_for("the service is up", WATCH_S, lambda: lab.gateway.is_active)
     expect_equal(lab.journal.events("adapter-ready"), [], "adapters before one came")
+    wait_until("the line says that no adapter listens", AT_ONCE_S, lambda: "no Bluetooth adapter listens" in line())
     lab.air.plug()
     lab.journal.wait("adapter-ready")
+    wait_until("the line says that one listens", AT_ONCE_S, lambda: line().startswith("listening on 1 adapter"))
     thermometer.give(temperature(366, -1))
     lab.journal.wait("submitted", thermometer)
     lab.receiver.wait(thermometer)
+
+
+def line():
+    return command("systemctl", "show", "--property=StatusText", "--value", UNIT)
