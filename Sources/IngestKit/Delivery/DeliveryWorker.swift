@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Synchronization
 
 /// What a worker does now.
@@ -170,10 +171,18 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     }
 
     private func send(_ batch: StoredBatch, _ progress: inout DeliveryProgress) async throws {
+        guard let outgoing = try await outgoing(batch) else {
+            // Damaged since it was asked for: who asks again is told so.
+            progress[batch.lane].next = nil
+            return
+        }
         progress[batch.lane].attempts += 1
         let attempt = progress[batch.lane].attempts
         current.withLock { $0 = .sending(attempt: attempt) }
-        let answer = await deliver(OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body)))
+        // It may have been of another type when the image was taken.
+        let answer: DeliveryAnswer =
+            batch.isImage && !destination.takesImages
+            ? .unfit(error: "the destination takes no images") : await deliver(outgoing)
 
         switch answer {
         case .taken(let status):
@@ -234,6 +243,16 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         case .failing(let error):
             try await retry(batch, nil, error, nil, state: .down, mayBeContent: true, &progress)
         }
+    }
+
+    /// A batch with the bytes of the image that it is, for one attempt; nil where these cannot be had.
+    private func outgoing(_ batch: StoredBatch) async throws -> OutgoingBatch? {
+        var image: Data?
+        if batch.isImage, destination.takesImages {
+            image = try await ask { [store] in try await store.image(of: batch) }
+            guard image != nil else { return nil }
+        }
+        return OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body), image: image)
     }
 
     // MARK: - What an answer leads to

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// The port to a backend: sends one batch and says what came of it.
 public protocol Destination: Sendable {
     /// Sends the batch once; returns within a bound of the destination's own. When the task is
@@ -5,9 +7,13 @@ public protocol Destination: Sendable {
     func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer
     /// What `failed` says of a batch that was sent and not taken, beside what it always says.
     func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission?
+    /// Whether it can be given batches that are an image.
+    var takesImages: Bool { get }
 }
 
 extension Destination {
+    public var takesImages: Bool { false }
+
     public func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? { nil }
 }
 
@@ -17,10 +23,13 @@ public struct OutgoingBatch: Sendable, Equatable {
     public let gateway: String
     /// Each record as canonical JSON.
     public let records: [String]
+    /// The bytes of the image that the only record stands for; nil for readings.
+    public let image: Data?
 
-    public init(gateway: String, records: [String]) {
+    public init(gateway: String, records: [String], image: Data? = nil) {
         self.gateway = gateway
         self.records = records
+        self.image = image
     }
 }
 

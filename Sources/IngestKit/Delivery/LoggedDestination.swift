@@ -16,6 +16,8 @@ public struct LoggedDestination: Destination {
         self.log = log[.delivery]
     }
 
+    public var takesImages: Bool { destination.takesImages }
+
     public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let start = clock.now
         log.trace("\(name): sends \(batch.records.count) record(s)")

@@ -3,18 +3,7 @@ extension RecordEntry {
     func json(gateway: String, received: Int64) -> String? {
         guard isSound, DeviceTime(wallSeconds: received) != nil else { return nil }
         var text = JSONText()
-        text.beginObject()
-        text.member("version", 1)
-        text.member("id", id(gateway: gateway).text)
-        text.member("kind", kind.rawValue)
-        text.member("stage", stage.rawValue)
-        text.key("time")
-        text.beginObject()
-        text.member("value", ReadingTime.text(start, offset: utcOffset))
-        if let end { text.member("end", ReadingTime.text(end, offset: utcOffset)) }
-        text.member("source", timeSource.rawValue)
-        text.member("received", ReadingTime.text(received, offset: nil))
-        text.endObject()
+        begin(&text, id: id(gateway: gateway), kind: kind, received: received)
         text.key("measurements")
         text.beginArray()
         for value in values { text.value(value) }
@@ -31,6 +20,41 @@ extension RecordEntry {
         text.member("gateway", gateway)
         text.endObject()
         return text.string
+    }
+
+    /// What the queue keeps beside the bytes of the entry's image (docs/records.md); nil as above.
+    func json(ofImage form: EntryImage, size: Int, id: RecordID, gateway: String, received: Int64) -> String?
+    {
+        guard isSound, DeviceTime(wallSeconds: received) != nil else { return nil }
+        var text = JSONText()
+        begin(&text, id: id, kind: .image, received: received)
+        text.key("image")
+        text.beginObject()
+        text.member("of", kind.rawValue)
+        text.member("type", form.rawValue)
+        text.member("size", size)
+        text.endObject()
+        if let subject { text.member("subject", subject) }
+        text.member("related", self.id(gateway: gateway).text)
+        text.member("gateway", gateway)
+        text.endObject()
+        return text.string
+    }
+
+    /// Up to the times.
+    private func begin(_ text: inout JSONText, id: RecordID, kind: RecordKind, received: Int64) {
+        text.beginObject()
+        text.member("version", 1)
+        text.member("id", id.text)
+        text.member("kind", kind.rawValue)
+        text.member("stage", stage.rawValue)
+        text.key("time")
+        text.beginObject()
+        text.member("value", ReadingTime.text(start, offset: utcOffset))
+        if let end { text.member("end", ReadingTime.text(end, offset: utcOffset)) }
+        text.member("source", timeSource.rawValue)
+        text.member("received", ReadingTime.text(received, offset: nil))
+        text.endObject()
     }
 
     private func addDevice(to text: inout JSONText) {

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// A photograph of a display that somebody sends with an entry, by what it is.
 public enum EntryImage: String, Sendable, Codable {
     case jpeg = "image/jpeg"
@@ -21,17 +23,18 @@ public enum EntryImage: String, Sendable, Codable {
         }
     }
 
-    public init(path: String) throws(Failure) {
+    /// The bytes of a file that is one, and which.
+    public static func read(path: String) throws(Failure) -> (type: Self, data: Data) {
         let bytes: [UInt8]
         do {
-            bytes = try BoundedFile.read(path, limit: Self.largest)
+            bytes = try BoundedFile.read(path, limit: largest)
         } catch BoundedFile.Failure.tooLarge {
             throw .tooLarge
         } catch {
             throw .unreadable
         }
-        guard let image = Self(bytes) else { throw .notAnImage }
-        self = image
+        guard let type = Self(bytes) else { throw .notAnImage }
+        return (type, Data(bytes))
     }
 
     /// What a file is by its first bytes; nil for neither (ISO/IEC 10918-1 B.1.1.3; PNG 3rd edition 5.2).

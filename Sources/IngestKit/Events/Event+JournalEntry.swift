@@ -24,6 +24,7 @@ extension Event {
         case .clockSkew: .clockSkew
         case .submitted: .submitted
         case .failed: .failed
+        case .mediaSubmitted: .mediaSubmitted
         case .mediaFailed: .mediaFailed
         case .retrying: .retrying
         case .destinationDown: .destinationDown
@@ -43,7 +44,9 @@ extension Event {
     public var priority: EventPriority {
         switch self {
         case .discovered, .connected, .disconnected: .debug
-        case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted: .info
+        case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted,
+            .mediaSubmitted:
+            .info
         case .adapterReady, .historySkipped, .imported, .paired, .retrying, .destinationUp, .signedIn,
             .queueNormal:
             .notice
@@ -130,7 +133,9 @@ extension Event {
             "Submitted a \(kind.rawValue) from \(peripheral.words) to \(destination)"
         case .failed(_, let kind, let peripheral, let destination, _, _, let error, _):
             "Set aside a \(kind.rawValue) from \(peripheral.words) that \(destination) does not take: \(error)"
-        case .mediaFailed(_, let kind, let destination, let error):
+        case .mediaSubmitted(_, let kind, let destination, _, _):
+            "Submitted the image of a \(kind.rawValue) to \(destination)"
+        case .mediaFailed(_, let kind, let destination, _, _, let error):
             "The image of a \(kind.rawValue) does not go to \(destination): \(error)"
         case .retrying(let destination, _, let attempt, let error):
             "Attempt \(attempt) to deliver to \(destination) did not succeed, trying again: \(error)"
@@ -224,8 +229,13 @@ extension Event {
             Details(
                 recordID: record, kind: kind, peripheral: peripheral, destination: destination,
                 httpStatus: status, attempt: attempt, error: error, submission: submission)
-        case .mediaFailed(let record, let kind, let destination, let error):
-            Details(recordID: record, kind: kind, destination: destination, error: error)
+        case .mediaSubmitted(let record, let kind, let destination, let status, let attempt):
+            Details(
+                recordID: record, kind: kind, destination: destination, httpStatus: status, attempt: attempt)
+        case .mediaFailed(let record, let kind, let destination, let status, let attempt, let error):
+            Details(
+                recordID: record, kind: kind, destination: destination, httpStatus: status, attempt: attempt,
+                error: error)
         case .retrying(let destination, let status, let attempt, let error):
             Details(destination: destination, httpStatus: status, attempt: attempt, error: error)
         case .destinationDown(let destination, let status, let error),

@@ -50,8 +50,14 @@ public enum Event: Sendable, Equatable {
     case failed(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
         attempt: Int, error: String, submission: FailedSubmission? = nil)
-    /// An image of a record that the destination does not get.
-    case mediaFailed(recordID: RecordID, kind: RecordKind, destination: String, error: String)
+    /// An image that a destination has taken. What is named is the entry that it belongs to.
+    case mediaSubmitted(
+        recordID: RecordID, kind: RecordKind, destination: String, httpStatus: Int?, attempt: Int)
+    /// One that a destination does not get.
+    /// - Parameter attempt: nil where it was not to be delivered there at all.
+    case mediaFailed(
+        recordID: RecordID, kind: RecordKind, destination: String, httpStatus: Int? = nil,
+        attempt: Int? = nil, error: String)
     case retrying(destination: String, httpStatus: Int?, attempt: Int, error: String)
     case destinationDown(destination: String, httpStatus: Int?, error: String)
     case destinationUp(destination: String)

@@ -10,8 +10,8 @@ struct DatabasePages {
     private static let pageSize = 4096
     /// Of a log, and of each page in it.
     private static let (logHeader, frameHeader) = (32, 24)
-    /// The longest value that the queue ever writes is far below this.
-    private static let longestRow = 1 << 20
+    /// No row that the queue ever writes is longer: the largest image, and far more than all else of a row.
+    private static let longestRow = EntryImage.largest + (1 << 20)
 
     private let file: Data
     private let log: Data
@@ -108,7 +108,8 @@ struct DatabasePages {
         case 5: return body.integer(6)?.databaseValue
         case 6: return body.integer(8)?.databaseValue
         case 8, 9: return (type - 8).databaseValue
-        case 12...Int64(longestRow):
+        // Twice its length and 12 or 13.
+        case 12...Int64(2 * longestRow):
             guard let bytes = body.bytes(Int(type - 12) / 2) else { return nil }
             return type.isMultiple(of: 2)
                 ? bytes.databaseValue : String(data: bytes, encoding: .utf8)?.databaseValue

@@ -82,6 +82,16 @@ public final class QueueKeeper: Sendable {
 
     public var level: Level { current.withLock { $0 } }
 
+    /// Whether something of this size leaves the level as it is. Not where the disk or the queue cannot be asked.
+    public func hasRoom(forBytes count: Int) async -> Bool {
+        guard level == .normal, let bounds = try? DiskBounds(total: disk.totalBytes()),
+            let free = try? disk.freeBytes(), let used = try? await store.usedBytes()
+        else { return false }
+        // On the disk it is in the log, too, until that is checkpointed.
+        return used + UInt64(count) < settings.maximumSize / 10 * 9
+            && free >= bounds.ample + 2 * UInt64(count)
+    }
+
     /// Looks after each commit, hourly when there is none, and more often while there is no room; until it is cancelled.
     /// - Throws: the `StoreError` after which the queue is of no use.
     public func run() async throws {

@@ -53,7 +53,8 @@ public struct QueueReader: Sendable {
         }
     }
 
-    /// Calls `body` with each record that was measured in a range of time, in the order in which they were read.
+    /// Calls `body` with each record that was measured in a range of time, in the order in which they were read. Images
+    /// are left out.
     /// - Parameters:
     ///   - measured: seconds since 1970.
     ///   - limit: only the newest so many; nil is all.
@@ -66,7 +67,9 @@ public struct QueueReader: Sendable {
             var omitted = Omitted()
             var newest: [RecordSummary] = []
             let rows = try Row.fetchCursor(
-                db, sql: "SELECT * FROM record ORDER BY seq \(limit == nil ? "" : "DESC")")
+                db,
+                sql: "SELECT * FROM record WHERE kind <> ? ORDER BY seq \(limit == nil ? "" : "DESC")",
+                arguments: [RecordKind.image.rawValue])
             while limit.map({ newest.count < $0 }) ?? true, let row = try rows.next() {
                 guard (row["undated"] as String?) == nil else {
                     omitted.undated += 1
@@ -117,6 +120,8 @@ public struct RecordSummary: Sendable, Equatable {
     public let values: [Value]
     /// Nil is nobody.
     public let subject: String?
+    /// The record that an image belongs to; nil for a reading.
+    public let imageOf: RecordReference?
     /// As canonical JSON.
     public let json: String
 
@@ -128,6 +133,7 @@ public struct RecordSummary: Sendable, Equatable {
         kind = content.kind
         time = content.time
         subject = content.subject
+        imageOf = content.imageOf
         values = content.values.map { Value(type: $0.type, unit: $0.unit, number: $0.number) }
         wallTime = OperatorTime.text(content.time, offset: content.utcOffsetSeconds)
     }

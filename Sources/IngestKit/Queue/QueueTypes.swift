@@ -76,25 +76,30 @@ public struct DestinationRouting: Sendable {
     /// Nil is all peripherals.
     public let peripherals: Set<Peripheral>?
     public let order: DeliveryOrder
+    /// Whether it takes the images of the entries that are for it.
+    public let takesImages: Bool
 
     public init(
         name: String, kinds: Set<RecordKind>? = nil, forms: Set<RecordKind>? = nil,
-        peripherals: Set<Peripheral>? = nil, order: DeliveryOrder = .strict
+        peripherals: Set<Peripheral>? = nil, order: DeliveryOrder = .strict, takesImages: Bool = false
     ) {
         self.forms = forms
         self.order = order
+        self.takesImages = takesImages
         self.name = name
         self.kinds = kinds
         self.peripherals = peripherals
     }
 
     func accepts(_ record: RecordHeader) -> Bool {
-        isMeant(for: record) && forms?.contains(record.kind) ?? true
+        // Which destinations get an image was decided with its entry.
+        if record.kind == .image { return record.destinations?.contains(name) ?? false }
+        return isMeant(for: record) && forms?.contains(record.kind) ?? true
     }
 
     /// Whether it is for the destination, which has no form for its kind.
     func lacksForm(for record: RecordHeader) -> Bool {
-        isMeant(for: record) && !(forms?.contains(record.kind) ?? true)
+        record.kind != .image && isMeant(for: record) && !(forms?.contains(record.kind) ?? true)
     }
 
     private func isMeant(for record: RecordHeader) -> Bool {
@@ -127,6 +132,8 @@ public struct StoredBatch: Sendable, Equatable {
         let position: Int64
         /// The record, as canonical JSON.
         public let body: String
+        /// The record that an image belongs to; nil for a reading. Its bytes are asked for when they are sent.
+        public let imageOf: RecordReference?
     }
 
     public let destination: String

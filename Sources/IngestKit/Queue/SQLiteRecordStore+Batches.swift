@@ -29,9 +29,7 @@ extension SQLiteRecordStore {
                 arguments: [batch.items.count, batch.destination])
             for item in batch.items {
                 try Self.append(
-                    .submitted(
-                        recordID: item.header.id, kind: item.header.kind, item.header.peripheral,
-                        destination: batch.destination, httpStatus: httpStatus, attempt: attempt), db)
+                    .taken(item, by: batch.destination, httpStatus: httpStatus, attempt: attempt), db)
             }
             return try self.next(request, db)
         }
@@ -85,10 +83,9 @@ extension SQLiteRecordStore {
                         reply.map { String($0.prefix(Self.replyLimit)) }, wall, item.position,
                     ])
                 try Self.append(
-                    .failed(
-                        recordID: item.header.id, kind: item.header.kind, item.header.peripheral,
-                        destination: batch.destination, httpStatus: httpStatus, attempt: attempt,
-                        error: error, submission: submission), db)
+                    .setAside(
+                        item.header, imageOf: item.imageOf, for: batch.destination, httpStatus: httpStatus,
+                        attempt: attempt, error: error, submission: submission), db)
             }
             return try self.next(request, db)
         }
@@ -249,7 +246,7 @@ extension SQLiteRecordStore {
         let subject = try assignedSubject(ofRecord: row["seq"], for: destination, db)
         return StoredBatch.Item(
             header: header, position: position,
-            body: subject.map { RecordContent.assigning($0, to: body) } ?? body)
+            body: subject.map { RecordContent.assigning($0, to: body) } ?? body, imageOf: imageOf(row))
     }
 
     /// Nil when the row is not what was written.

@@ -50,9 +50,7 @@ extension SQLiteRecordStore {
             return
         }
         try append(
-            .failed(
-                recordID: header.id, kind: header.kind, header.peripheral, destination: destination,
-                httpStatus: nil, attempt: 0, error: damage), db)
+            .setAside(header, imageOf: imageOf(row), for: destination, attempt: 0, error: damage), db)
     }
 
     /// A row of the table `counter` that is there from a mending which could not read all destinations until the opening

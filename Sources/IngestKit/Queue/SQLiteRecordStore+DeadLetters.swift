@@ -80,16 +80,20 @@ extension SQLiteRecordStore {
 
     // MARK: - Selecting
 
-    /// What is set aside: dead letters with their records, and records that could not be decoded.
+    /// What is set aside: dead letters with their records, and records that could not be decoded. Without the payloads,
+    /// of which those of images are large.
     private static let letters = """
-        SELECT record.*, record.seq AS record_seq, number, destination, http_status, attempt, error, reply, failed_ns,
+        SELECT \(recordColumns), record.seq AS record_seq, number, destination, http_status, attempt, error, reply, failed_ns,
             (SELECT subject FROM assignment WHERE assignment.record_seq = dead_letter.record_seq
                 AND assignment.destination = dead_letter.destination) AS assigned
         FROM dead_letter JOIN record ON record.seq = dead_letter.record_seq
         UNION ALL
-        SELECT record.*, seq, NULL, NULL, NULL, 0, 'could not be decoded', NULL, committed_ns, NULL
+        SELECT \(recordColumns), seq, NULL, NULL, NULL, 0, 'could not be decoded', NULL, committed_ns, NULL
         FROM record WHERE kind = 'undecoded'
         """
+
+    private static let recordColumns =
+        "record.id, record.kind, record.peripheral_id, record.address, record.alias, record.body, record.position"
 
     /// In the order in which the records were read.
     static func letters(
@@ -168,9 +172,8 @@ private struct Retry {
     func obstacle(_ letter: Row, _ db: Database) throws -> DeadLetterObstacle? {
         guard let destination = letter["destination"] as String? else { return .undecoded }
         guard destinations.contains(destination) else { return .notConfigured }
-        guard SQLiteRecordStore.isIntact(letter), (letter["position"] as Int64?) != nil else {
-            return .damaged
-        }
+        let isDamaged = try SQLiteRecordStore.isDamaged(sequence: letter["record_seq"], db)
+        guard !isDamaged, (letter["position"] as Int64?) != nil else { return .damaged }
         let session = try Row.fetchOne(
             db, sql: "SELECT account, account_seq FROM destination WHERE name = ?", arguments: [destination])
         let account: String? = session?["account"]

@@ -1,42 +1,67 @@
 import FoundationEssentials
 import GRDB
 
-/// Records of no peripheral. In the table they have the model 0 and an address of zeros, and no payload.
+/// What became of entries, and of the image of the last one.
+public struct EntryOutcome: Sendable, Equatable {
+    /// Whether each was new, in their order.
+    public var news: [Bool]
+    /// Nil where none came.
+    public var image: ImageOutcome?
+}
+
+/// Records of no peripheral. In the table they have the model 0 and an address of zeros; only images have a payload.
 extension SQLiteRecordStore {
-    private static let noAddress = "00:00:00:00:00:00"
     private static let noCharacteristic = "ENTRY"
+
+    /// When entries came.
+    struct Arrival: Sendable {
+        let wallNanoseconds: Int64
+        let now: MonotonicInstant
+        let bootID: String
+    }
+
+    /// What the table says of a record of no peripheral.
+    struct EntryRow {
+        let id: RecordID
+        let kind: RecordKind
+        var payload = Data()
+        let body: String
+        /// Names, a line each; nil is all.
+        var destinations: String?
+        /// Whether it is fresh, and not backlog.
+        let isLive: Bool
+    }
 
     /// Commits entries and releases them for delivery, synced to disk, all or none. Those that are there already, or
     /// were, change nothing. What somebody wrote is told by an event each; it is fresh, and an import is backlog.
-    /// - Returns: whether each was new, in their order.
-    public func enter(_ records: [EnteredRecord]) async throws -> [Bool] {
+    /// - Parameters:
+    ///   - image: of the last one, which has its place behind it. That the entry is there already is no obstacle.
+    ///   - hasRoomForImage: if not, it goes nowhere, which is told.
+    public func enter(
+        _ records: [EnteredRecord], image: EnteredImage?, hasRoomForImage: Bool = true
+    ) async throws -> EntryOutcome {
         try checkRoom()
         // Also when there was no room for it.
         defer { growth.raise() }
-        let (wall, now, bootID) = (clock.wallNanoseconds, clock.now, bootID)
-        let news = try await write { db in
-            try records.map { try Self.enter($0, wallNanoseconds: wall, now: now, bootID: bootID, db) }
+        let arrival = Arrival(wallNanoseconds: clock.wallNanoseconds, now: clock.now, bootID: bootID)
+        let routings = Array(routings.values)
+        let outcome = try await write { db in
+            var outcome = EntryOutcome(news: try records.map { try Self.enter($0, arrival, db) })
+            if let image, let entry = records.last {
+                outcome.image = try Self.add(
+                    image, of: entry, hasRoom: hasRoomForImage, arrival, routings, db)
+            }
+            return outcome
         }
         announceRecords()
         outboxWakeUp.raise()
-        return news
+        return outcome
     }
 
-    /// Tells that an entry's image goes to none of the destinations that the entry is for.
-    public func refuseImage(of record: EnteredRecord) async throws {
-        let routings = routings.values.sorted { $0.name < $1.name }
-        try await write { db in
-            let row = try Row.fetchOne(
-                db, sql: "SELECT * FROM record WHERE id = ?", arguments: [record.id.text])
-            guard let header = row.flatMap(Self.header) else { return }
-            for routing in routings where routing.accepts(header) {
-                try Self.append(
-                    .mediaFailed(
-                        recordID: record.id, kind: record.kind, destination: routing.name,
-                        error: "the destination takes no images"), db)
-            }
-        }
-        outboxWakeUp.raise()
+    /// Commits entries without an image.
+    /// - Returns: whether each was new, in their order.
+    public func enter(_ records: [EnteredRecord]) async throws -> [Bool] {
+        try await enter(records, image: nil).news
     }
 
     /// Tells of an import that has ended.
@@ -45,38 +70,54 @@ extension SQLiteRecordStore {
         outboxWakeUp.raise()
     }
 
-    private static func enter(
-        _ record: EnteredRecord, wallNanoseconds: Int64, now: MonotonicInstant, bootID: String,
-        _ db: Database
-    ) throws -> Bool {
+    private static func enter(_ record: EnteredRecord, _ arrival: Arrival, _ db: Database) throws -> Bool {
         let isManual = record.origin == .manual
-        let known = try Bool.fetchOne(
+        guard try !isKnown(record.id, db) else {
+            if isManual { try append(.duplicateIgnored(recordID: record.id, kind: record.kind, .entry), db) }
+            return false
+        }
+        try insert(
+            EntryRow(id: record.id, kind: record.kind, body: record.body, isLive: isManual), arrival, db)
+        if isManual { try append(.read(recordID: record.id, kind: record.kind, .entry), db) }
+        return true
+    }
+
+    /// Whether a record is there, or was.
+    static func isKnown(_ id: RecordID, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
             try db.cachedStatement(
                 sql: """
                     SELECT EXISTS (SELECT 1 FROM record WHERE id = :id)
                         OR EXISTS (SELECT 1 FROM retired WHERE id = :id)
-                    """), arguments: ["id": record.id.text])
-        if known == true {
-            if isManual { try append(.duplicateIgnored(recordID: record.id, kind: record.kind, .entry), db) }
-            return false
-        }
+                    """), arguments: ["id": id.text]) ?? false
+    }
+
+    /// Gives it the next place in the order of delivery.
+    static func insert(_ row: EntryRow, _ arrival: Arrival, _ db: Database) throws {
         let position = try next("position", db)
         try db.cachedStatement(
             sql: """
                 INSERT INTO record (id, kind, peripheral_id, address, characteristic, payload, body,
-                    committed_ns, checksum, boot_id, received_ns, frozen, position, available_ns)
-                VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
+                    destinations, committed_ns, checksum, boot_id, received_ns, frozen, position, available_ns)
+                VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
                 """
         ).execute(arguments: [
-            record.id.text, record.kind.rawValue, noAddress, noCharacteristic, Data(), record.body,
-            wallNanoseconds,
+            row.id.text, row.kind.rawValue, EnteredRecord.noAddress.description, noCharacteristic,
+            row.payload, row.body, row.destinations, arrival.wallNanoseconds,
             checksum(
-                id: record.id.text, kind: record.kind.rawValue, payload: Data(), body: record.body,
-                route: RecordRoute(peripheralID: 0, alias: nil, destinations: nil)),
-            isManual ? bootID : nil, isManual ? Int64(clamping: now.nanoseconds) : nil, position,
-            Int64(clamping: now.nanoseconds),
+                id: row.id.text, kind: row.kind.rawValue, payload: row.payload, body: row.body,
+                route: RecordRoute(peripheralID: 0, alias: nil, destinations: row.destinations)),
+            row.isLive ? arrival.bootID : nil, row.isLive ? Int64(clamping: arrival.now.nanoseconds) : nil,
+            position, Int64(clamping: arrival.now.nanoseconds),
         ])
-        if isManual { try append(.read(recordID: record.id, kind: record.kind, .entry), db) }
-        return true
+    }
+}
+
+extension EnteredRecord {
+    fileprivate static let noAddress = BluetoothAddress(value: 0)
+
+    /// As its row has it.
+    var header: RecordHeader {
+        RecordHeader(id: id, kind: kind, peripheralID: 0, address: Self.noAddress, alias: nil)
     }
 }

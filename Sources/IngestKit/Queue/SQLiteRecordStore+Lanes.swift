@@ -65,6 +65,8 @@ extension SQLiteRecordStore {
         var others: [Int64] = []
         /// Records whose kind the destination has no form for.
         var skipped = 0
+        /// Whether nothing more goes with it.
+        var isComplete = false
 
         mutating func take(_ position: Int64) {
             if taken.last?.last == position - 1 {
@@ -93,8 +95,7 @@ extension SQLiteRecordStore {
             try lookBehind(last, request, routing, cursors, into: &selection, db)
         }
 
-        let isFull = selection.chosen.count >= request.settings.maxRecords
-        let sawEverything = !isFull && selection.count < Self.scanLimit
+        let sawEverything = !selection.isComplete && selection.count < Self.scanLimit
         if !selection.chosen.isEmpty, sawEverything {
             let due =
                 (selection.firstAvailable ?? MonotonicInstant(nanoseconds: 0)) + request.settings.maxWait
@@ -131,12 +132,18 @@ extension SQLiteRecordStore {
                 FROM record WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
                 """,
             arguments: [selection.end, last, Self.scanLimit - selection.count])
-        while selection.chosen.count < request.settings.maxRecords, let row = try rows.next() {
+        while !selection.isComplete, let row = try rows.next() {
+            let header = Self.header(row)
+            // An image goes alone: a server that refuses it costs no reading, and a request holds one at most.
+            let isImage = header.map { $0.kind == .image && routing.accepts($0) } ?? false
+            if isImage, !selection.chosen.isEmpty {
+                selection.isComplete = true
+                return
+            }
             selection.count += 1
             selection.end = try row.sound("position")
             let sequence: Int64 = try row.sound("seq")
             // Whom a damaged record is for is not known: it is set aside where it would have been next.
-            let header = Self.header(row)
             let isForIt = try header.map {
                 try routing.accepts($0) || Self.isDamaged(sequence: sequence, db)
             }
@@ -160,6 +167,7 @@ extension SQLiteRecordStore {
             }
             selection.take(selection.end)
             selection.chosen.append(selection.end)
+            selection.isComplete = isImage || selection.chosen.count >= request.settings.maxRecords
         }
     }
 
@@ -178,8 +186,7 @@ extension SQLiteRecordStore {
                 arguments: [request.destination, selection.end])
             let stop = (ahead?["first"] as Int64?).map { min($0 - 1, last) } ?? last
             try look(through: stop, request, routing, cursors, into: &selection, db)
-            guard let ahead, selection.chosen.count < request.settings.maxRecords,
-                selection.count < Self.scanLimit, stop < last
+            guard let ahead, !selection.isComplete, selection.count < Self.scanLimit, stop < last
             else { return }
             selection.end = ahead["last"]
             // It is passed over in this transaction even if nothing is behind it.

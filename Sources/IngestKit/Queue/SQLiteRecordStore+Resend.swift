@@ -35,7 +35,7 @@ extension SQLiteRecordStore {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT * FROM record WHERE position > ? AND NOT EXISTS (
+                    SELECT seq, position FROM record WHERE position > ? AND NOT EXISTS (
                         SELECT 1 FROM dead_letter WHERE record_seq = seq AND destination = ?)
                     ORDER BY position LIMIT ?
                     """,
@@ -43,24 +43,46 @@ extension SQLiteRecordStore {
             guard let first = rows.first?["position"] as Int64?, let last = rows.last?["position"] as Int64?
             else { return ResendOutcome(resent: 0, next: nil) }
             let delivered = try Delivered(destination, in: first...last, db)
-            let positions = rows.compactMap { row -> Int64? in
-                guard delivered.contains(row), let header = Self.header(row), routing.accepts(header),
-                    Self.isIntact(row), let content = RecordContent(json: row["body"]),
-                    measured.contains(content.time)
-                else { return nil }
-                return row["position"]
+            var batches = ResentBatches(maxRecords: batching.maxRecords)
+            // One whole row at a time: an image is large.
+            for place in rows where delivered.contains(place) {
+                let row = try Row.fetchOne(
+                    db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [place["seq"] as Int64])
+                guard let row, let header = Self.header(row), routing.accepts(header), Self.isIntact(row),
+                    let content = RecordContent(json: row["body"]), measured.contains(content.time)
+                else { continue }
+                batches.add(place["position"], isImage: header.kind == .image)
             }
-            for start in stride(from: 0, to: positions.count, by: batching.maxRecords) {
-                let end = min(start + batching.maxRecords, positions.count)
+            for positions in batches.all {
                 try Self.insert(
-                    positions: Array(positions[start..<end]), destination: destination, lane: .backlog,
-                    gateway: gateway, db)
+                    positions: positions, destination: destination, lane: .backlog, gateway: gateway, db)
             }
             return ResendOutcome(
-                resent: positions.count, next: rows.count == Self.lookedAtOnce ? last : nil)
+                resent: batches.all.reduce(0) { $0 + $1.count },
+                next: rows.count == Self.lookedAtOnce ? last : nil)
         }
         wakeUp(for: destination).raise()
         return outcome
+    }
+}
+
+/// The positions of batches, each but the last of its run as large as may be, and an image alone.
+private struct ResentBatches {
+    let maxRecords: Int
+    private(set) var all: [[Int64]] = []
+    private var isOpen = false
+
+    init(maxRecords: Int) {
+        self.maxRecords = maxRecords
+    }
+
+    mutating func add(_ position: Int64, isImage: Bool) {
+        if isOpen, !isImage, let last = all.last, last.count < maxRecords {
+            all[all.count - 1].append(position)
+        } else {
+            all.append([position])
+        }
+        isOpen = !isImage
     }
 }
 

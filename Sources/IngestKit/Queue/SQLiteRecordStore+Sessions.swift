@@ -207,9 +207,7 @@ extension SQLiteRecordStore {
                 """,
             arguments: [destination, sequence, error, clock.wallNanoseconds])
         try Self.append(
-            .failed(
-                recordID: header.id, kind: header.kind, header.peripheral, destination: destination,
-                httpStatus: nil, attempt: 0, error: error), db)
+            .setAside(header, imageOf: Self.imageOf(row), for: destination, attempt: 0, error: error), db)
     }
 }
 

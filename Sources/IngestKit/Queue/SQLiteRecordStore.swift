@@ -104,7 +104,7 @@ public final class SQLiteRecordStore: Sendable {
                 guard let old = inForce[new.name] else { continue }
                 inForce[new.name] = DestinationRouting(
                     name: new.name, kinds: new.kinds, forms: new.forms, peripherals: new.peripherals,
-                    order: old.order)
+                    order: old.order, takesImages: new.takesImages)
             }
         }
         announceRecords()

@@ -61,15 +61,16 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     case sleep
     case nutrition
     case reproductiveHealth = "reproductive-health"
+    /// The photograph that somebody sent with an entry: no reading, and for the destinations that its row names.
+    case image
     /// A payload that could not be decoded, kept raw.
     case undecoded
 
-    /// Whether destinations are sent records of it. The others are answers of `decode` alone, or
-    /// kept here.
+    /// Whether destinations are sent readings of it. The others are answers of `decode` alone, kept here, or images.
     public var isDelivered: Bool {
         switch self {
         case .feature, .racp, .sessionStartTime, .sessionRunTime, .sensorStatus, .currentTime, .dateTime,
-            .undecoded:
+            .image, .undecoded:
             false
         default: true
         }

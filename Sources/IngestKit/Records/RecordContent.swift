@@ -15,6 +15,14 @@ struct RecordContent: Equatable {
         var absent: AbsentReason?
     }
 
+    /// What an image is.
+    struct Image: Equatable {
+        /// The kind of the entry that it belongs to.
+        let of: RecordKind
+        /// Its media type.
+        let type: String
+    }
+
     var id = ""
     var kind: RecordKind = .undecoded
     var stage: Record.Stage = .live
@@ -49,6 +57,14 @@ struct RecordContent: Equatable {
     /// 4 or 32 hexadecimal digits, or `ADV`; empty where no device was read.
     var characteristic = ""
     var isSimulated = false
+    /// Nil for a reading.
+    var image: Image?
+
+    /// The record that an image belongs to; nil for a reading.
+    var imageOf: RecordReference? {
+        guard let image, let related else { return nil }
+        return RecordReference(id: RecordID(text: related), kind: image.of)
+    }
 
     /// Whether a meter was tested, and nobody measured.
     var isControlSolution: Bool { !Reading.controlSolutionFlags.isDisjoint(with: flags) }
@@ -85,6 +101,12 @@ struct RecordContent: Equatable {
         let raw = try members["raw"].map(Self.members) ?? [:]
         characteristic = try raw["characteristic"].map(Self.text) ?? ""
         isSimulated = members["simulated"] == "true"
+        if let image = try members["image"].map(Self.members) {
+            guard let kind = RecordKind(rawValue: try Self.text(image["of"])) else {
+                throw Malformed(offset: 0)
+            }
+            self.image = Image(of: kind, type: try Self.text(image["type"]))
+        }
         guard let measurements = members["measurements"] else { return }
         var scanner = JSONScanner(Array(measurements.utf8))
         var found: [Value] = []

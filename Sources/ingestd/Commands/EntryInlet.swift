@@ -29,7 +29,7 @@ enum EntryInlet: Sendable {
     /// Returns when they are on the disk.
     /// - Throws: `ControlMessage.Refusal` where there is no room for more of an import, else `CommandFailure`.
     func enter(
-        _ entries: [RecordEntry], image: EntryImage? = nil
+        _ entries: [RecordEntry], image: ControlMessage.Image? = nil
     ) async throws -> ControlMessage.Entered {
         let message = ControlMessage.Entries(entries: entries, image: image)
         do {

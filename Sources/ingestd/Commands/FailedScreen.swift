@@ -45,6 +45,7 @@ struct FailedScreen {
         if let record, !record.values.isEmpty {
             fields.append(("values", record.values.map(\.text).joined(separator: ", ")))
         }
+        if let entry = record?.imageOf { fields.append(("image of", "\(entry.kind.rawValue) \(entry.id)")) }
         if let subject = letter.subject ?? record?.subject { fields.append(("subject", subject)) }
         if let destination = letter.destination { fields.append(("destination", destination)) }
         fields += [("set aside", time(letter) + attempt), ("error", letter.error)]

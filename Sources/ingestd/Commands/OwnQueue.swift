@@ -34,8 +34,7 @@ final class OwnQueue: Sendable {
             told: { _ in })
         _ = await timekeeper.judge()
         desk = EntryDesk(
-            store: store, clock: clock, gateway: configuration.gateway.id,
-            level: { [keeper] in keeper.level })
+            store: store, clock: clock, gateway: configuration.gateway.id, keeper: keeper)
     }
 
     func enter(_ message: ControlMessage.Entries) async throws -> ControlMessage.Entered {

@@ -39,7 +39,7 @@ struct Submit: AsynchronousCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A photograph of the display, JPEG or PNG, for destinations that take images. None does yet.",
+            "A photograph of the display, JPEG or PNG, 8 MiB at most, for destinations that take images (fhir).",
             valueName: "file"))
     var image: String?
 
@@ -109,9 +109,10 @@ struct Submit: AsynchronousCommand {
         throw CommandFailure(.usage, "--subject: expected the name of a person, as in the configuration")
     }
 
-    private static func read(image path: String) throws(CommandFailure) -> EntryImage {
+    private static func read(image path: String) throws(CommandFailure) -> ControlMessage.Image {
         do {
-            return try EntryImage(path: path)
+            let image = try EntryImage.read(path: path)
+            return ControlMessage.Image(type: image.type, data: image.data)
         } catch {
             throw CommandFailure(error == .unreadable ? .noInput : .badData, "--image \(path): \(error)")
         }
@@ -119,18 +120,35 @@ struct Submit: AsynchronousCommand {
 
     private func tell(_ answer: ControlMessage.Entered, _ entry: RecordEntry) throws {
         let id = answer.last ?? ""
-        if image != nil {
-            StandardError.print("ingestd: no destination takes images: the record goes without it")
+        if let error = answer.image?.error {
+            StandardError.print("ingestd: \(error): the record goes without its image")
         }
         guard json else {
-            return try StandardOutput.write(
-                answer.added > 0 ? "In the queue as \(id).\n" : "Was in the queue already, as \(id).\n")
+            var lines = [answer.added > 0 ? "In the queue as \(id)." : "Was in the queue already, as \(id)."]
+            if let words = answer.image.flatMap(Self.words) { lines.append(words) }
+            return try StandardOutput.write(lines.joined(separator: "\n") + "\n")
         }
         var text = JSONText()
         text.beginObject()
         text.member("id", id)
         text.member("added", answer.added > 0)
+        if let image = answer.image {
+            text.key("image")
+            text.beginObject()
+            text.member("added", image.added)
+            text.member("destinations", image.destinations)
+            if let error = image.error { text.member("error", error) }
+            text.endObject()
+        }
         text.endObject()
         try StandardOutput.write(text.string + "\n")
+    }
+
+    /// What became of the image; nil where it goes nowhere, which is said as an error.
+    private static func words(for image: ControlMessage.EnteredImage) -> String? {
+        if image.error != nil { return nil }
+        return image.added
+            ? "The image goes along to \(image.destinations.joined(separator: ", "))."
+            : "The image was in the queue already."
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import IngestKit
 
 extension ControlMessage {
@@ -6,7 +7,13 @@ extension ControlMessage {
         /// All of them, or none.
         var entries: [RecordEntry]
         /// The image that the last of them has.
-        var image: EntryImage?
+        var image: Image?
+    }
+
+    struct Image: Codable, Sendable {
+        var type: EntryImage
+        /// In base64.
+        var data: Data
     }
 
     /// The answer to it.
@@ -15,6 +22,27 @@ extension ControlMessage {
         var added: Int
         /// The id of the last entry's record.
         var last: String?
+        /// Nil where no image came.
+        var image: EnteredImage?
+    }
+
+    struct EnteredImage: Codable, Sendable {
+        /// Whether it was not there before.
+        var added: Bool
+        /// Those that it goes along to.
+        var destinations: [String]
+        /// Why it goes nowhere.
+        var error: String?
+
+        init(_ outcome: ImageOutcome) {
+            added = false
+            destinations = []
+            switch outcome {
+            case .goes(let names): (added, destinations) = (true, names)
+            case .known: break
+            case .refused(let error): self.error = error
+            }
+        }
     }
 
     /// POST /v1/imports: one has ended.

@@ -1,8 +1,9 @@
 import HTTPService
+import IngestKit
 
 extension ControlServer {
-    /// The most that is taken of a body with entries, in bytes: some hundred of them.
-    static let entriesLimit = 2 << 20
+    /// The most that is taken of a body with entries, in bytes: some hundred of them, and the largest image in base64.
+    static let entriesLimit = (2 << 20) + (EntryImage.largest + 2) / 3 * 4
 
     var entryRoutes: [HTTPRoute] {
         let entries = entries

@@ -6,7 +6,7 @@ struct EntryDesk: Sendable {
     let clock: JudgedClock
     /// Its id.
     let gateway: String
-    let level: @Sendable () -> QueueKeeper.Level
+    let keeper: QueueKeeper
 
     func take(_ message: ControlMessage.Entries) async throws -> ControlMessage.Entered {
         guard let wall = clock.trustedWallNanoseconds else {
@@ -15,24 +15,36 @@ struct EntryDesk: Sendable {
                     + "gateway.trust_clock, and try again", reason: "no-time")
         }
         // What peripherals send has the last of the room.
-        if level() != .normal, message.entries.contains(where: { $0.origin != .manual }) {
+        if keeper.level != .normal, message.entries.contains(where: { $0.origin != .manual }) {
             throw ControlMessage.Refusal(
                 error:
                     "the queue is nearly full of records that are not delivered: see why a destination does "
                     + "not take them, or allow more (queue.max_size), and import again", reason: Self.noRoom)
         }
+        let received = wall / 1_000_000_000
         let records = try message.entries.map { entry throws(ControlMessage.Refusal) in
-            guard let record = EnteredRecord(entry, gateway: gateway, received: wall / 1_000_000_000) else {
+            guard let record = EnteredRecord(entry, gateway: gateway, received: received) else {
                 throw .malformed
             }
             return record
         }
-        let news = try await store.enter(records)
-        if message.image != nil, let record = records.last {
-            // The entries are committed, whatever becomes of what is told of the image.
-            try? await store.refuseImage(of: record)
-        }
-        return ControlMessage.Entered(added: news.count { $0 }, last: records.last?.id.text)
+        let image = try image(of: message, received: received)
+        var hasRoom = true
+        if let image { hasRoom = await keeper.hasRoom(forBytes: image.bytes.count) }
+        let outcome = try await store.enter(records, image: image, hasRoomForImage: hasRoom)
+        return ControlMessage.Entered(
+            added: outcome.news.count { $0 }, last: records.last?.id.text,
+            image: outcome.image.map(ControlMessage.EnteredImage.init))
+    }
+
+    private func image(
+        of message: ControlMessage.Entries, received: Int64
+    ) throws(ControlMessage.Refusal) -> EnteredImage? {
+        guard let image = message.image else { return nil }
+        guard let entry = message.entries.last, EntryImage(image.data) == image.type,
+            let entered = EnteredImage(image.data, of: entry, gateway: gateway, received: received)
+        else { throw .malformed }
+        return entered
     }
 
     func end(_ message: ControlMessage.ImportEnd) async throws -> ControlMessage.Done {

@@ -110,7 +110,7 @@ struct Gateway: Sendable {
                 queue: QueueOperations(store: store, configuration: configuration),
                 entries: EntryDesk(
                     store: store, clock: clock, gateway: configuration.gateway.id,
-                    level: { keeper.level }),
+                    keeper: keeper),
                 status: status, log: log[.control]))
         services.append(
             Supervisor(

@@ -68,25 +68,6 @@ import Testing
         }
     }
 
-    @Test func anImageIsToldToGoToNoneOfItsDestinations() async throws {
-        try await withTemporaryDirectory { directory in
-            let destinations = [
-                DestinationRouting(name: "clinic"), DestinationRouting(name: "lab", kinds: [.weight]),
-                DestinationRouting(name: "box", peripherals: [.model(1001)]),
-            ]
-            let store = try await SQLiteRecordStore.open(
-                in: directory, clock: clock, destinations: destinations)
-            let glucose = try entered(EnteredRecordTests.glucose)
-            _ = try await store.enter([glucose])
-            try await store.refuseImage(of: glucose)
-            let told = try await store.outboxEntries(limit: 10).map(\.entry).dropFirst()
-            #expect(told.map(\.name) == ["media-failed"])
-            #expect(told.first?[.destination] == "clinic")
-            #expect(told.first?[.recordID] == glucose.id.text)
-            try await store.close()
-        }
-    }
-
     @Test func aFullQueueTakesNone() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: clock)

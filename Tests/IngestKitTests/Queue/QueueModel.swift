@@ -55,6 +55,14 @@ struct QueueModel {
         return true
     }
 
+    /// An entry, which is released at once, and its image behind it.
+    mutating func enter(_ id: String, image: String, at now: MonotonicInstant) {
+        for (id, kind) in [(id, RecordKind.glucose), (image, .image)] {
+            _ = append(id, kind: kind, at: now)
+            release(id)
+        }
+    }
+
     /// With them go those that were forgotten for ten minutes.
     mutating func release(_ ids: [String], at now: MonotonicInstant) {
         for id in ids { release(id) }
@@ -86,8 +94,11 @@ struct QueueModel {
 
     private func accepts(_ reading: Reading, _ name: String) -> Bool {
         guard let destination = destinations[name], reading.kind != .undecoded else { return false }
+        guard reading.sequence > destination.clearedSequence else { return false }
+        if reading.kind == .image {
+            return destination.routing.takesImages && destination.routing.kinds?.contains(.glucose) ?? true
+        }
         return destination.routing.kinds?.contains(reading.kind) ?? true
-            && reading.sequence > destination.clearedSequence
     }
 
     // MARK: Delivery
@@ -100,10 +111,18 @@ struct QueueModel {
 
         var chosen: [Reading] = []
         var looked = destination.freshPosition
-        for reading in destination.waiting where chosen.count < maxRecords {
+        // An image goes alone.
+        var isFull: Bool { chosen.count >= maxRecords || chosen.last?.kind == .image }
+        var isEnded = false
+        for reading in destination.waiting where !isFull && !isEnded {
             guard let position = reading.position else { continue }
             if lane == .fresh, position <= destination.freshPosition { continue }
             if lane == .backlog, !isStrict, position > destination.freshPosition { continue }
+            if reading.kind == .image, !chosen.isEmpty {
+                looked = position - 1
+                isEnded = true
+                continue
+            }
             looked = position
             if reading.sequence <= destination.accountSequence {
                 destination.dead.append(reading.id)
@@ -114,7 +133,7 @@ struct QueueModel {
             }
         }
         if lane == .fresh {
-            destination.freshPosition = chosen.count < maxRecords ? position : looked
+            destination.freshPosition = isFull || isEnded ? looked : position
         }
         if !chosen.isEmpty { destination.batches.append(Batch(lane: lane, ids: chosen.map(\.id))) }
         destinations[name] = destination

@@ -45,8 +45,8 @@ import Testing
 /// One run: the queue, its model, and the dice.
 private struct Run {
     private static let routings = [
-        DestinationRouting(name: "strict"),
-        DestinationRouting(name: "fresh", order: .fresh),
+        DestinationRouting(name: "strict", takesImages: true),
+        DestinationRouting(name: "fresh", order: .fresh, takesImages: true),
         DestinationRouting(name: "cuffs", kinds: [.bloodPressure], order: .fresh),
     ]
     private static let settings = BatchSettings(maxRecords: 3, maxWait: .zero)
@@ -59,6 +59,8 @@ private struct Run {
     /// Batches that were asked for and not answered, by destination and lane.
     private var claimed: [String: StoredBatch] = [:]
     private var lastID = 0
+    /// Of entries and images.
+    private var bodies: [String: String] = [:]
     private var opened = 1
     private var lastMarked: Int64 = 0
     private var counts: [String: Int] = [:]
@@ -80,7 +82,8 @@ private struct Run {
 
     mutating func step() async throws {
         switch roll(100) {
-        case 0..<24: try await note("append", append())
+        case 0..<4: try await note("enter", enter())
+        case 4..<24: try await note("append", append())
         case 24..<40: try await note("release", release())
         case 40..<46: clock.advance(by: .seconds(roll(45)))
         case 46..<72: try await note("claim", claim())
@@ -110,6 +113,23 @@ private struct Run {
                 outcome, isNew ? .committed(RecordID(text: id)) : .duplicate(RecordID(text: id)),
                 "append \(id)")
         }
+    }
+
+    /// An entry with an image.
+    private mutating func enter() async throws {
+        lastID += 1
+        var entry = EnteredRecordTests.glucose
+        entry.start += Int64(lastID)
+        entry.name += "\(lastID)"
+        let bytes = Data([0xFF, 0xD8, 0xFF, UInt8(truncatingIfNeeded: lastID)])
+        let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
+        let image = try #require(EnteredImage(bytes, of: entry, gateway: "box", received: 1_795_166_107))
+        let outcome = try await store.enter([record], image: image)
+        try agree(
+            outcome, EntryOutcome(news: [true], image: .goes(to: ["fresh", "strict"])), "enter \(record.id)")
+        model.enter(record.id.text, image: image.id.text, at: clock.now)
+        bodies[record.id.text] = record.body
+        bodies[image.id.text] = image.body
     }
 
     private mutating func release() async throws {
@@ -142,6 +162,10 @@ private struct Run {
         }
         claimed["\(name) \(lane)"] = batch
         for item in batch.items {
+            if let body = bodies[item.header.id.text] {
+                try agree(item.body, body, "body of \(item.header.id)")
+                continue
+            }
             let kind = model.readings[item.header.id.text]?.kind ?? .undecoded
             let bodies = try ["M", nil].map { try record(item.header.id.text, kind: kind, model: $0).json }
             if !bodies.contains(item.body) {

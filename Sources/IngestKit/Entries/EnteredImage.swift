@@ -1,0 +1,38 @@
+import Crypto
+public import FoundationEssentials
+
+/// The photograph of an entry as the queue takes it: a record of the kind `image` beside the entry's own.
+public struct EnteredImage: Sendable, Equatable {
+    /// Names these bytes for this entry, so that an image that is sent again is known, and another one is not.
+    public let id: RecordID
+    public let bytes: Data
+    /// What it is, and whose, as canonical JSON.
+    public let body: String
+
+    /// - Parameters:
+    ///   - received: when the gateway got it, in seconds since 1970.
+    /// - Returns: nil for what is no image or too large, and for an entry that is no record.
+    public init?(_ bytes: Data, of entry: RecordEntry, gateway: String, received: Int64) {
+        let record = entry.id(gateway: gateway)
+        let digest = Hex.text(Array(SHA256.hash(data: bytes)))
+        let id = RecordID(text: NameUUID.text(of: Array("IMAGE|\(record)|\(digest)".utf8)))
+        guard let form = EntryImage(bytes), bytes.count <= EntryImage.largest,
+            let body = entry.json(
+                ofImage: form, size: bytes.count, id: id, gateway: gateway, received: received)
+        else { return nil }
+        self.id = id
+        self.bytes = bytes
+        self.body = body
+    }
+}
+
+/// A record, as events name it.
+public struct RecordReference: Sendable, Equatable {
+    public let id: RecordID
+    public let kind: RecordKind
+
+    public init(id: RecordID, kind: RecordKind) {
+        self.id = id
+        self.kind = kind
+    }
+}
