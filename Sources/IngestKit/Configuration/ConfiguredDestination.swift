@@ -7,6 +7,9 @@ extension Configuration {
             /// Whether it files under one person, for whom the gateway signs in.
             public var hasSession: Bool { [.junction, .validic].contains(self) }
 
+            /// Whether it takes the images of entries.
+            public var takesImages: Bool { self == .fhir }
+
             /// Whether a request holds one record, whatever `batch` says.
             var takesOneRecord: Bool { self == .validic || self == .spike }
         }

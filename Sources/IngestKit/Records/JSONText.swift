@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Writes JSON (RFC 8259) without blanks, members in the order in which they are added: the same
 /// input always gives the same bytes. Numbers are integers or exact decimals; no floating point.
 ///
@@ -65,6 +67,28 @@ public struct JSONText: Sendable {
         separate()
         bytes += json
     }
+
+    /// Bytes as base64 (RFC 4648, section 4), a part at a time: an image is large.
+    mutating func value(base64 data: Data) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        var rest = data[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.base64Part)
+            bytes += part.base64EncodedData()
+            rest = rest.dropFirst(part.count)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// How long so many bytes are as base64.
+    static func base64Length(of count: Int) -> Int { (count + 2) / 3 * 4 }
+
+    /// Makes room for so many bytes, so that what is long is not copied as it grows.
+    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+
+    /// A multiple of three, so that the parts make a whole.
+    private static let base64Part = 3 << 14
 
     public mutating func member(_ name: String, _ text: String) {
         key(name)

@@ -47,7 +47,7 @@ extension Configuration {
                             }
                         })
                 },
-                order: destination.order)
+                order: destination.order, takesImages: destination.type.takesImages)
         }
     }
 }

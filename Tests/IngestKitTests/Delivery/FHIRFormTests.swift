@@ -113,6 +113,44 @@ import Testing
         text([try #require(RecordContent(json: record.json))], patientSystem: patientSystem)
     }
 
+    /// A picture of one black point.
+    private static let png = """
+        iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==
+        """
+
+    private static func media(patientSystem: String? = "urn:oid:2.999.1") throws -> String {
+        let bytes = try #require(Data(base64Encoded: png))
+        let image = try #require(
+            EnteredImage(bytes, of: EnteredRecordTests.glucose, gateway: "box", received: 1_795_166_107))
+        let record = try #require(RecordContent(json: image.body))
+        return String(
+            decoding: FHIRMedia(record: record, image: bytes, patientSystem: patientSystem).bytes,
+            as: UTF8.self)
+    }
+
+    @Test func anImageIsAMediaOfItsObservations() throws {
+        let text = try Self.media(patientSystem: nil)
+        let entry = EnteredRecordTests.glucose.id(gateway: "box")
+        #expect(
+            text.contains(
+                #""partOf":[{"type":"Observation","identifier":{"system":"urn:ietf:rfc:3986","#
+                    + #""value":"urn:uuid:\#(entry)"}}],"status":"completed""#))
+        #expect(text.contains(#""subject":{"reference":"Patient/patient-17"}"#))
+        #expect(text.contains(#""content":{"contentType":"image/png","data":"\#(Self.png)","size":67,"#))
+        #expect(!text.contains(#""resourceType":"Patient""#) && !text.contains(#""resourceType":"Device""#))
+        #expect(try Self.media(patientSystem: nil) == text)
+    }
+
+    /// In parts, which must make one base64.
+    @Test(arguments: [0, 1, 2, 3, 3 << 14, 3 << 14 + 1, 100_000])
+    func bytesAreWrittenAsBase64(count: Int) {
+        let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        var text = JSONText()
+        text.value(base64: data)
+        #expect(text.string == "\"\(data.base64EncodedString())\"")
+        #expect(text.bytes.count == JSONText.base64Length(of: count) + 2)
+    }
+
     /// `RECORDS=write` writes the file anew. Tests/FHIR/run holds it against what the specification and the guide say.
     @Test func transactionsAreThoseOfTheFile() throws {
         let file = Samples.repository + "/Tests/FHIR/transactions.ndjson"
@@ -120,12 +158,12 @@ import Testing
             FHIR.kinds.contains($0.kind) && FHIRBundle.obstacle($0, patientSystem: "urn:oid:2.999.1") == nil
         }
         #expect(Set(sent.map(\.kind)) == FHIR.kinds.subtracting([.mibeacon]))
-        let lines = sent.map { Self.text([$0]) + "\n" }.joined()
+        let lines = sent.map { Self.text([$0]) + "\n" }.joined() + (try Self.media()) + "\n"
         if ProcessInfo.processInfo.environment["RECORDS"] == "write" {
             try Data(lines.utf8).write(to: URL(filePath: file))
         }
         let written = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
-        #expect(written.count == sent.count)
+        #expect(written.count == sent.count + 1)
         for (line, expected) in zip(lines.split(separator: "\n"), written) { #expect(line == expected) }
     }
 

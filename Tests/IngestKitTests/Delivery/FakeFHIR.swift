@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import Synchronization
 
@@ -10,7 +11,7 @@ final class FakeFHIR: Sendable {
     /// JSON, of which the fake looks at the shape.
     indirect enum JSON: Decodable {
         case text(String)
-        case number
+        case number(Double)
         case truth
         case list([JSON])
         case object([String: JSON])
@@ -26,8 +27,7 @@ final class FakeFHIR: Sendable {
             } else if (try? container.decode(Bool.self)) != nil {
                 self = .truth
             } else {
-                _ = try container.decode(Double.self)
-                self = .number
+                self = .number(try container.decode(Double.self))
             }
         }
 
@@ -48,6 +48,8 @@ final class FakeFHIR: Sendable {
         let type: String
         /// As `system|value`.
         let identifiers: [String]
+        /// Of a Media.
+        var image: Data?
     }
 
     private struct State {
@@ -169,16 +171,32 @@ final class FakeFHIR: Sendable {
         let matches = state.kept.filter { $0.type == type && $0.identifiers.contains(wanted) }
         if matches.count > 1 { throw Fault(status: 412, what: "several match") }
         guard matches.isEmpty else { return "200 OK" }
-        state.kept.append(Kept(type: type, identifiers: identifiers))
+        state.kept.append(
+            Kept(type: type, identifiers: identifiers, image: try resource["content"].map(image)))
         return "201 Created"
+    }
+
+    /// The bytes of an attachment that says of them what is so.
+    private static func image(_ content: JSON) throws(Fault) -> Data {
+        try check(content, ["contentType": .text, "data": .text, "size": .number, "hash": .text])
+        guard let data = content["data"]?.text.flatMap({ Data(base64Encoded: $0) }),
+            case .number(Double(data.count)) = content["size"],
+            content["hash"]?.text == Data(Insecure.SHA1.hash(data: data)).base64EncodedString(),
+            EntryImage(data)?.rawValue == content["contentType"]?.text
+        else { throw Fault(what: "attachment") }
+        return data
     }
 
     // MARK: - Shapes
 
-    private enum Shape { case text, list, object }
+    private enum Shape { case text, number, list, object }
 
     private static let members: [String: [String: Shape]] = [
         "Patient": ["resourceType": .text, "meta": .object, "identifier": .list],
+        "Media": [
+            "resourceType": .text, "identifier": .list, "partOf": .list, "status": .text, "type": .object,
+            "subject": .object, "content": .object,
+        ],
         "Device": [
             "resourceType": .text, "meta": .object, "identifier": .list, "manufacturer": .text,
             "_manufacturer": .object, "serialNumber": .text, "modelNumber": .text, "_modelNumber": .object,
@@ -198,6 +216,7 @@ final class FakeFHIR: Sendable {
         for (name, value) in found {
             switch (members[name], value) {
             case (.text, .text(let text)) where !text.isEmpty: break
+            case (.number, .number): break
             case (.list, .list(let list)) where !list.isEmpty: break
             case (.object, .object(let members)) where !members.isEmpty: break
             default: throw Fault(what: "member \(name)")

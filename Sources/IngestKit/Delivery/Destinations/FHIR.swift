@@ -62,6 +62,8 @@ public final class FHIR: Destination {
         }
     }
 
+    public var takesImages: Bool { true }
+
     public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let records = batch.records.compactMap(RecordContent.init)
         guard records.count == batch.records.count, !records.isEmpty else {
@@ -72,7 +74,12 @@ public final class FHIR: Destination {
                 return .unfit(error: obstacle)
             }
         }
-        let body = FHIRBundle(records: records, patientSystem: settings.patientSystem).bytes
+        let body =
+            if let image = batch.image, let record = records.first {
+                FHIRMedia(record: record, image: image, patientSystem: settings.patientSystem).bytes
+            } else {
+                FHIRBundle(records: records, patientSystem: settings.patientSystem).bytes
+            }
         return await posts.perform { await self.post(body, $0.credential) }
     }
 

@@ -42,7 +42,7 @@ struct FHIRBundle {
         if patientSystem == nil, !isID(subject) {
             return "is of a subject that is no id of a Patient; name a patient_system"
         }
-        return FHIRObservation.observations(of: record).isEmpty
+        return record.image == nil && FHIRObservation.observations(of: record).isEmpty
             ? "has no value that this destination has a form for" : nil
     }
 
@@ -61,28 +61,21 @@ struct FHIRBundle {
 
     var bytes: [UInt8] {
         var text = JSONText()
-        text.beginObject()
-        text.member("resourceType", "Bundle")
-        text.member("type", "transaction")
-        text.key("entry")
-        text.beginArray()
-        for gateway in unique(records.map(\.gateway)) {
-            text.entry(Self.gateway(gateway)) { $0.phg(gateway) }
-        }
-        for address in unique(records.map(\.address)) where !address.isEmpty {
-            let own = records.filter { $0.address == address }
-            text.entry(Self.device(address)) { $0.phd(own) }
-        }
-        if let patientSystem {
-            for subject in unique(records.compactMap(\.subject)) {
-                text.entry(Name(type: "Patient", system: patientSystem, value: subject)) { text in
-                    text.patient(subject, system: patientSystem)
+        text.transaction { text in
+            for gateway in unique(records.map(\.gateway)) {
+                text.entry(Self.gateway(gateway)) { $0.phg(gateway) }
+            }
+            for address in unique(records.map(\.address)) where !address.isEmpty {
+                let own = records.filter { $0.address == address }
+                text.entry(Self.device(address)) { $0.phd(own) }
+            }
+            if let patientSystem {
+                for subject in unique(records.compactMap(\.subject)) {
+                    text.patientEntry(subject, system: patientSystem)
                 }
             }
+            for record in records { add(record, to: &text) }
         }
-        for record in records { add(record, to: &text) }
-        text.endArray()
-        text.endObject()
         return text.bytes
     }
 
@@ -103,9 +96,11 @@ struct FHIRBundle {
         Name(type: "Observation", system: FHIRSystem.own, value: "\(record.id)-\(key)")
     }
 
-    private func patient(_ subject: String) -> String {
-        guard let patientSystem else { return "Patient/" + subject }
-        return Name(type: "Patient", system: patientSystem, value: subject).fullURL
+    /// By which the others refer to a person.
+    /// - Parameter system: nil where subjects are ids of Patient resources.
+    static func patient(_ subject: String, system: String?) -> String {
+        guard let system else { return "Patient/" + subject }
+        return Name(type: "Patient", system: system, value: subject).fullURL
     }
 
     private func add(_ record: RecordContent, to text: inout JSONText) {
@@ -121,7 +116,7 @@ struct FHIRBundle {
         let subject = record.subject ?? ""
         let context = FHIRObservationText(
             record: record, status: status, times: times, clock: clock,
-            subject: status.isSetting ? device.fullURL : patient(subject),
+            subject: status.isSetting ? device.fullURL : Self.patient(subject, system: patientSystem),
             guideSubject: patientSystem.map { "\(subject)-\($0)" } ?? subject)
         for observation in FHIRObservation.observations(of: record) {
             let name = Self.observation(record, observation.key)
@@ -131,7 +126,24 @@ struct FHIRBundle {
 }
 
 extension JSONText {
-    fileprivate mutating func entry(_ name: FHIRBundle.Name, _ resource: (inout JSONText) -> Void) {
+    mutating func transaction(_ entries: (inout JSONText) -> Void) {
+        object { text in
+            text.member("resourceType", "Bundle")
+            text.member("type", "transaction")
+            text.key("entry")
+            text.beginArray()
+            entries(&text)
+            text.endArray()
+        }
+    }
+
+    mutating func patientEntry(_ subject: String, system: String) {
+        entry(FHIRBundle.Name(type: "Patient", system: system, value: subject)) { text in
+            text.patient(subject, system: system)
+        }
+    }
+
+    mutating func entry(_ name: FHIRBundle.Name, _ resource: (inout JSONText) -> Void) {
         object { text in
             text.member("fullUrl", name.fullURL)
             text.object("resource", resource)

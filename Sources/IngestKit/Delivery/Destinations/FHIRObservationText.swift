@@ -27,11 +27,7 @@ struct FHIRObservationText {
         remarks(observation, &text)
         if isOfDevice { text.reference("device", FHIRBundle.device(record.address).fullURL) }
         if let related = record.related {
-            text.only("derivedFrom") { text in
-                text.member("type", "Observation")
-                text.key("identifier")
-                text.identifier(FHIRSystem.uri, "urn:uuid:" + related)
-            }
+            text.only("derivedFrom") { $0.observation(ofRecord: related) }
         }
         components(observation, &text)
     }

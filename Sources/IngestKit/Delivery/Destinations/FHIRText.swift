@@ -52,6 +52,13 @@ extension JSONText {
         object(name) { $0.member("reference", reference) }
     }
 
+    /// What refers to the observations of a record, which may be in another request.
+    mutating func observation(ofRecord id: String) {
+        member("type", "Observation")
+        key("identifier")
+        identifier(FHIRSystem.uri, "urn:uuid:" + id)
+    }
+
     mutating func identifier(_ system: String, _ value: String) {
         object { text in
             text.member("system", system)

@@ -1,0 +1,139 @@
+import FoundationEssentials
+import GRDB
+import Testing
+
+@testable import IngestKit
+
+/// Images of entries on their way to a FHIR server.
+@Suite struct FHIRImageTests {
+    private struct Running: RunningDelivery {
+        static let destination = "clinic"
+
+        let store: SQLiteRecordStore
+        let worker: DeliveryWorker<LoggedDestination>
+        let task: Task<Void, any Error>
+        let clock: DrivenClock
+    }
+
+    /// Takes what comes, and no images.
+    private struct Plain: Destination {
+        func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer { .taken(httpStatus: 200) }
+    }
+
+    private static let bytes =
+        Data([0xFF, 0xD8, 0xFF]) + Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+
+    private let fake = FakeFHIR()
+    private let clock = DrivenClock()
+
+    private static func entry(subject: String?) -> RecordEntry {
+        var entry = EnteredRecordTests.glucose
+        entry.subject = subject
+        return entry
+    }
+
+    /// Runs a gateway's part with an entry and its image waiting.
+    private func run(
+        subject: String? = "patient-17", plain: Bool = false,
+        _ body: (Running, _ record: RecordID, _ image: RecordID) async throws -> Void
+    ) async throws {
+        try await withBackend(fake.answer) { place in
+            let store = try await SQLiteRecordStore.open(
+                in: place.directory, clock: clock,
+                destinations: [DestinationRouting(name: "clinic", takesImages: true)])
+            let entry = Self.entry(subject: subject)
+            let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
+            let image = try #require(
+                EnteredImage(Self.bytes, of: entry, gateway: "box", received: 1_795_166_107))
+            _ = try await store.enter([record], image: image)
+            let fhir = FHIR(
+                settings: FHIRSettings(url: place.host + "/r4", patientSystem: "urn:oid:2.999.1"),
+                transport: place.transport, clock: clock)
+            let destination = LoggedDestination(
+                plain ? Plain() as any Destination : fhir, name: "clinic", clock: clock, log: .silent)
+            let worker = DeliveryWorker(
+                name: "clinic", gateway: "box", store: store, destination: destination,
+                batching: BatchSettings(maxRecords: 100, maxWait: .zero), clock: clock, random: { 1 },
+                events: EventLog(sink: RecordingSink()))
+            let running = Running(
+                store: store, worker: worker, task: Task { try await worker.run() }, clock: clock)
+            try await body(running, record.id, image.id)
+            try await running.stop()
+        }
+    }
+
+    private var images: [FakeFHIR.Kept] { fake.kept.filter { $0.type == "Media" } }
+
+    @Test func anImageArrivesAsMediaOfItsPerson() async throws {
+        try await run { running, record, image in
+            try await running.eventually(1, .mediaSubmitted)
+            #expect(fake.requests == 2 && fake.faults.isEmpty)
+            #expect(images.map(\.identifiers) == [["\(FHIRSystem.own)|\(image)"]])
+            #expect(images.map(\.image) == [Self.bytes])
+            #expect(fake.kept.filter { $0.type == "Patient" }.count == 1)
+            let event = try #require(try await running.names(.mediaSubmitted).first)
+            #expect(event[.recordID] == record.text && event[.httpStatus] == "200")
+            #expect(try await running.names(.submitted).map { $0[.recordID] } == [record.text])
+            #expect(try await running.store.counts().destinations[0].delivered == 2)
+        }
+    }
+
+    @Test(arguments: [400, 412, 413, 422])
+    func aRefusedOneCostsNoReading(status: Int) async throws {
+        let image = try #require(
+            EnteredImage(
+                Self.bytes, of: Self.entry(subject: "patient-17"), gateway: "box", received: 1_795_166_107))
+        fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", status)
+        try await run { running, record, _ in
+            try await running.eventually(1, .mediaFailed)
+            let event = try #require(try await running.names(.mediaFailed).first)
+            #expect(event[.recordID] == record.text && event[.httpStatus] == "\(status)")
+            #expect(try await running.names(.submitted).map { $0[.recordID] } == [record.text])
+            #expect(try await running.names(.failed).isEmpty && images.isEmpty)
+            // As any that is set aside it goes out by an operator's word.
+            fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", nil)
+            _ = try await running.store.retry(DeadLetterSelection(), gateway: "box")
+            try await running.eventually(1, .mediaSubmitted)
+            #expect(images.map(\.image) == [Self.bytes])
+        }
+    }
+
+    @Test func oneThatFoundNoServerComesWithTheSameBytes() async throws {
+        fake.answer(TestReceiver.Answer(status: 503))
+        try await run { running, _, _ in
+            try await running.eventually(1, .retrying)
+            fake.answer(nil)
+            try await running.untilWaiting()
+            running.clock.advance(by: .seconds(2))
+            try await running.eventually(1, .submitted)
+            try await running.eventually(1, .mediaSubmitted)
+            #expect(images.map(\.image) == [Self.bytes])
+        }
+    }
+
+    @Test func nobodysImageWaitsForItsPerson() async throws {
+        try await run(subject: nil) { running, _, image in
+            try await running.eventually(1, .failed)
+            try await running.eventually(1, .mediaFailed)
+            #expect(try await running.names(.mediaFailed).map { $0[.error] } == ["unassigned"])
+            let selection = DeadLetterSelection(records: [image.text])
+            _ = try await running.store.retry(selection, subject: "patient-18", gateway: "box")
+            try await running.eventually(1, .mediaSubmitted)
+            #expect(fake.faults.isEmpty && images.map(\.image) == [Self.bytes])
+            #expect(
+                fake.kept.filter { $0.type == "Patient" }.map(\.identifiers) == [
+                    ["urn:oid:2.999.1|patient-18"]
+                ])
+        }
+    }
+
+    /// Its name may stand for another type since the image was taken.
+    @Test func aDestinationThatTakesNoneIsSentNone() async throws {
+        try await run(plain: true) { running, _, _ in
+            try await running.eventually(1, .mediaFailed)
+            let event = try #require(try await running.names(.mediaFailed).first)
+            #expect(event[.error] == "the destination takes no images" && event[.attempt] == "0")
+            #expect(try await running.names(.submitted).count == 1)
+        }
+    }
+}
