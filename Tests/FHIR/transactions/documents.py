@@ -52,7 +52,7 @@ def have_commands_that_work():
             wait_for_port(int(port), started[0])
             started.append(subprocess.Popen(here(commands("ingestd run")[0]).split(), cwd=temporary,
                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-            observations, patients = (here(command).split() for command in commands("curl"))
+            observations, patients, media = (here(command).split() for command in commands("curl"))
             deadline = time.monotonic() + 60
             while json.loads(subprocess.check_output(observations, timeout=20))["total"] < 6:
                 if time.monotonic() > deadline:
@@ -61,6 +61,15 @@ def have_commands_that_work():
             found = json.loads(subprocess.check_output(patients, timeout=20))["entry"]
             expect_equal({entry["resource"]["identifier"][0]["value"] for entry in found}, {"patient-17", "patient-18"},
                          "Patients")
+            (Path(temporary) / "display.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+            submit = commands("ingestd submit")[0].replace("ingestd submit", INGESTD + " submit")
+            said = subprocess.check_output(submit.split(), cwd=temporary, stdin=subprocess.DEVNULL, timeout=60)
+            if b"The image goes along to clinic." not in said:
+                raise Failure(f"submit says {said}")
+            while json.loads(subprocess.check_output(media, timeout=20))["total"] < 1:
+                if time.monotonic() > deadline:
+                    raise Failure("the image did not come within 60 s")
+                time.sleep(0.5)
         finally:
             for program in reversed(started):
                 program.terminate()

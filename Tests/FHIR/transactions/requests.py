@@ -1,10 +1,13 @@
 """What the gateway on its built-in peripherals leaves on a server, by what the server reads back."""
 
+import base64
 import json
+import os
+import random
 import subprocess
 
 from delivery.cases import expect_equal
-from delivery.gateway import Failure, Gateway
+from delivery.gateway import INGESTD, Failure, Gateway
 
 from .server import Server
 
@@ -17,6 +20,10 @@ PERIPHERALS = [{"id": model, "address": address, "subject": subject, "subject_si
                    (1002, "C0:00:00:00:00:01", "patient-17"), (1001, "C0:00:00:00:00:02", "patient 18"),
                    (1000, "C0:00:00:00:00:04", "patient-17"), (1004, "C0:00:00:00:00:05", "patient-17")]]
 BAD = "150364"
+
+
+# Of images of entries.
+JPEG = b"\xff\xd8\xff\xe0"
 
 
 def code(resource):
@@ -137,6 +144,56 @@ class Requests:
         expect_equal({resource["subject"]["reference"] for resource in self.measurements("by-id")},
                      {"Patient/patient-17"}, "subjects")
 
+    # Images of entries
+
+    def submit(self, value, image, *options):
+        """An entry with this image: what the command says of it."""
+        self.gateway.until((self.gateway.state / "control.sock").is_socket, "the control socket")
+        file = self.directory / "display.jpg"
+        file.write_bytes(image)
+        command = [INGESTD, "submit", "--config", self.gateway.file, "glucose", value, "mmol/L", "--image", file, "--json"]
+        done = subprocess.run([*command, *options], capture_output=True, text=True, check=True, timeout=60,
+                              stdin=subprocess.DEVNULL, env={**os.environ, "STATE_DIRECTORY": str(self.gateway.state)})
+        return json.loads(done.stdout)
+
+    def media(self, name):
+        """As the server gives them back, over HTTP."""
+        shown = subprocess.run(["curl", "--silent", "--fail", self.servers[name].url + "/Media"],
+                               capture_output=True, text=True, check=True, timeout=20).stdout
+        return [entry["resource"] for entry in json.loads(shown)["entry"]]
+
+    def takes_images(self):
+        """To the byte, by everybody who takes images, for the person and the reading that they belong to."""
+        image = JPEG + random.Random(1).randbytes(1 << 20)
+        said = self.submit("5.5", image, "--subject", "patient-17", "--time", "2026-11-20T09:15:00Z")
+        expect_equal(said["image"], {"added": True, "destinations": sorted(self.servers)}, "the command's words")
+        again = self.submit("5.5", image, "--subject", "patient-17", "--time", "2026-11-20T09:15:00Z")
+        expect_equal(again, {"id": said["id"], "added": False, "image": {"added": False, "destinations": []}}, "again")
+        for name, server in self.servers.items():
+            event, = self.gateway.wait(name, "media-submitted", 60)
+            expect_equal((event["INGEST_RECORD_ID"], event["INGEST_KIND"]), (said["id"], "glucose"), "the event")
+            media, = self.media(name)
+            content = media["content"]
+            expect_equal(base64.b64decode(content["data"]) == image, True, f"the bytes at {name}")
+            expect_equal((content["contentType"], content["size"]), ("image/jpeg", len(image)), "what it is")
+            part, = media["partOf"]
+            reading, = server.find("Observation", (part["identifier"]["system"], part["identifier"]["value"]))
+            expect_equal((code(reading), media["subject"]), ("160020", reading["subject"]), "what it belongs to")
+            expect_equal(self.gateway.of(name, "media-failed"), [], f"media-failed of {name}")
+
+    def loses_no_reading_for_an_image(self):
+        """A server that refuses Media gets the reading, and the image is set aside."""
+        server, before = self.servers["plain"], len(self.media("plain"))
+        server.dislikes = lambda resource: resource["resourceType"] == "Media"
+        said = self.submit("5.6", JPEG, "--subject", "patient-17", "--time", "2026-11-20T10:15:00Z")
+        event, = self.gateway.wait("plain", "media-failed", 60)
+        expect_equal((event["INGEST_RECORD_ID"], event["INGEST_HTTP_STATUS"]), (said["id"], "422"), "media-failed")
+        self.gateway.until(lambda: said["id"] in {event["INGEST_RECORD_ID"]
+                                                  for event in self.gateway.of("plain", "submitted")}, "the reading")
+        expect_equal(len(self.media("plain")), before, "Media")
+        expect_equal({event["INGEST_RECORD_ID"] for event in self.gateway.of("plain", "failed")} & {said["id"]}, set(),
+                     "failed")
+
     def shows_no_credential(self):
         files = [self.gateway.output, self.directory / "fhir.errors", *self.gateway.state.glob("queue.db*")]
         if b"s3cret-password" in b"".join(file.read_bytes() for file in files):
@@ -146,5 +203,6 @@ class Requests:
         return {"arrives": self.arrives, "readings": self.has_every_reading, "read-back": self.keeps_the_digits,
                 "people-and-devices": self.knows_people_and_devices, "lost-answer": self.creates_nothing_twice,
                 "one-refused": self.loses_what_is_refused_alone, "patients-by-id": self.takes_ids_of_patients,
+                "images": self.takes_images, "image-refused": self.loses_no_reading_for_an_image,
                 "no-credential-anywhere": self.shows_no_credential,
                 "ends": lambda: expect_equal(self.stop(), 0, "the exit status")}

@@ -84,6 +84,18 @@ WRONG = {
     "another method": ('"method":"POST"', '"method":"PUT"'),
     "an extension of nobody": ("StructureDefinition/CoincidentTimeStampReference", "StructureDefinition/Other"),
     "a value that is no quantity": ('"valueQuantity":{', '"valueRange":{'),
+    "a Media without content": ('"content":{', '"note":{'),
+    "a Media with two": ('"content":{', '"content":[{}],"note":{'),
+    "a member that Media has not": ('"partOf":[', '"derivedFrom":['),
+    "a status of an observation": ('"status":"completed"', '"status":"final"'),
+    "an image of another type": ('"contentType":"image/png"', '"contentType":"image/jpeg"'),
+    "an image without its type": ('"contentType":"image/png",', ""),
+    "a size as a text": ('"size":67', '"size":"67"'),
+    "a size of something else": ('"size":67', '"size":68'),
+    "no base64": ('"data":"iVBOR', '"data":"iV*BOR'),
+    "bytes of another image": ('"data":"iVBORw0KGgoAAAANSUhEUgAAAAE', '"data":"iVBORw0KGgoAAAANSUhEUgAAAAI'),
+    "a hash of something else": ('"hash":"', '"hash":"AAAA'),
+    "an image of no observation": ('"partOf":[{"type":"Observation"', '"partOf":[{"type":"Patient"'),
 }
 
 

@@ -123,7 +123,7 @@ class Server:
     def get(self, path, query):
         if path in self.resources:
             return self.resources[path]
-        if path not in {"Patient", "Device", "Observation"}:
+        if path not in {"Patient", "Device", "Observation", "Media"}:
             raise Refused(404, f"{path} is not here")
         unknown = set(query) - {"identifier"}
         if unknown:
