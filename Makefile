@@ -99,7 +99,7 @@ fuzz:
 	Fuzz/run
 
 # The gateway beside what else does the same; docs/performance.md.
-bench: packages
+bench: release
 	Benchmarks/run
 
 # How many payloads a second `decode -` takes, beside the decoders that others wrote; docs/fuzzing.md.

@@ -1,0 +1,54 @@
+"""What the parts measure with, and the rows that they give."""
+
+import os
+import statistics
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+BUILD = Path(os.environ["BUILD"])
+INGESTD = Path(os.environ["INGESTD"])
+ROUNDS = int(os.environ.get("ROUNDS") or 7)
+
+
+@dataclass
+class Row:
+    """A line of the table."""
+
+    what: str
+    # Medians.
+    ours: float
+    # What is to be reached: of ours / other, or of ours where there is no other; such as "at most 1.3".
+    aim: str
+    other: float | None = None
+    beside: str = ""
+
+    def __str__(self):
+        if self.other is None:
+            return f"| {self.what} | {figure(self.ours)} | | | | {self.aim} |"
+        return (f"| {self.what} | {figure(self.ours)} | {figure(self.other)} | {self.beside} "
+                f"| {figure(self.ours / self.other)} | {self.aim} |")
+
+
+HEADING = "| what | ours | the other | | ours / other | to reach |\n|---|---|---|---|---|---|"
+
+
+def figure(value):
+    """Three digits that count, and no exponent."""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:#.3g}".rstrip(".")
+
+
+def number(*command, **options):
+    """What a program prints as the last word."""
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True, text=True, **options)
+    return float(done.stdout.split()[-1])
+
+
+def beside(ours, others):
+    """The medians of `ours` and of each of `others`, measured in turn, so that the machine is the same to all."""
+    figures = {name: [] for name in ["ours", *others]}
+    for _ in range(ROUNDS):
+        for name, measure in {"ours": ours, **others}.items():
+            figures[name].append(measure())
+    return {name: statistics.median(values) for name, values in figures.items()}
