@@ -80,6 +80,17 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Reliability/Simulator", swiftSettings: strict),
+        // Of Benchmarks; not installed.
+        .executableTarget(
+            name: "queue-benchmark",
+            dependencies: [
+                "IngestKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Benchmarks/Queue", swiftSettings: strict),
         .executableTarget(
             name: "ingestd",
             dependencies: [

@@ -3,12 +3,16 @@
 import os
 import statistics
 import subprocess
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
 BUILD = Path(os.environ["BUILD"])
 INGESTD = Path(os.environ["INGESTD"])
+QUEUE_BENCHMARK = Path(os.environ["QUEUE_BENCHMARK"])
+WORK = Path(os.environ["WORK"])
 ROUNDS = int(os.environ.get("ROUNDS") or 7)
 
 
@@ -37,6 +41,13 @@ HEADING = "| what | ours | the other | | ours / other | to reach |\n|---|---|---
 def figure(value):
     """Three digits that count, and no exponent."""
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:#.3g}".rstrip(".")
+
+
+@contextmanager
+def workspace():
+    """A directory on the disk that is measured, for as long as it is needed."""
+    with tempfile.TemporaryDirectory(dir=WORK) as directory:
+        yield Path(directory)
 
 
 def number(*command, **options):
