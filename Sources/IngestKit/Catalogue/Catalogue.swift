@@ -10,10 +10,13 @@ public struct Catalogue: Sendable, Equatable {
 
     /// By ID, ascending.
     public let models: [PeripheralModel]
+    /// Whether others are in its files that could not be read.
+    let isPartial: Bool
 
     /// - Parameter models: each ID once.
-    init(models: [PeripheralModel]) {
+    init(models: [PeripheralModel], isPartial: Bool = false) {
         self.models = models.sorted { $0.id < $1.id }
+        self.isPartial = isPartial
     }
 
     public subscript(id: Int) -> PeripheralModel? {
@@ -37,6 +40,11 @@ extension Catalogue {
     public static func load(
         path: String = defaultPath, additions: String
     ) throws(ConfigurationError) -> Checked {
+        try collect(path: path, additions: additions).conclude()
+    }
+
+    /// The same with whatever is wrong, for who goes on to the configuration.
+    static func collect(path: String, additions: String) -> CatalogueCollector {
         var collector = CatalogueCollector()
         if CatalogueFiles.exists(path) {
             collector.add(fileAt: path, isOwn: false)
@@ -46,7 +54,7 @@ extension Catalogue {
         for file in CatalogueFiles.additions(in: additions) {
             collector.add(fileAt: file, isOwn: true)
         }
-        return try collector.conclude()
+        return collector
     }
 
     /// One file's models.

@@ -3,7 +3,7 @@ struct CatalogueCollector {
     private var models: [PeripheralModel] = []
     /// Where each ID was first seen.
     private var places: [Int: String] = [:]
-    private var diagnostics: [Diagnostic] = []
+    private(set) var diagnostics: [Diagnostic] = []
 
     /// - Parameter isOwn: whether the operator wrote the file.
     mutating func add(fileAt path: String, isOwn: Bool) {
@@ -31,11 +31,14 @@ struct CatalogueCollector {
         }
     }
 
+    /// The models that could be read.
+    var catalogue: Catalogue { Catalogue(models: models, isPartial: hasErrors) }
+
+    private var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+
     func conclude() throws(ConfigurationError) -> Catalogue.Checked {
-        guard !diagnostics.contains(where: { $0.severity == .error }) else {
-            throw ConfigurationError(diagnostics: diagnostics)
-        }
-        return Catalogue.Checked(catalogue: Catalogue(models: models), warnings: diagnostics)
+        guard !hasErrors else { throw ConfigurationError(diagnostics: diagnostics) }
+        return Catalogue.Checked(catalogue: catalogue, warnings: diagnostics)
     }
 
     private mutating func keep(_ model: PeripheralModel, _ id: NodeReader, path: String, isOwn: Bool) {

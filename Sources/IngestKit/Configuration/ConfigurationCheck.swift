@@ -14,18 +14,16 @@ public struct ConfigurationCheck: Sendable, Equatable {
         host: ConfigurationHost
     ) {
         self.path = path
-        var found: [Diagnostic] = []
+        let models = Catalogue.collect(
+            path: installedCatalogue, additions: Catalogue.additions(besideConfiguration: path))
         do {
-            let models = try Catalogue.load(
-                path: installedCatalogue, additions: Catalogue.additions(besideConfiguration: path))
-            found = models.warnings
             let checked = try Configuration.load(
                 path: path, catalogue: models.catalogue, readableProfiles: readableProfiles, host: host)
-            configuration = checked.configuration
-            diagnostics = found + checked.warnings
+            configuration = models.catalogue.isPartial ? nil : checked.configuration
+            diagnostics = models.diagnostics + checked.warnings
         } catch {
             configuration = nil
-            diagnostics = found + error.diagnostics
+            diagnostics = models.diagnostics + error.diagnostics
         }
     }
 

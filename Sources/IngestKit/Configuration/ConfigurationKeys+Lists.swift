@@ -29,7 +29,9 @@ extension ConfigurationKeys {
                 "Reads it over a link that is encrypted with the keys of a bond only."),
             KeyDescription(
                 "pair", "`manual` or `auto`", default: "`manual`",
-                "Who starts pairing: you, with `ingestd pair`; or the gateway, when a device that needs a bond and has none shows itself in pairing mode."
+                "Who starts pairing: you, with `ingestd pair`; or the gateway, when a device that needs a bond and has none "
+                    + "shows itself in pairing mode. One that is named by `address` and sends under private ones cannot be "
+                    + "known without its bond: pair it anew with `ingestd pair`."
             ),
             KeyDescription(
                 "passkey", "credential", default: "none",
@@ -150,6 +152,8 @@ extension ConfigurationKeys {
     static let typesOfKey: [String: [Configuration.Destination.Kind]] = [
         "format": [.webhook],
         "signing_key": [.webhook],
+        "auth": [.fhir, .junction],
+        "user": [.junction, .validic, .mqtt],
         "patient_system": [.fhir],
         "region": [.junction],
         "environment": [.junction, .validic],

@@ -64,7 +64,7 @@ extension ConfigurationReader {
         destination.caFile = entries["ca_file"]?.absolutePath("a file of certificates")
         // A certificate is no secret: who may read it does not matter.
         destination.clientCertificate = entries["client_certificate"]?.credential()
-        destination.clientKey = credential(entries["client_key"])
+        destination.clientKey = credential(entries["client_key"], isOpened: true)
         destination.proxy = entries["proxy"].flatMap { proxy($0, to: destination.url) }
         checkFiles(entries, destination)
     }
@@ -195,10 +195,15 @@ extension ConfigurationReader {
     }
 
     private func headers(_ reader: NodeReader?) -> [Configuration.Header] {
-        (reader?.pairs() ?? []).compactMap { name, mark, value in
+        var names: Set<String> = []
+        return (reader?.pairs() ?? []).compactMap { name, mark, value in
             // Field names are tokens (RFC 9110 5.6.2); these letters are all that is in use.
             guard TextForm.isName(name, limit: 64) else {
                 log.error(at: mark, key: value.key, "expected the name of a header")
+                return nil
+            }
+            guard names.insert(name.lowercased()).inserted else {
+                log.error(at: mark, key: value.key, "this header stands here twice: case does not count")
                 return nil
             }
             switch name.lowercased() {

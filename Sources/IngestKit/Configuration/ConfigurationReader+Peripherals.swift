@@ -59,6 +59,7 @@ extension ConfigurationReader {
             entries["id"]?.warning(
                 "\(model.name) expects its clock to be set; add `clock: set`, or its times may be wrong")
         }
+        warnOfKeysWithoutEffect(entries, model, requiresBond: requiresBond ?? false)
         return AllowedPeripheral(
             model: model, address: address, alias: alias, subject: owners.subject, users: owners.users,
             subjectSince: owners.since, history: history ?? .all, destinations: selected,
@@ -66,9 +67,26 @@ extension ConfigurationReader {
             key: key?.description, clock: clock ?? .observe)
     }
 
+    private func warnOfKeysWithoutEffect(
+        _ entries: MappingReader, _ model: PeripheralModel, requiresBond: Bool
+    ) {
+        guard BroadcastFormats.named(model.profile) == nil else {
+            for key in ["require_bond", "pair", "passkey", "clock", "history"] {
+                entries[key]?.warning("has no effect: \(model.name) is read from what it broadcasts, without a link")
+            }
+            return
+        }
+        entries["key"]?.warning("has no effect: \(model.name) broadcasts no readings")
+        if !requiresBond, model.bonding != .required, entries["pair"]?.isText("auto") == true {
+            entries["pair"]?.warning("has no effect: \(model.name) needs no bond; add `require_bond: true` to have one")
+        }
+    }
+
     private func model(_ reader: NodeReader) -> PeripheralModel? {
         guard let id = reader.integer(Catalogue.identifiers, "a catalogue ID") else { return nil }
         guard let model = catalogue[id] else {
+            // It may be one of those that could not be read, which is told.
+            guard !catalogue.isPartial else { return nil }
             reader.error("no model of the catalogue has ID \(id); `ingestd peripherals` lists them")
             return nil
         }

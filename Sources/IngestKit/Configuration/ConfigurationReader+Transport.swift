@@ -35,7 +35,7 @@ extension ConfigurationReader {
 
     /// Looks at the keys of signatures too, where this machine has them.
     func signingKey(_ reader: NodeReader?) -> CredentialName? {
-        guard let reader, let name = credential(reader) else { return nil }
+        guard let reader, let name = credential(reader, isOpened: true) else { return nil }
         guard let credentials = host.credentials, credentials.path(of: name) != nil else { return name }
         do {
             _ = try credentials.signingKeys(name)

@@ -27,12 +27,16 @@ struct ConfigurationReader {
         return configuration
     }
 
-    /// A credential; warns when its file can be seen and anybody may read it.
-    func credential(_ reader: NodeReader?) -> CredentialName? {
+    /// A credential; warns when its file is not there, or can be seen and anybody may read it.
+    /// - Parameter isOpened: whether the file is opened later on, which tells whether it is there.
+    func credential(_ reader: NodeReader?, isOpened: Bool = false) -> CredentialName? {
         guard let reader, let name = reader.credential() else { return nil }
         // The directory of systemd is readable for the service alone, whatever the files' modes.
-        if case .path(let path) = name, let mode = host.permissions(path), mode & 0o004 != 0 {
-            reader.warning("\(path) is readable for everybody; chmod o-r it")
+        guard case .path(let path) = name else { return name }
+        if let mode = host.permissions(path) {
+            if mode & 0o004 != 0 { reader.warning("\(path) is readable for everybody; chmod o-r it") }
+        } else if !isOpened {
+            reader.warning("\(path): there is no such file, or you may not see it")
         }
         return name
     }
@@ -41,14 +45,16 @@ struct ConfigurationReader {
         _ root: NodeReader, _ entries: MappingReader?, _ peripherals: [Entry<AllowedPeripheral>],
         _ destinations: [Entry<Configuration.Destination>]
     ) {
-        let list = entries?["peripherals"]
-        if peripherals.isEmpty, list?.items()?.isEmpty ?? true {
+        // What is no mapping, or no list, has been told.
+        guard let entries else { return }
+        let list = entries["peripherals"]
+        if peripherals.isEmpty, list?.isEmptyList ?? true {
             (list ?? root).log.warning(
                 at: (list ?? root).mark, key: "peripherals",
                 "the allow-list is empty, so nothing is read; `ingestd peripherals` lists the models to add")
         }
-        let places = entries?["destinations"]
-        if destinations.isEmpty, places?.items()?.isEmpty ?? true {
+        let places = entries["destinations"]
+        if destinations.isEmpty, places?.isEmptyList ?? true {
             (places ?? root).log.warning(
                 at: (places ?? root).mark, key: "destinations",
                 "there is no destination, so readings are kept and delivered to nobody")

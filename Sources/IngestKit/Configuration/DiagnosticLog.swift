@@ -8,6 +8,8 @@ final class DiagnosticLog {
 
     let path: String
     private var found: [Diagnostic] = []
+    /// Those that are left out.
+    private var left = 0
 
     init(path: String) {
         self.path = path
@@ -24,10 +26,12 @@ final class DiagnosticLog {
     /// In the order of the file.
     var diagnostics: [Diagnostic] {
         // Sorting by offset too keeps the order of discovery where two stand at the same place.
-        found.enumerated().sorted { left, right in
+        let sorted = found.enumerated().sorted { left, right in
             let (a, b) = (left.element, right.element)
             return (a.line ?? 0, a.column ?? 0, left.offset) < (b.line ?? 0, b.column ?? 0, right.offset)
         }.map(\.element)
+        guard left > 0, let severity = sorted.last?.severity else { return sorted }
+        return sorted + [Diagnostic(severity, path: path, message: "and \(left) more, which are not shown")]
     }
 
     /// - Throws: everything found, if any of it is an error.
@@ -41,10 +45,14 @@ final class DiagnosticLog {
     }
 
     private func add(_ severity: Diagnostic.Severity, _ mark: Yams.Mark?, _ key: String?, _ message: String) {
-        guard
-            found.count < Self.limit
-                || severity == .error && !found.contains(where: { $0.severity == .error })
-        else { return }
+        if found.count >= Self.limit {
+            left += 1
+            // Errors decide, and have the room of warnings.
+            guard severity == .error, let last = found.lastIndex(where: { $0.severity == .warning }) else {
+                return
+            }
+            found.remove(at: last)
+        }
         found.append(
             Diagnostic(
                 severity, path: path, line: mark?.line ?? 1, column: mark?.column ?? 1, key: key,

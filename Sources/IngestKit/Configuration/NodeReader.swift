@@ -19,6 +19,12 @@ struct NodeReader {
         return ["", "~", "null"].contains(scalar.string)
     }
 
+    /// Whether it is a list without items.
+    var isEmptyList: Bool { isNull || node.sequence?.isEmpty == true }
+
+    /// Whether exactly this is written here.
+    func isText(_ text: String) -> Bool { node.scalar?.string == text }
+
     func error(_ message: String) {
         log.error(at: mark, key: key.isEmpty ? nil : key, message)
     }
@@ -44,10 +50,13 @@ struct NodeReader {
         }
     }
 
-    static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String { "\"" + shortened(text) + "\"" }
+
+    /// What is written in a file, as it may be shown: a terminal obeys control characters.
+    private static func shortened(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(40)
         let printable = start.map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
-        return "\"" + printable + (start.count < text.unicodeScalars.count ? "…" : "") + "\""
+        return printable + (start.count < text.unicodeScalars.count ? "…" : "")
     }
 }
 
@@ -85,7 +94,8 @@ extension NodeReader {
                 log.error(at: keyNode.mark, key: key.isEmpty ? nil : key, "expected a plain key")
                 return nil
             }
-            let path = key.isEmpty ? scalar.string : "\(key).\(scalar.string)"
+            let name = Self.shortened(scalar.string)
+            let path = key.isEmpty ? name : "\(key).\(name)"
             return (scalar.string, keyNode.mark, NodeReader(node: value, key: path, log: log))
         }
     }

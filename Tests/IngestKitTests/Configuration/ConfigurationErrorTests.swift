@@ -41,6 +41,53 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
         #expect(!rejection.contains("Anna") && !rejection.contains("C0:01"), "\(rejection)")
     }
 
+    /// One value of the wrong kind is one finding, and no empty list.
+    @Test(arguments: [
+        ("peripherals: {id: 1001}\n" + destinations, "1:14: peripherals: expected a list, found a mapping"),
+        (peripherals + "destinations: all\n", "3:15: destinations: expected a list, found \"all\""),
+        ("- peripherals\n", "1:1: expected a mapping, found a list"),
+    ])
+    func aSectionOfTheWrongKindIsToldOnce(text: String, expected: String) throws {
+        #expect(try Samples.findings(text) == ["c.yaml:" + expected])
+    }
+
+    @Test func whatIsLeftOutIsCountedAndErrorsComeBeforeWarnings() throws {
+        let entry = "{id: 1002, address: \"C0:00:00:00:00:%\", key: k}"
+        let warnings = (10..<99).map { entry.replacing("%", with: "\($0)") }.joined(separator: ", ")
+        let errors = (0..<150).map { "wrong\($0): 1" }.joined(separator: "\n")
+        let found = try Samples.findings("peripherals: [\(warnings)]\n\(errors)\n" + destinations)
+        #expect(found.count == 201)
+        #expect(found.count { $0.contains("unknown key") } == 150)
+        #expect(found.last == "c.yaml: and 39 more, which are not shown")
+    }
+
+    @Test func aKeyObeysNoTerminal() throws {
+        let found = try Samples.findings(destinations + peripherals + "\"a\\nb\\e[31m\": 1")
+        #expect(found.count == 1)
+        #expect(found.allSatisfy { !$0.unicodeScalars.contains { $0.properties.generalCategory == .control } })
+    }
+
+    /// What is wrong with a file of models hides nothing that is wrong with the configuration, and
+    /// a model that may stand there is not called missing.
+    @Test func aBadCatalogueHidesNoOtherError() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let models = directory.appending(path: "peripherals.d")
+        try FileManager.default.createDirectory(at: models, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try Data("models: [{id: 12000}]\n".utf8).write(to: models.appending(path: "own.yaml"))
+        let path = directory.appending(path: "c.yaml").path
+        let text = destinations + "peripherals: [{id: 12000}, {id: 1002, adress: x}]\n"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        let check = ConfigurationCheck(
+            path: path, installedCatalogue: "/nowhere/p.yaml", readableProfiles: Profiles.names,
+            host: Samples.host)
+        #expect(check.configuration == nil)
+        let errors = check.diagnostics.filter { $0.severity == .error }.map(\.description)
+        #expect(errors.contains { $0.contains("own.yaml") })
+        #expect(errors.contains { $0.contains("peripherals[1].adress: unknown key; did you mean address?") })
+        #expect(!errors.contains { $0.contains("no model of the catalogue") }, "\(errors)")
+    }
+
     @Test(arguments: [
         ("gatway: {}", "c.yaml:5:1: gatway: unknown key; did you mean gateway?"),
         (
@@ -268,6 +315,10 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
         (
             "type: webhook, url: \"https://a.example\", headers: {Authorization: x}",
             "3:66: destinations[0].headers.Authorization: expected no secrets here; use credential"
+        ),
+        (
+            "type: webhook, url: \"https://a.example\", headers: {X-A: x, x-a: y}",
+            "3:74: destinations[0].headers.x-a: this header stands here twice: case does not count"
         ),
         (
             "type: webhook, url: \"https://a.example\", proxy: \"https://p.example\"",

@@ -48,7 +48,9 @@ import Testing
         #expect(
             checked.warnings.map(\.description) == [
                 "c.yaml:9:9: peripherals[0].id: warning: this version cannot read Generic glucose meter: it knows "
-                    + "no profile glucose"
+                    + "no profile glucose",
+                "c.yaml:20:10: peripherals[1].key: warning: has no effect: Generic blood pressure monitor "
+                    + "broadcasts no readings",
             ])
         #expect(
             configuration.gateway
@@ -90,14 +92,14 @@ import Testing
             destinations:
               - {name: a, type: webhook, url: "http://[::1]:80/x", format: ndjson, gzip: true, headers: {X-Ward: "3"},
                  signing_key: s, ca_file: /etc/ca.pem, client_certificate: c, client_key: /run/closed-secret,
-                 proxy: "http://127.0.0.1:3128", user: u, auth: bearer, order: strict}
-              - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3"}
+                 proxy: "http://127.0.0.1:3128", order: strict}
+              - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3", auth: basic}
               - {name: c, type: junction, user: p, region: eu, environment: sandbox}
               - {name: d, type: validic, api: v1, organization: o, user: p, credential: t, kinds: [glucose, battery]}
               - {name: e, type: spike, url: "https://x.example/cb/a", credential: s,
                  main_callback_url: "https://x.example/cb"}
               - {name: f, type: mqtt, url: "mqtts://broker.example", topic: "wards/{subject}",
-                 status_topic: "status/{gateway}"}
+                 status_topic: "status/{gateway}", user: u}
             """
         let checked = try Samples.parse(text)
         // A blood pressure monitor alone feeds them all.
@@ -112,7 +114,7 @@ import Testing
         #expect(all[0].headers == [.init(name: "X-Ward", value: "3")])
         #expect(all[0].signingKey == .named("s") && all[0].clientCertificate == .named("c"))
         #expect(all[0].clientKey == .path("/run/closed-secret") && all[0].caFile == "/etc/ca.pem")
-        #expect(all[0].proxy == "http://127.0.0.1:3128" && all[0].user == "u" && all[0].auth == "bearer")
+        #expect(all[0].proxy == "http://127.0.0.1:3128" && all[5].user == "u" && all[1].auth == "basic")
         #expect(all[0].isLoopback && !all[1].isLoopback)
         #expect(all[1].patientSystem == "urn:oid:1.2.3")
         #expect(all[2].region == .eu && all[2].environment == .sandbox && all[2].junctionAuth == .signInToken)
@@ -216,6 +218,24 @@ import Testing
             "1:31: peripherals[0].key: warning: /run/open-secret is readable for everybody; chmod o-r it"
         ),
         (
+            "peripherals: [{id: 1002, passkey: /run/no-secret}]",
+            "1:35: peripherals[0].passkey: warning: /run/no-secret: there is no such file, or you may not see it"
+        ),
+        (
+            "peripherals: [{id: 1008, require_bond: true}]",
+            "1:40: peripherals[0].require_bond: warning: has no effect: BTHome sensor is read from what it "
+                + "broadcasts, without a link"
+        ),
+        (
+            "peripherals: [{id: 1002, key: k}]",
+            "1:31: peripherals[0].key: warning: has no effect: Generic thermometer broadcasts no readings"
+        ),
+        (
+            "peripherals: [{id: 1002, pair: auto}]",
+            "1:32: peripherals[0].pair: warning: has no effect: Generic thermometer needs no bond; add "
+                + "`require_bond: true` to have one"
+        ),
+        (
             "peripherals: [{id: 1002, subject_since: 2024-02-29}]",
             "1:41: peripherals[0].subject_since: warning: has no effect without subject or users"
         ),
@@ -254,6 +274,16 @@ import Testing
             destinations: [{name: a, type: webhook, url: "https://x"}]
             """
         #expect(try Samples.findings(text).count == 1)
+    }
+
+    @Test(arguments: [
+        "{id: 1002, pair: auto, require_bond: true}", "{id: 2001, pair: auto}", "{id: 1002, pair: manual}",
+        "{id: 1008, key: k}",
+    ])
+    func whatHasAnEffectIsNoWarning(entry: String) throws {
+        let text = "peripherals: [\(entry)]\ndestinations: [{name: a, type: webhook, url: \"https://x\"}]"
+        let found = try Samples.findings(text)
+        #expect(!found.contains { $0.contains("has no effect") }, "\(found)")
     }
 
     @Test func aKeyOfAnotherTypeIsAWarning() throws {
