@@ -27,6 +27,10 @@ public final class Hooks: Sendable {
     private struct State {
         var programs: Configuration.Hooks
         var told: [Notice: MonotonicInstant] = [:]
+
+        mutating func forget(_ hook: Hook) {
+            told = told.filter { $0.key.hook != hook }
+        }
     }
 
     /// How long a program may run before it is told to end.
@@ -63,7 +67,12 @@ public final class Hooks: Sendable {
 
     /// Takes other programs from now on; those that run are not disturbed.
     public func apply(_ configured: Configuration.Hooks) {
-        state.withLock { $0.programs = configured }
+        state.withLock { state in
+            // What was told of one program says nothing of another.
+            if state.programs.readyToRead != configured.readyToRead { state.forget(.readyToRead) }
+            if state.programs.read != configured.read { state.forget(.read) }
+            state.programs = configured
+        }
     }
 
     /// Has the program of an event run, if it has one. Returns at once.

@@ -121,6 +121,9 @@ import Testing
             }
             hooks.happened(.reading(1001))
             try await programs.started(4).finish(.signalled(11))
+            // Begins when all is done about the one before.
+            hooks.happened(.reading(1001))
+            try await programs.started(5).finish()
             hooks.apply(.init(readyToRead: nil, read: MadeUpPrograms.missing))
             hooks.happened(.reading(1001))
             try await eventually("it is said") { lines.all.count == 2 }
@@ -133,10 +136,23 @@ import Testing
             clock.advance(by: Hooks.reminder)
             hooks.apply(.init(readyToRead: nil, read: "/chime"))
             hooks.happened(.reading(1001))
-            try await programs.started(5).finish(.signalled(11))
+            try await programs.started(6).finish(.signalled(11))
             try await eventually("it is said again") {
                 lines.all.last == "hooks.read: /chime was ended by signal 11"
             }
+        }
+    }
+
+    @Test func whatWasSaidOfOneProgramSaysNothingOfTheNext() async throws {
+        try await withHooks { hooks in
+            hooks.happened(.reading(1001))
+            try await programs.started(1).finish(.exited(status: 3))
+            try await eventually("it is said") { lines.all.count == 1 }
+            hooks.apply(.init(readyToRead: "/beep", read: "/ding"))
+            hooks.happened(.reading(1001))
+            try await programs.started(2).finish(.exited(status: 4))
+            try await eventually("it is said of the other") { lines.all.count == 2 }
+            #expect(lines.all.last == "hooks.read: /ding ended with status 4")
         }
     }
 
