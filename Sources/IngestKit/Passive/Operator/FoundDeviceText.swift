@@ -51,7 +51,10 @@ public struct FoundDeviceText: Sendable {
         if device.isBonded == true {
             words.append("paired")
         } else if needsPairing {
-            words.append("must be paired: with its entry in place, ingestd pair \(target)")
+            // Only the service, with bluetoothd, knows the bonds.
+            let need = device.isBonded == nil ? "must be paired, if it is not yet" : "must be paired"
+            let entry = device.listed == nil ? "with its entry in place, " : ""
+            words.append("\(need): \(entry)ingestd pair \(target)")
         }
         switch device.addressKind {
         case .public, .static: break
@@ -65,9 +68,15 @@ public struct FoundDeviceText: Sendable {
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 
-    private var needsPairing: Bool { device.matches.first?.needsPairing == true }
+    private var needsPairing: Bool { match?.needsPairing == true }
 
-    private var target: String { device.matches.first.map { String($0.id) } ?? "ID" }
+    private var target: String { (device.listed?.id ?? match?.id).map(String.init) ?? "ID" }
+
+    /// The model that it is listed as, else the likeliest.
+    private var match: FoundDevice.Match? {
+        guard let listed = device.listed else { return device.matches.first }
+        return device.matches.first { $0.id == listed.id }
+    }
 
     private var contents: String? {
         var words: [String] = []

@@ -83,6 +83,28 @@ struct FoundDeviceTests {
         #expect(Self.found([0x02, 0x01, 0x06]).matches.isEmpty)
     }
 
+    @Test func theWayToABondIsOfTheModelThatItIsListedAs() {
+        let bonding = Self.model(2040) { $0.bonding = .required }
+        func text(listed id: Int?, isBonded: Bool?) -> String {
+            var heard = AirDevice(
+                address: DeviceAddress.device(1).address, addressType: .random, signal: -61,
+                isConnectable: true, data: Self.advert)
+            heard.listed = id.map { .init(id: $0, alias: nil) }
+            heard.isBonded = isBonded
+            let found = FoundDevice(
+                heard, catalogue: Catalogue(models: [bonding, .sample()]), readableProfiles: ["thermometer"])
+            return FoundDeviceText(found).lines.joined(separator: " ").split(separator: " ").joined(
+                separator: " ")
+        }
+        #expect(text(listed: 2040, isBonded: false).contains("must be paired: ingestd pair 2040"))
+        #expect(!text(listed: 1002, isBonded: false).contains("pair"))
+        #expect(
+            text(listed: nil, isBonded: false)
+                .contains("must be paired: with its entry in place, ingestd pair 2040"))
+        #expect(text(listed: 2040, isBonded: nil).contains("must be paired, if it is not yet"))
+        #expect(!text(listed: 2040, isBonded: true).contains("must be"))
+    }
+
     @Test(arguments: [
         ("Cuff\u{1B}[2J", "Cuff\\u{1b}[2J"), ("a\nb\r", "a\\u{a}b\\u{d}"), ("\u{202E}evil", "\\u{202e}evil"),
         ("z\u{0301}\u{0301}", "z\\u{301}\\u{301}"), ("Fieberthermometer für Ä", "Fieberthermometer für Ä"),
