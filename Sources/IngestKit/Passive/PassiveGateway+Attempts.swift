@@ -13,12 +13,19 @@ struct StandingAttempts {
 
     /// The request's link could not be made.
     mutating func note(_ error: LinkError, for request: PassiveGateway.Request) {
-        guard request.isStanding else { return }
+        guard request.isStanding || request.isDirected else { return }
         switch error {
         case .notReachable: ends[request.device] = .expired
         case .ended(.byGateway): ends[request.device] = .withdrawn
         default: ends[request.device] = .failed
         }
+    }
+}
+
+extension StandingAttempts {
+    /// How the attempt of an operator's read ended, if it came to no link.
+    mutating func takeEnd(of device: DeviceAddress) -> ReadScheduler.AttemptEnd? {
+        ends.removeValue(forKey: device)
     }
 }
 
@@ -42,6 +49,10 @@ extension PassiveGateway {
     /// Whether the link that was made is to be read over; for one that was waited for, tells the
     /// scheduler. One that came while it was withdrawn is not: its task can read no more.
     func isWanted(_ request: Request) -> Bool {
+        if request.isDirected, !startForOperator(request) {
+            attempts.ends[request.device] = .withdrawn
+            return false
+        }
         guard request.isStanding else { return true }
         guard !Task.isCancelled, let actions = scheduler.connected(request.device, at: ports.clock.now) else {
             attempts.ends[request.device] = .withdrawn

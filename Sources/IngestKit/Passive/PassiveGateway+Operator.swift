@@ -17,7 +17,12 @@ extension PassiveGateway {
     func directedDevice(
         of target: PairingTarget
     ) -> (device: DeviceAddress, entry: AllowedPeripheral, adapter: AdapterID)? {
-        for device in scheduler.turns.keys {
+        // Who had no turn for the longest time comes first.
+        let turns = scheduler.turns.sorted { left, right in
+            guard let began = right.value.began else { return false }
+            return left.value.began.map { $0 < began } ?? true
+        }
+        for device in turns.map(\.key) {
             guard let entry = allowList.directed[device.address], entry.isMeant(by: target, device) else {
                 continue
             }
@@ -28,23 +33,29 @@ extension PassiveGateway {
     }
 
     /// Reads a device out of its turn, in the pause that holds. A dry run leaves its debounce as it is.
+    /// - Parameter isDirected: whether nobody has heard it.
+    /// - Returns: nil if it is directed, and was not there.
     func readForOperator(
-        _ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID, _ witness: ReadWitness
-    ) async -> ReadSession.Outcome {
+        _ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID, isDirected: Bool,
+        _ witness: ReadWitness
+    ) async -> ReadSession.Outcome? {
         var request = Request(device: device, entry: entry, adapter: adapter, attempt: 1)
         request.witness = witness
-        if !witness.isDryRun {
-            guard takesReadings else {
-                return .failed("there is no room for readings: ingestd status says why")
-            }
-            let now = ports.clock.now
-            guard !scheduler.readAfterPairing(device, as: entry, over: adapter, at: now).isEmpty else {
-                return .failed("its adapter is in use")
-            }
+        request.isDirected = isDirected
+        guard witness.isDryRun || takesReadings else {
+            return .failed("there is no room for readings: ingestd status says why")
+        }
+        if isDirected {
+            scheduler.turns[device]?.began = ports.clock.now
+        } else if !startForOperator(request) {
+            return .failed("its adapter is in use")
         }
         pairing.readsUnderWay += 1
         let outcome = await read(request)
         pairing.readsUnderWay -= 1
+        if isDirected, let end = attempts.takeEnd(of: device) {
+            return end == .expired ? nil : outcome
+        }
         guard !witness.isDryRun else { return outcome }
         if case .storeUnusable(let error) = outcome {
             unusableStore = error
@@ -59,6 +70,15 @@ extension PassiveGateway {
             scheduler.finished(
                 device, outcome: outcome == .succeeded ? .succeeded : .failed, at: ports.clock.now))
         return outcome
+    }
+
+    /// The device counts as being read from now on, but in a dry run.
+    /// - Returns: whether it may be.
+    func startForOperator(_ request: Request) -> Bool {
+        guard request.witness?.isDryRun == false else { return true }
+        return !scheduler.readAfterPairing(
+            request.device, as: request.entry, over: request.adapter, at: ports.clock.now
+        ).isEmpty
     }
 }
 

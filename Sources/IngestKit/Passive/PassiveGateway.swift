@@ -38,6 +38,8 @@ public actor PassiveGateway {
         let attempt: Int
         /// Whether its link is a standing attempt that waits for the peripheral.
         var isStanding = false
+        /// Whether an operator has it read whom nobody has heard.
+        var isDirected = false
         /// Whether only the device's clock is to be set.
         var isForClock = false
         /// The operator who asked for it and looks on.

@@ -152,17 +152,22 @@ struct ServiceOptions: ParsableArguments {
 
     var isNamed: Bool { path != Configuration.defaultPath }
 
-    /// Where the service listens. A configuration that cannot be read is no obstacle: the installed
-    /// service is at its usual place. One that was named and is not there is another one than was meant.
+    /// Where the service listens. That the installed configuration cannot be read is no obstacle: the installed
+    /// service is at its usual place. One that was named and cannot be read may be of another service.
     func socket() throws(CommandFailure) -> String {
         if isNamed, !FileManager.default.fileExists(atPath: path) {
             throw CommandFailure(.configuration, "\(path): there is no such file, or you may not see it")
         }
         let environment = ProcessInfo.processInfo.environment
-        let check = ConfigurationCheck(
-            path: path, readableProfiles: Profiles.names, host: .current(environment: environment))
-        return ControlSocket.find(
-            configuration: check.configuration, isNamed: isNamed, environment: environment)
+        // Its files of keys and certificates are the service's to read.
+        let configuration =
+            isNamed
+            ? try configuration(environment: environment)
+            : ConfigurationCheck(
+                path: path, readableProfiles: Profiles.names,
+                host: .current(environment: environment, fileSeverity: .warning)
+            ).configuration
+        return ControlSocket.find(configuration: configuration, isNamed: isNamed, environment: environment)
     }
 
     /// The same, where the command cannot do without it.

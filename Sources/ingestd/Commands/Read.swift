@@ -8,8 +8,8 @@ struct Read: AsynchronousCommand {
         abstract: "Read a device of the allow-list once, and show what it gives.",
         discussion: """
             Waits until the device shows itself, also one that was read a moment ago, and shows each reading \
-            before it is queued. With --dry-run nothing is queued, confirmed to the device or remembered, so that \
-            the device gives the reading again. Prints measured values. The running service does it; its passive \
+            before it is queued. With --dry-run nothing is queued, confirmed to the device or remembered: a device \
+            that waits for the confirmation gives the reading again, one that does not may not. Prints measured values. The running service does it; its passive \
             reading waits meanwhile. Ctrl-C stops it.
             """)
 

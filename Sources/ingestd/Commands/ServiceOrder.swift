@@ -14,10 +14,12 @@ enum ServiceOrder {
         let client = ControlClient(path: path)
         let result: Result<Void, any Error>
         var hasBegun = false
+        // From here on: an order that has begun must be stopped, and not only left.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         do {
             let id = try await begin(client)
             hasBegun = true
-            result = .success(try await follow(id, by: client, show))
+            result = .success(try await follow(id, by: client, until: signals, show))
         } catch ControlClient.Failure.noService where hasBegun {
             result = .failure(CommandFailure(.broken, path: path))
         } catch let failure as ControlClient.Failure {
@@ -31,12 +33,13 @@ enum ServiceOrder {
     }
 
     private static func follow(
-        _ id: String, by client: ControlClient, _ show: @escaping @Sendable (OperatorStep) throws -> Void
+        _ id: String, by client: ControlClient, until signals: UnixSignalsSequence,
+        _ show: @escaping @Sendable (OperatorStep) throws -> Void
     ) async throws {
         let isInterrupted = Flag()
         try await withThrowingTaskGroup { group in
             group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                for await _ in signals {
                     isInterrupted.value.withLock { $0 = true }
                     try? await client.cancelOrder(id)
                     throw CommandFailure(.interrupted, "stopped")

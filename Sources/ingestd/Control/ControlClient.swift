@@ -169,7 +169,8 @@ extension ExitStatus {
         case "bad-target": self = .usage
         case "no-keeper", "adapter-unavailable", "unreachable", "no-adapter", "not-seen": self = .unavailable
         case "busy", "reading-under-way", "not-heard", "not-reachable", "other-device", "timed-out",
-            "cancelled", "read-failed", "no-bond", "store-error", "another-user", "no-time", EntryDesk.noRoom:
+            "cancelled", "read-failed", "no-bond", "store-error", "unknown-order", "unknown-pairing",
+            "another-user", "no-time", EntryDesk.noRoom:
             self = .tryAgain
         default: self = .badData
         }

@@ -121,4 +121,39 @@ struct DirectedAdvertisingTests {
         #expect(confirmed[Self.ordinary(2).address] == 10)
         #expect(!events.contains("read-failed"))
     }
+
+    /// Runs a gateway that has its bond, and an operator's read of it when the first passive one is over.
+    private static func readByOperator(
+        every pause: Duration, timeout: Duration, _ body: ([OperatorStep], Duration, GatewayBench) async throws -> Void
+    ) async throws {
+        let setup = GatewayBench.Setup(
+            peripheral: { loop, _ in peripheral(directed, every: pause, isDirected: true, loop) },
+            profile: "thermometer", quirks: [.directedAdvertising])
+        try await GatewayBench.run(setup) { bench in
+            await bench.gateway.hold(directed, to: RadioBench.address)
+            try await bench.advance(until: "disconnected")
+            let start = bench.clock.now
+            let read = OperatorRead(target: .model(1), timeout: timeout, isDryRun: false)
+            let steps = try await bench.follow(.read(read))
+            try await body(steps, bench.clock.now.since(start), bench)
+        }
+    }
+
+    @Test func anOperatorsReadWaitsForItThroughManyAttempts() async throws {
+        try await Self.readByOperator(every: .seconds(200), timeout: .seconds(600)) { steps, time, bench in
+            #expect(steps.map(\.step).filter { $0 != .readingUnderWay } == [.waiting, .waiting, .record, .done])
+            #expect(time > .seconds(150))
+            #expect(bench.count(of: "read-failed") == 0)
+            #expect(bench.noted.committed.all.count == 2)
+        }
+    }
+
+    @Test func anOperatorsReadOfOneThatDoesNotComeEndsWithoutAFailedRead() async throws {
+        try await Self.readByOperator(every: .seconds(4_000), timeout: .seconds(60)) { steps, time, bench in
+            #expect(steps.map(\.step).filter { $0 != .readingUnderWay } == [.waiting, .waiting, .failed])
+            #expect(steps.last?.reason == "not-seen")
+            #expect(time < .seconds(100))
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
 }

@@ -91,6 +91,17 @@ struct OperatorReadTests {
         }
     }
 
+    @Test func whatIsGivenOnceIsNotReadInADryRun() async throws {
+        var setup = Self.cuff(.init())
+        setup.quirks = [.subscribeOnlyToRead]
+        try await GatewayBench.run(setup) { bench in
+            let steps = try await bench.readByOperator(isDryRun: true)
+            #expect(steps.map(\.step) == [.waiting, .failed])
+            #expect(steps.last?.reason == "given-once")
+            #expect(await bench.peripheral.traces.isEmpty)
+        }
+    }
+
     @Test func aDryRunSetsNoClock() async throws {
         let entry = GatewayBench.Entry(clock: .set)
         var setup = Self.cuff(entry)

@@ -1,7 +1,9 @@
 /// A scan or a read that was taken up: its steps, for the operator's side, which polls them.
 actor OperatorJob {
-    /// Steps that one poll brings at most, so that the answer stays within its bound.
+    /// Steps, and octets of their records, that one poll brings at most: the answer has a bound of 1 MiB. One record
+    /// is far smaller than these.
     private static let mostAtOnce = 100
+    private static let mostOctetsAtOnce = 256 << 10
 
     nonisolated let id: String
     private let clock: any GatewayClock
@@ -47,7 +49,13 @@ actor OperatorJob {
             await change(before: deadline)
         }
         lastPoll = clock.now
-        return Array(steps.filter { $0.number > after }.prefix(Self.mostAtOnce))
+        var octets = 0
+        let next = steps.filter { $0.number > after }.prefix(Self.mostAtOnce)
+        let end = next.firstIndex { step in
+            octets += step.record?.utf8.count ?? 0
+            return octets > Self.mostOctetsAtOnce
+        }
+        return Array(next.prefix(upTo: max(end ?? next.endIndex, min(next.endIndex, 1))))
     }
 
     /// Returns when the operator's side has got every step so far, or when `timeout` has passed.

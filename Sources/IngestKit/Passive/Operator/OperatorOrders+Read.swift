@@ -9,33 +9,43 @@ extension OperatorOrders {
     private static let mostFailures = 3
     /// Between two of them.
     private static let backOff = Duration.seconds(2)
-    /// Readings that are shown; the memory of a meter may hold more.
+    /// Readings that are shown, and octets of their records; the memory of a meter may hold more.
     static let mostShown = 1_000
+    fileprivate static let mostShownOctets = 4 << 20
+    /// An advert that waited for longer says nothing of who is there now.
+    private static let advertAge = Duration.seconds(3)
 
     private struct Candidate: Sendable {
         let device: DeviceAddress
         let entry: AllowedPeripheral
         let adapter: AdapterID
+        /// Whether nobody has heard it: it shows itself to its central alone.
+        let isDirected: Bool
+
+        var step: OperatorStep {
+            let name = "\(entry.model.name) at \(device.address)"
+            return isDirected
+                ? OperatorStep(.waiting, "Waiting for \(name), which shows itself to this box alone.")
+                : OperatorStep(.reading, "Reading \(name).")
+        }
     }
 
     private enum Input: Sendable {
-        case heard(Advertisement, AllowedPeripheral)
+        case heard(Advertisement, at: MonotonicInstant)
         case tick
     }
 
     func read(_ read: OperatorRead, _ job: OperatorJob) async {
         let list = await gateway.allowList
+        let clock = ports.clock
         let (inputs, input) = AsyncStream.makeStream(
             of: Input.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
         await gateway.beginPairing { advertisement in
-            if let entry = list.match(advertisement), entry.broadcastFormat == nil,
-                entry.isMeant(by: read.target, advertisement.device)
-            {
-                input.yield(.heard(advertisement, entry))
+            if Self.entry(of: advertisement, in: list, read.target) != nil {
+                input.yield(.heard(advertisement, at: clock.now))
             }
             return false
         }
-        let clock = ports.clock
         let ticks = Task {
             repeat { input.yield(.tick) } while (try? await clock.sleep(for: Self.pace)) != nil
         }
@@ -62,20 +72,36 @@ extension OperatorOrders {
         await job.add(OperatorStep(.waiting, "Waiting for the device, \(seconds) s at most."))
         var failures = 0
         var notBefore = ports.clock.now
+        var awaited: DeviceAddress?
         for await input in inputs {
+            // What came before it was stopped is in the stream still.
+            if Task.isCancelled { break }
             let now = ports.clock.now
             guard now >= notBefore, let candidate = await candidate(input, read.target) else {
                 if now >= end { return await notSeen(seconds) }
                 continue
             }
-            device = candidate.device
-            await job.add(
-                OperatorStep(
-                    .reading, "Reading \(candidate.entry.model.name) at \(candidate.device.address)."))
+            if read.isDryRun, candidate.entry.model.has(.subscribeOnlyToRead) {
+                return OperatorStep(
+                    .failed,
+                    "\(candidate.entry.model.name) gives a reading once only, so a dry run could lose it: "
+                        + "read it without --dry-run", reason: "given-once")
+            }
+            if !candidate.isDirected || awaited != candidate.device {
+                await job.add(candidate.step)
+            }
             let view = ReadView(job: job, isDryRun: read.isDryRun, showing: Self.showing)
             let outcome = await gateway.readForOperator(
-                candidate.device, as: candidate.entry, over: candidate.adapter, view.witness)
+                candidate.device, as: candidate.entry, over: candidate.adapter,
+                isDirected: candidate.isDirected, view.witness)
             if Task.isCancelled { break }
+            guard let outcome else {
+                // It was not there, which is no failure: nobody had heard it.
+                awaited = candidate.device
+                if ports.clock.now >= end { return await notSeen(seconds) }
+                continue
+            }
+            device = candidate.device
             switch await view.verdict(outcome, candidate.entry) {
             case .done(let step), .failed(let step): return step
             case .tryAgain(let step):
@@ -102,13 +128,27 @@ extension OperatorOrders {
     /// Who is to be read now: who was heard over an adapter that may read it, or who no scan reports.
     private func candidate(_ input: Input, _ target: PairingTarget) async -> Candidate? {
         switch input {
-        case .heard(let advertisement, let entry):
-            guard await gateway.mayRead(advertisement.device, over: advertisement.adapter) else { return nil }
-            return Candidate(device: advertisement.device, entry: entry, adapter: advertisement.adapter)
+        case .heard(let advertisement, let instant):
+            // The list may have changed since the read began.
+            guard ports.clock.now.since(instant) <= Self.advertAge,
+                let entry = Self.entry(of: advertisement, in: await gateway.allowList, target),
+                await gateway.mayRead(advertisement.device, over: advertisement.adapter)
+            else { return nil }
+            return Candidate(
+                device: advertisement.device, entry: entry, adapter: advertisement.adapter, isDirected: false)
         case .tick:
             guard let (device, entry, adapter) = await gateway.directedDevice(of: target) else { return nil }
-            return Candidate(device: device, entry: entry, adapter: adapter)
+            return Candidate(device: device, entry: entry, adapter: adapter, isDirected: true)
         }
+    }
+
+    private static func entry(
+        of advertisement: Advertisement, in list: AllowList, _ target: PairingTarget
+    ) -> AllowedPeripheral? {
+        guard let entry = list.match(advertisement), entry.broadcastFormat == nil,
+            entry.isMeant(by: target, advertisement.device)
+        else { return nil }
+        return entry
     }
 }
 
@@ -124,7 +164,9 @@ private actor ReadView {
     private let job: OperatorJob
     private let isDryRun: Bool
     private let showing: Duration
+    private var given = 0
     private var shown = 0
+    private var octets = 0
     private var added = 0
     private var known = 0
     private var hasHungUp = false
@@ -142,13 +184,19 @@ private actor ReadView {
     }
 
     private func show(_ readings: [ReadWitness.Shown]) async {
-        for reading in readings.prefix(max(0, OperatorOrders.mostShown - shown)) {
+        given += readings.count
+        for reading in readings {
+            let json = reading.record.json
+            guard shown < OperatorOrders.mostShown,
+                octets + json.utf8.count <= OperatorOrders.mostShownOctets
+            else { break }
+            shown += 1
+            octets += json.utf8.count
             var step = OperatorStep(.record)
-            step.record = reading.record.json
+            step.record = json
             step.error = reading.decodeError
             await job.add(step)
         }
-        shown += readings.count
         await job.taken(within: showing)
     }
 
@@ -170,9 +218,10 @@ private actor ReadView {
         case .succeeded: return .done(OperatorStep(.done, summary))
         case .failed where isDryRun && hasHungUp: return .done(OperatorStep(.done, summary))
         case .failed(let words):
-            let step = OperatorStep(.failed, "the read failed: \(words)", reason: "read-failed")
+            let text = "the read failed: \(words)" + (added + known > 0 ? ". \(counts)" : "")
+            let step = OperatorStep(.failed, text, reason: "read-failed")
             // What was shown is not shown again.
-            return shown > 0 ? .failed(step) : .tryAgain(step)
+            return given > 0 ? .failed(step) : .tryAgain(step)
         case .refused:
             return .failed(
                 OperatorStep(
@@ -184,17 +233,21 @@ private actor ReadView {
         }
     }
 
+    private var counts: String { "Queued: \(added) new, \(known) known already." }
+
     private var summary: String {
         var words: [String] = []
         if isDryRun {
             words.append("Dry run: nothing was queued or confirmed, and no mark was moved.")
-            if shown == 0 {
+            if given == 0 {
                 words.append("It gave no whole reading before the first thing that wants to be confirmed.")
+            } else if !hasHungUp {
+                words.append("Nothing that it gave wants to be confirmed, so it may not give it again.")
             }
         } else {
-            words.append("Queued: \(added) new, \(known) known already.")
+            words.append(counts)
         }
-        let hidden = shown - OperatorOrders.mostShown
+        let hidden = given - shown
         if hidden > 0 { words.append("\(hidden) more are not shown.") }
         return words.joined(separator: " ")
     }

@@ -98,7 +98,7 @@ extension ReadSession {
         await witness.show(
             drafts.map { .init(record: $0.record, decodeError: $0.submission.decodeError) })
         // Whoever stops the read now leaves it in the device.
-        if isStopping { throw .link(.ended(.byGateway)) }
+        if isStopping || Task.isCancelled { throw .link(.ended(.byGateway)) }
     }
 
     func storeFailure(_ error: any Error) -> SessionError {
