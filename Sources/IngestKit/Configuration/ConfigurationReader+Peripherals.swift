@@ -72,13 +72,17 @@ extension ConfigurationReader {
     ) {
         guard BroadcastFormats.named(model.profile) == nil else {
             for key in ["require_bond", "pair", "passkey", "clock", "history"] {
-                entries[key]?.warning("has no effect: \(model.name) is read from what it broadcasts, without a link")
+                entries[key]?.warning(
+                    "has no effect: \(model.name) is read from what it broadcasts, "
+                        + "without a link")
             }
             return
         }
         entries["key"]?.warning("has no effect: \(model.name) broadcasts no readings")
         if !requiresBond, model.bonding != .required, entries["pair"]?.isText("auto") == true {
-            entries["pair"]?.warning("has no effect: \(model.name) needs no bond; add `require_bond: true` to have one")
+            entries["pair"]?.warning(
+                "has no effect: \(model.name) needs no bond; add `require_bond: true` "
+                    + "to have one")
         }
     }
 

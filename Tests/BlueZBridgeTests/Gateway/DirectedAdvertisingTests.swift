@@ -124,7 +124,8 @@ struct DirectedAdvertisingTests {
 
     /// Runs a gateway that has its bond, and an operator's read of it when the first passive one is over.
     private static func readByOperator(
-        every pause: Duration, timeout: Duration, _ body: ([OperatorStep], Duration, GatewayBench) async throws -> Void
+        every pause: Duration, timeout: Duration,
+        _ body: ([OperatorStep], Duration, GatewayBench) async throws -> Void
     ) async throws {
         let setup = GatewayBench.Setup(
             peripheral: { loop, _ in peripheral(directed, every: pause, isDirected: true, loop) },
@@ -141,7 +142,8 @@ struct DirectedAdvertisingTests {
 
     @Test func anOperatorsReadWaitsForItThroughManyAttempts() async throws {
         try await Self.readByOperator(every: .seconds(200), timeout: .seconds(600)) { steps, time, bench in
-            #expect(steps.map(\.step).filter { $0 != .readingUnderWay } == [.waiting, .waiting, .record, .done])
+            #expect(
+                steps.map(\.step).filter { $0 != .readingUnderWay } == [.waiting, .waiting, .record, .done])
             #expect(time > .seconds(150))
             #expect(bench.count(of: "read-failed") == 0)
             #expect(bench.noted.committed.all.count == 2)

@@ -64,7 +64,8 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
     @Test func aKeyObeysNoTerminal() throws {
         let found = try Samples.findings(destinations + peripherals + "\"a\\nb\\e[31m\": 1")
         #expect(found.count == 1)
-        #expect(found.allSatisfy { !$0.unicodeScalars.contains { $0.properties.generalCategory == .control } })
+        #expect(
+            found.allSatisfy { !$0.unicodeScalars.contains { $0.properties.generalCategory == .control } })
     }
 
     /// What is wrong with a file of models hides nothing that is wrong with the configuration, and
