@@ -278,8 +278,9 @@ struct QueueSalvage {
 extension Row {
     /// A value of a row that may not be what was written; nil where it is of another type, or missing.
     func intact<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
-        guard hasColumn(column) else { return nil }
-        return Value.fromDatabaseValue(self[column] as DatabaseValue)
+        // One look for the name, which GRDB compares with those of all columns.
+        guard let value = self[column] as (any DatabaseValueConvertible)? else { return nil }
+        return Value.fromDatabaseValue(value.databaseValue)
     }
 
     /// A value that every row of the table has.

@@ -212,7 +212,7 @@ extension SQLiteRecordStore {
         var items: [StoredBatch.Item] = []
         for position in positions {
             let record = try Row.fetchOne(
-                db, sql: "SELECT * FROM record WHERE position = ?", arguments: [position])
+                try db.cachedStatement(sql: "SELECT * FROM record WHERE position = ?"), arguments: [position])
             if let record, let item = try Self.item(record, at: position, for: request.destination, db) {
                 items.append(item)
             } else {

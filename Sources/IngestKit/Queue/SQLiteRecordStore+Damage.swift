@@ -25,7 +25,8 @@ extension SQLiteRecordStore {
 
     /// Whether a record fails its checksum.
     static func isDamaged(sequence: Int64, _ db: Database) throws -> Bool {
-        let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [sequence])
+        let row = try Row.fetchOne(
+            try db.cachedStatement(sql: "SELECT * FROM record WHERE seq = ?"), arguments: [sequence])
         return row.map { !isIntact($0) } ?? true
     }
 

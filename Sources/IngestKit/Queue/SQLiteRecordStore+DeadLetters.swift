@@ -74,7 +74,8 @@ extension SQLiteRecordStore {
         ofRecord sequence: Int64, for destination: String, _ db: Database
     ) throws -> String? {
         try String.fetchOne(
-            db, sql: "SELECT subject FROM assignment WHERE record_seq = ? AND destination = ?",
+            try db.cachedStatement(
+                sql: "SELECT subject FROM assignment WHERE record_seq = ? AND destination = ?"),
             arguments: [sequence, destination])
     }
 

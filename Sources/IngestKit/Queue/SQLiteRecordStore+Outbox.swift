@@ -10,8 +10,7 @@ extension SQLiteRecordStore {
     /// Puts an event into the outbox, under the next number, in the transaction that it tells of.
     static func append(_ event: Event, _ db: Database) throws {
         let sequence = try next("event", db)
-        try db.execute(
-            sql: "INSERT INTO outbox (sequence, entry) VALUES (?, ?)",
+        try db.cachedStatement(sql: "INSERT INTO outbox (sequence, entry) VALUES (?, ?)").execute(
             arguments: [sequence, event.entry(sequence: sequence).stored])
     }
 

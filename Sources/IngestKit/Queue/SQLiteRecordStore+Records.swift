@@ -44,7 +44,8 @@ extension SQLiteRecordStore: RecordStore {
             for record in records {
                 // A record that is frozen already may be on its way: it stays as it is.
                 let row = try Row.fetchOne(
-                    db, sql: "SELECT * FROM record WHERE id = ? AND frozen = 0 AND NOT released",
+                    try db.cachedStatement(
+                        sql: "SELECT * FROM record WHERE id = ? AND frozen = 0 AND NOT released"),
                     arguments: [record.id.text])
                 guard let row else { continue }
                 let body = record.json
@@ -52,12 +53,12 @@ extension SQLiteRecordStore: RecordStore {
                 let checksum = Self.checksum(
                     id: record.id.text, kind: record.kind.rawValue, payload: Data(record.raw.bytes),
                     body: body, undated: undated, route: RecordRoute(row))
-                try db.execute(
-                    sql: "UPDATE record SET body = ?, checksum = ?, undated = ?, released = ? WHERE seq = ?",
-                    arguments: [
-                        body, checksum, undated, (undated == nil ? Release.open : .waiting).rawValue,
-                        row["seq"] as Int64,
-                    ])
+                try db.cachedStatement(
+                    sql: "UPDATE record SET body = ?, checksum = ?, undated = ?, released = ? WHERE seq = ?"
+                ).execute(arguments: [
+                    body, checksum, undated, (undated == nil ? Release.open : .waiting).rawValue,
+                    row["seq"] as Int64,
+                ])
                 if undated == nil {
                     try Self.freeze(sequence: row["seq"], availableAt: now, db)
                 } else {
@@ -155,11 +156,11 @@ extension SQLiteRecordStore: RecordStore {
     ) throws -> RecordID? {
         let record = submission.record
         let known = try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM record WHERE id = :id)
-                    OR EXISTS (SELECT 1 FROM retired WHERE id = :id)
-                """,
+            try db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM record WHERE id = :id)
+                        OR EXISTS (SELECT 1 FROM retired WHERE id = :id)
+                    """),
             arguments: ["id": record.id.text])
         if known == true { return record.id }
         if case .storedUndated(let ordinal) = submission.repetition {
@@ -182,7 +183,7 @@ extension SQLiteRecordStore: RecordStore {
         }
         guard submission.repetition == .undatedIndication(isFirstOnLink: true) else { return nil }
         let row = try Row.fetchOne(
-            db, sql: "SELECT * FROM unconfirmed WHERE address = ?",
+            try db.cachedStatement(sql: "SELECT * FROM unconfirmed WHERE address = ?"),
             arguments: [record.device.address.description])
         guard let row, row["boot_id"] == bootID, row["payload"] == Data(record.raw.bytes),
             row["characteristic"] == record.raw.characteristicText
@@ -202,35 +203,35 @@ extension SQLiteRecordStore: RecordStore {
         let route = RecordRoute(
             peripheralID: record.device.peripheralID, alias: record.device.alias,
             destinations: submission.destinations?.joined(separator: "\n"))
-        try db.execute(
+        try db.cachedStatement(
             sql: """
                 INSERT INTO record (id, kind, peripheral_id, address, alias, characteristic, payload,
                     body, destinations, committed_ns, checksum, device_sequence, undated_payload,
                     boot_id, received_ns, undated, is_singular)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                record.id.text, record.kind.rawValue, route.peripheralID,
-                record.device.address.description, route.alias,
-                record.raw.characteristicText, payload, body, route.destinations, wallNanoseconds,
-                checksum(
-                    id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body,
-                    undated: undated, route: route),
-                record.sequence, submission.repetition.isStoredUndated ? payload : nil,
-                bootID, Int64(clamping: submission.received.nanoseconds), undated,
-                submission.repetition.isSingular,
-            ])
+                """
+        ).execute(arguments: [
+            record.id.text, record.kind.rawValue, route.peripheralID,
+            record.device.address.description, route.alias,
+            record.raw.characteristicText, payload, body, route.destinations, wallNanoseconds,
+            checksum(
+                id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body,
+                undated: undated, route: route),
+            record.sequence, submission.repetition.isStoredUndated ? payload : nil,
+            bootID, Int64(clamping: submission.received.nanoseconds), undated,
+            submission.repetition.isSingular,
+        ])
         if case .undatedIndication = submission.repetition {
-            try db.execute(
+            try db.cachedStatement(
                 sql: """
                     INSERT OR REPLACE INTO unconfirmed
                         (address, record_id, characteristic, payload, boot_id, received_ns)
                     VALUES (?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    record.device.address.description, record.id.text, record.raw.characteristicText,
-                    payload, bootID, Int64(clamping: submission.received.nanoseconds),
-                ])
+                    """
+            ).execute(arguments: [
+                record.device.address.description, record.id.text, record.raw.characteristicText,
+                payload, bootID, Int64(clamping: submission.received.nanoseconds),
+            ])
         }
         if record.kind == .undecoded {
             try append(
@@ -245,12 +246,12 @@ extension SQLiteRecordStore: RecordStore {
     /// Gives a record its place in the order of delivery, if it is to be delivered at all.
     static func freeze(sequence: Int64, availableAt: MonotonicInstant, _ db: Database) throws {
         let kind = try String.fetchOne(
-            db, sql: "SELECT kind FROM record WHERE seq = ?", arguments: [sequence])
+            try db.cachedStatement(sql: "SELECT kind FROM record WHERE seq = ?"), arguments: [sequence])
         let position: Int64? =
             kind == RecordKind.undecoded.rawValue ? nil : try next("position", db)
-        try db.execute(
-            sql: "UPDATE record SET frozen = 1, position = ?, available_ns = ? WHERE seq = ?",
-            arguments: [position, Int64(clamping: availableAt.nanoseconds), sequence])
+        try db.cachedStatement(
+            sql: "UPDATE record SET frozen = 1, position = ?, available_ns = ? WHERE seq = ?"
+        ).execute(arguments: [position, Int64(clamping: availableAt.nanoseconds), sequence])
     }
 }
 

@@ -189,7 +189,8 @@ public final class SQLiteRecordStore: Sendable {
     /// The next number of a counter that never goes back.
     static func next(_ counter: String, _ db: Database) throws -> Int64 {
         let value = try Int64.fetchOne(
-            db, sql: "UPDATE counter SET value = value + 1 WHERE name = ? RETURNING value",
+            try db.cachedStatement(
+                sql: "UPDATE counter SET value = value + 1 WHERE name = ? RETURNING value"),
             arguments: [counter])
         // The row is made with the schema.
         guard let value else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
