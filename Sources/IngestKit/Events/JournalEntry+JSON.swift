@@ -13,9 +13,8 @@ extension JournalEntry {
 
     /// Reads what `stored` wrote; nil for anything else.
     init?(stored text: String) {
-        guard let values = try? JSONDecoder().decode([String: String].self, from: Data(text.utf8)),
-            let name = values[EventField.event.rawValue], let messageID = values["MESSAGE_ID"],
-            let message = values["MESSAGE"],
+        guard let values = Self.members(of: text), let name = values[EventField.event.rawValue],
+            let messageID = values["MESSAGE_ID"], let message = values["MESSAGE"],
             let priority = values["PRIORITY"].flatMap({ Int($0) }).flatMap(EventPriority.init(rawValue:))
         else { return nil }
         self.init(
@@ -23,6 +22,26 @@ extension JournalEntry {
             fields: EventField.allCases.compactMap { field in
                 values[field.rawValue].map { (field, $0) }
             })
+    }
+
+    /// The members of what `stored` wrote: an object of strings alone. Without escapes, as most are, its quotation
+    /// marks tell them apart, in a fraction of the time that a decoder takes.
+    private static func members(of text: String) -> [String: String]? {
+        guard !text.utf8.contains(UInt8(ascii: "\\")) else {
+            return try? JSONDecoder().decode([String: String].self, from: Data(text.utf8))
+        }
+        let parts = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+        // { name : value , name : value }
+        guard parts.count % 4 == 1, let last = parts.last, Substring(last) == "}" else { return nil }
+        var members: [String: String] = [:]
+        for member in stride(from: 1, to: parts.count - 1, by: 4) {
+            let separator = member == 1 ? "{" : ","
+            guard Substring(parts[member - 1]) == separator, Substring(parts[member + 1]) == ":" else {
+                return nil
+            }
+            members[String(Substring(parts[member]))] = String(Substring(parts[member + 2]))
+        }
+        return members
     }
 
     private func object(startingWith first: [(String, String)]) -> String {

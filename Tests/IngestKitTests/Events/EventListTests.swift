@@ -111,6 +111,27 @@ import Testing
         #expect(event.entry()[.sequence] == nil)
     }
 
+    @Test func wordsOutliveTheOutboxWhateverTheyHold() {
+        for words in [#"a "quoted" \ word"#, #"":""#, "a\nb", "", "µ"] {
+            let entry = Event.storeError(error: words).entry(sequence: 7)
+            #expect(JournalEntry(stored: entry.stored) == entry)
+        }
+    }
+
+    @Test func whatIsNotAStoredEntryIsNone() {
+        let text = Event.storeError(error: "reason").entry(sequence: 7).stored
+        #expect(JournalEntry(stored: text) != nil)
+        for cut in 0..<text.utf8.count {
+            let (beginning, end) = (text.utf8.prefix(cut), text.utf8.dropFirst(cut))
+            #expect(JournalEntry(stored: String(Substring(beginning))) == nil)
+            #expect(cut == 0 || JournalEntry(stored: String(Substring(end))) == nil)
+        }
+        for (mark, other) in [(":", ";"), (",", ":"), ("{", ","), ("}", ",")] {
+            #expect(JournalEntry(stored: text.replacing(mark, with: other)) == nil, "\(mark)")
+        }
+        #expect(JournalEntry(stored: text.replacing("\"7\"", with: "7")) == nil)
+    }
+
     @Test func broadcastsThatCannotBeUsedHaveNoRecord() {
         let event = Event.decodeError(
             recordID: nil, PeripheralReference(peripheralID: 1008, alias: nil), error: "reason")
