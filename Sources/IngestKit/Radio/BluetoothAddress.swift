@@ -4,6 +4,9 @@ public struct BluetoothAddress: Hashable, Sendable {
     /// The address as a number, 0 to 2^48 - 1; the first octet in writing is the most significant.
     public let value: UInt64
 
+    /// Six octets of two digits, with colons between.
+    private static let writtenLength = 17
+
     /// - Parameter value: only its lower 48 bits count.
     public init(value: UInt64) {
         self.value = value & 0xFFFF_FFFF_FFFF
@@ -11,15 +14,20 @@ public struct BluetoothAddress: Hashable, Sendable {
 
     /// Reads `F1:F1:F1:F1:F1:F1`, in upper or lower case; nil for anything else.
     public init?(_ text: some StringProtocol) {
-        let octets = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard octets.count == 6 else { return nil }
         var value: UInt64 = 0
-        for octet in octets {
-            guard octet.utf8.count == 2, octet.utf8.allSatisfy(\.isHexDigit),
-                let number = UInt64(octet, radix: 16)
-            else { return nil }
-            value = value << 8 | number
+        var count = 0
+        for byte in text.utf8 {
+            // Each third one is a colon.
+            if count % 3 == 2 {
+                guard byte == UInt8(ascii: ":") else { return nil }
+            } else {
+                guard let digit = Hex.digit(byte) else { return nil }
+                value = value << 4 | UInt64(digit)
+            }
+            count += 1
+            guard count <= Self.writtenLength else { return nil }
         }
+        guard count == Self.writtenLength else { return nil }
         self.value = value
     }
 }
@@ -27,10 +35,16 @@ public struct BluetoothAddress: Hashable, Sendable {
 extension BluetoothAddress: CustomStringConvertible {
     /// Upper case with colons, as records and configurations write it.
     public var description: String {
-        (0..<6).reversed().map { octet in
-            let number = UInt8(truncatingIfNeeded: value >> (UInt64(octet) * 8))
-            return (number < 16 ? "0" : "") + String(number, radix: 16, uppercase: true)
-        }.joined(separator: ":")
+        var text: [UInt8] = []
+        text.reserveCapacity(Self.writtenLength)
+        for shift in stride(from: 40, through: 0, by: -8) {
+            if !text.isEmpty { text.append(UInt8(ascii: ":")) }
+            let octet = value >> UInt64(shift) & 0xFF
+            for digit in [octet >> 4, octet & 0xF] {
+                text.append(UInt8(truncatingIfNeeded: digit) + (digit < 10 ? 0x30 : 0x37))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -34,7 +34,8 @@ enum Hex {
         return high == nil ? bytes : nil
     }
 
-    private static func digit(_ character: UInt8) -> UInt8? {
+    /// What a digit stands for, in either case.
+    static func digit(_ character: UInt8) -> UInt8? {
         switch character {
         case 0x30...0x39: character - 0x30
         case 0x41...0x46: character - 0x41 + 10

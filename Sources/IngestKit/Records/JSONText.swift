@@ -34,9 +34,11 @@ public struct JSONText: Sendable {
     public mutating func value(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.allSatisfy(Self.isPlain) {
-            bytes += text.utf8
-        } else {
+        let start = bytes.count
+        bytes += text.utf8
+        // Looking at it here is faster than in the text.
+        if !bytes[start...].allSatisfy(Self.isPlain) {
+            bytes.removeSubrange(start...)
             for byte in text.utf8 { appendEscaped(byte) }
         }
         bytes.append(UInt8(ascii: "\""))

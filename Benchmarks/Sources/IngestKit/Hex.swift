@@ -1,0 +1,1 @@
+../../../Sources/IngestKit/Records/Hex.swift
