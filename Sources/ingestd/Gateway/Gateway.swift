@@ -126,7 +126,8 @@ struct Gateway: Sendable {
         var outcome: Result<Void, any Error> = .success(())
         do {
             var group = ServiceGroupConfiguration(
-                services: services.map { .init(service: $0) },
+                // The name would else be all that the service holds, looked through by reflection.
+                services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: Logger(label: "ingestd", factory: { _ in SwiftLogNoOpLogHandler() }))
             group.maximumGracefulShutdownDuration = Self.stopTimeout
