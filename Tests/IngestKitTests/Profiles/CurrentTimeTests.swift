@@ -52,10 +52,11 @@ import Testing
                 == Reading(kind: .dateTime, flags: ["device-time-invalid"]))
     }
 
+    /// An image goes where its entry does.
     @Test func whatOnlyDecodeAnswersIsNotDelivered() {
         let kept: Set<RecordKind> = [
             .feature, .racp, .sessionStartTime, .sessionRunTime, .sensorStatus, .currentTime, .dateTime,
-            .undecoded,
+            .undecoded, .image,
         ]
         #expect(Set(RecordKind.allCases.filter { !$0.isDelivered }) == kept)
     }
