@@ -16,6 +16,8 @@ final class Connection: ChannelInboundHandler {
         let parameters: [String: String]
         var body: [UInt8]? = []
         var discarded = 0
+        /// Whether there was room for the body beside others.
+        var hasRoom = true
     }
 
     private enum State {
@@ -33,6 +35,8 @@ final class Connection: ChannelInboundHandler {
     private var state = State.waiting
     private var isInputClosed = false
     private var limit: Scheduled<Void>?
+    /// Bytes of the body that is there.
+    private var held = 0
 
     init(_ server: HTTPServer, table: ConnectionTable, jobs: AsyncStream<HTTPServer.Job>.Continuation) {
         self.server = server
@@ -49,6 +53,7 @@ final class Connection: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         limit?.cancel()
         table.remove(context.channel)
+        letGo()
         state = .ending
     }
 
@@ -106,13 +111,23 @@ final class Connection: ChannelInboundHandler {
     }
 
     private func take(_ part: ByteBuffer, _ incoming: inout Incoming) {
-        let limit = incoming.route?.bodyLimit ?? 0
-        if let count = incoming.body?.count, count + part.readableBytes <= limit {
-            incoming.body?.append(contentsOf: part.readableBytesView)
-        } else {
-            incoming.body = nil
-            incoming.discarded += part.readableBytes
+        let (limit, count) = (incoming.route?.bodyLimit ?? 0, part.readableBytes)
+        if let known = incoming.body?.count, known + count <= limit, incoming.hasRoom {
+            incoming.hasRoom = table.hold(count)
+            if incoming.hasRoom {
+                held += count
+                incoming.body?.append(contentsOf: part.readableBytesView)
+                return
+            }
         }
+        incoming.body = nil
+        letGo()
+        incoming.discarded += count
+    }
+
+    private func letGo() {
+        table.release(held)
+        held = 0
     }
 
     private func answer(_ incoming: Incoming, _ context: ChannelHandlerContext) {
@@ -120,6 +135,10 @@ final class Connection: ChannelInboundHandler {
         guard let route = incoming.route else {
             server.log("a request that is not known: 404")
             return send(HTTPAnswer(404), keepsAlive: keepsAlive, context)
+        }
+        guard incoming.hasRoom else {
+            server.log("\(route.path): no room for its body: 503")
+            return send(HTTPAnswer(503), keepsAlive: keepsAlive, context)
         }
         enter(.answering, context)
         let request = HTTPRequest(incoming.head, parameters: incoming.parameters, body: incoming.body)
@@ -141,6 +160,7 @@ final class Connection: ChannelInboundHandler {
     /// The end of the answer is told when it was taken, and only then the next request comes: a client that
     /// does not read its answers gets no more of them.
     private func send(_ answer: HTTPAnswer, keepsAlive: Bool, _ context: ChannelHandlerContext) {
+        letGo()
         if case .ending = state { return }
         enter(.answering, context)
         var head = HTTPResponseHead(

@@ -20,12 +20,15 @@ public struct HTTPServer: Sendable {
         /// Headers of one request.
         public var headers = 100
         public var connections: Int
+        /// Of all bodies at a time, in bytes; what is too much is answered with 503.
+        public var bodies: Int
         /// How long a request may take to begin, to come whole, to be worked on and its answer to be taken; each.
         public var patience: Duration
 
-        public init(head: Int = 16 << 10, connections: Int, patience: Duration) {
+        public init(head: Int = 16 << 10, connections: Int, bodies: Int, patience: Duration) {
             self.head = head
             self.connections = connections
+            self.bodies = bodies
             self.patience = patience
         }
     }
@@ -54,7 +57,7 @@ public struct HTTPServer: Sendable {
     public func run(
         at address: Address, whenListening: @Sendable (Int) async throws -> Void = { _ in }
     ) async throws {
-        let table = ConnectionTable(limit: bounds.connections)
+        let table = ConnectionTable(bounds)
         let (jobs, continuation) = AsyncStream.makeStream(of: Job.self)
         let listener = try await listen(at: address, table, continuation)
         listener.closeFuture.whenComplete { _ in continuation.finish() }

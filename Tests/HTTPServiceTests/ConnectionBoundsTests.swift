@@ -10,7 +10,7 @@ import Testing
     private static let orderAnswer = HTTPServerTests.orderAnswer
 
     @Test func ofTooManyConnectionsTheOneThatWaitsLongestEnds() async throws {
-        let bounds = HTTPServer.Bounds(connections: 2, patience: .seconds(100))
+        let bounds = HTTPServer.Bounds(connections: 2, bodies: 1 << 20, patience: .seconds(100))
         try await ServerBench(bounds: bounds).run { path in
             try await RawClient.run(at: path) { first in
                 try await first.send(Self.order)
@@ -41,7 +41,7 @@ import Testing
             for await _ in ends {}
             return HTTPAnswer(200)
         }
-        let bounds = HTTPServer.Bounds(connections: 1, patience: .seconds(100))
+        let bounds = HTTPServer.Bounds(connections: 1, bodies: 1 << 20, patience: .seconds(100))
         try await ServerBench(routes: [slow], bounds: bounds).run { path in
             try await RawClient.run(at: path) { first in
                 try await first.send("GET /slow HTTP/1.1\r\n\r\n")
@@ -53,9 +53,45 @@ import Testing
         }
     }
 
+    @Test func bodiesHaveABoundTogether() async throws {
+        let bounds = HTTPServer.Bounds(connections: 32, bodies: 64, patience: .seconds(100))
+        try await ServerBench(bounds: bounds).run { path in
+            try await RawClient.run(at: path) { first in
+                let body = String(repeating: "b", count: 60)
+                try await first.send(
+                    "POST /large HTTP/1.1\r\nContent-Length: 61\r\nExpect: 100-continue\r\n\r\n")
+                #expect(await first.answer()?.status == 100)
+                try await first.send(body)
+                try await RawClient.run(at: path) { second in
+                    let request = "POST /small HTTP/1.1\r\nContent-Length: 60\r\n\r\n" + body
+                    // The first one's has come at some moment.
+                    var answer: Answer?
+                    repeat {
+                        try await second.send(request)
+                        answer = await second.answer()
+                    } while answer == Answer(status: 200, body: "60")
+                    #expect(answer == Answer(status: 503, body: ""))
+                    try await first.send("b")
+                    #expect(await first.answer() == Answer(status: 200, body: "61"))
+                    try await second.send(request)
+                    #expect(await second.answer() == Answer(status: 200, body: "60"))
+                }
+                // Nor do those count whose clients have gone.
+                for _ in 0..<10 {
+                    try await RawClient.run(at: path) {
+                        try await $0.send("POST /small HTTP/1.1\r\nContent-Length: 60\r\n\r\nbbbbbbb")
+                    }
+                }
+                repeat {
+                    try await first.send("POST /small HTTP/1.1\r\nContent-Length: 60\r\n\r\n" + body)
+                } while await first.answer() != Answer(status: 200, body: "60")
+            }
+        }
+    }
+
     @Test(arguments: ["", "GET /empty HTTP/1.1\r\nHos", "POST /small HTTP/1.1\r\nContent-Length: 2\r\n\r\na"])
     func whoBringsNoWholeRequestEnds(_ part: String) async throws {
-        let bounds = HTTPServer.Bounds(connections: 32, patience: .milliseconds(200))
+        let bounds = HTTPServer.Bounds(connections: 32, bodies: 1 << 20, patience: .milliseconds(200))
         try await ServerBench(bounds: bounds).run { path in
             try await RawClient.run(at: path) { client in
                 // On a busy machine its time may be over before.

@@ -5,7 +5,7 @@ import FoundationEssentials
 /// A server at a path of its own.
 struct ServerBench {
     var routes = HTTPServerTests.routes
-    var bounds = HTTPServer.Bounds(connections: 32, patience: .seconds(100))
+    var bounds = HTTPServer.Bounds(connections: 32, bodies: 1 << 20, patience: .seconds(100))
 
     /// Runs `body` with the server's path while the server runs.
     func run(_ body: (String) async throws -> Void) async throws {

@@ -15,8 +15,9 @@ struct ControlServer: Service {
     private static let mode = 0o660
     /// Far more connections than operators and collectors of metrics have, and far less than there are descriptors;
     /// longer than our own client keeps one that it does not use (async-http-client: 60 s), and than a poll for steps
-    /// takes, 10 s.
-    private static let bounds = HTTPServer.Bounds(connections: 32, patience: .seconds(90))
+    /// takes, 10 s. And bodies for which the unit's memory is enough.
+    private static let bounds = HTTPServer.Bounds(
+        connections: 32, bodies: entriesLimit + (4 << 20), patience: .seconds(90))
     /// Until it is made again; doubled each time, up to the longest.
     private static let firstPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(60)

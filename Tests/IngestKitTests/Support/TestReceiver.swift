@@ -46,7 +46,7 @@ final class TestReceiver: Sendable {
     func run(_ body: (String) async throws -> Void) async throws {
         let server = HTTPServer(
             [HTTPRoute(nil, "*", bodyLimit: 64 << 20) { await self.handle($0) }],
-            bounds: HTTPServer.Bounds(connections: 256, patience: .seconds(600)))
+            bounds: HTTPServer.Bounds(connections: 256, bodies: 1 << 30, patience: .seconds(600)))
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup { group in
             group.addTask {
