@@ -216,26 +216,32 @@ private final class MadeUpPrograms: HookPrograms {
 private final class MadeUpProgram: HookProcess {
     private struct State {
         var end: HookEnd?
+        var waiting: CheckedContinuation<Void, Never>?
         var signals: [HookSignal] = []
         var isReleased = false
     }
 
     private let state = Mutex(State())
-    private let over = WakeUp()
 
     var signals: [HookSignal] { state.withLock(\.signals) }
     var isReleased: Bool { state.withLock(\.isReleased) }
 
     func finish(_ end: HookEnd = .exited(status: 0)) {
-        state.withLock { $0.end = $0.end ?? end }
-        over.raise()
+        let waiting = state.withLock { state in
+            state.end = state.end ?? end
+            return state.waiting.take()
+        }
+        waiting?.resume()
     }
 
+    /// Waits on when its task is cancelled, upon which the program is killed.
     func ended() async {
-        while state.withLock({ $0.end == nil }) {
-            await over.wait()
-            // A wait ends with its task's cancellation too, upon which the program is killed.
-            await Task.yield()
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.end == nil { state.waiting = continuation }
+                return state.end != nil
+            }
+            if isOver { continuation.resume() }
         }
     }
 
