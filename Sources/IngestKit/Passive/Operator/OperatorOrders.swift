@@ -25,14 +25,7 @@ public actor OperatorOrders {
     let gateway: PassiveGateway
     let ports: PassiveGateway.Ports
     let scanner: any ActiveScanner
-    private var current: OperatorJob?
-    private var currentTask: Task<Void, Never>?
-    /// Whether the current one is to be stopped, and who waits for its end.
-    private var isStopped = false
-    private var endings: [CheckedContinuation<Void, Never>] = []
-    private var hasEnded = false
-    /// The last one, so that its end can still be asked for.
-    private var last: OperatorJob?
+    private var desk = JobDesk<OperatorJob>()
     private let works: AsyncStream<Work>
     private let worksContinuation: AsyncStream<Work>.Continuation
 
@@ -53,7 +46,7 @@ public actor OperatorOrders {
             group.cancelAll()
         }
         // What was not taken up never will be.
-        hasEnded = true
+        desk.close()
         ended()
     }
 
@@ -71,14 +64,14 @@ public actor OperatorOrders {
             }
         }
         // The one before tells its end a moment before it gives its turn back.
-        if let before = current, await before.isOver, before === current {
-            await withCheckedContinuation { endings.append($0) }
+        if let before = desk.current, await before.isOver, before === desk.current {
+            await withCheckedContinuation { desk.whenEnded($0) }
         }
-        guard current == nil, !hasEnded, gateway.turn.take() else { throw .busy }
+        guard desk.current == nil, !desk.isClosed, gateway.turn.take() else { throw .busy }
         // Not counted: who asks for one of an earlier run of the gateway must not get another's.
         let id = String(UInt64.random(in: .min ... .max), radix: 16)
         let job = OperatorJob(id: id, clock: ports.clock)
-        current = job
+        desk.take(job)
         worksContinuation.yield(Work(job: job, order: order))
         return id
     }
@@ -90,17 +83,13 @@ public actor OperatorOrders {
 
     /// Stops an order; returns when it has ended.
     public func cancel(_ id: String) async throws(OrderRefusal) {
-        guard try job(id) === current else { return }
-        // It may not have been taken up yet.
-        isStopped = true
-        currentTask?.cancel()
-        await withCheckedContinuation { endings.append($0) }
+        guard try job(id) === desk.current else { return }
+        desk.stop()
+        await withCheckedContinuation { desk.whenEnded($0) }
     }
 
     private func job(_ id: String) throws(OrderRefusal) -> OperatorJob {
-        guard let job = [current, last].compactMap(\.self).first(where: { $0.id == id }) else {
-            throw .unknown
-        }
+        guard let job = desk.job(id) else { throw .unknown }
         return job
     }
 
@@ -108,37 +97,14 @@ public actor OperatorOrders {
 
     private func perform(_ work: Work) async {
         let task = Task { await carryOut(work) }
-        currentTask = task
-        if isStopped { task.cancel() }
-        await withTaskCancellationHandler {
-            await withDiscardingTaskGroup { group in
-                group.addTask { await self.watchLease(of: work.job, task) }
-                await task.value
-                group.cancelAll()
-            }
-        } onCancel: {
-            task.cancel()
-        }
-        last = work.job
+        desk.began(task)
+        await work.job.attend(task, lease: Self.lease, by: ports.clock)
         ended()
     }
 
     private func ended() {
-        if current != nil { gateway.turn.giveBack() }
-        currentTask = nil
-        current = nil
-        isStopped = false
-        for ending in endings { ending.resume() }
-        endings = []
-    }
-
-    /// Stops an order whose operator has gone.
-    private func watchLease(of job: OperatorJob, _ task: Task<Void, Never>) async {
-        while await !job.isOver {
-            let end = await job.lastPoll + Self.lease
-            guard ports.clock.now < end else { return task.cancel() }
-            guard (try? await ports.clock.sleep(until: end)) != nil else { return }
-        }
+        if desk.current != nil { gateway.turn.giveBack() }
+        desk.end()
     }
 
     private func carryOut(_ work: Work) async {

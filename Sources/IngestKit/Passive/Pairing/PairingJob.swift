@@ -1,5 +1,5 @@
 /// One pairing that was taken up: its steps, and what the operator answers.
-actor PairingJob: PairingResponder {
+actor PairingJob: PairingResponder, PolledJob {
     /// How long an answer of the operator is awaited: the kernel ends a pairing after 30 s without one
     /// (Core Specification Vol 3 Part H 3.4).
     static let answerTimeout = Duration.seconds(30)

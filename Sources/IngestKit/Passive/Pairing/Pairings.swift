@@ -31,15 +31,8 @@ public actor Pairings {
     let gateway: PassiveGateway
     let ports: PassiveGateway.Ports
     let passkey: PasskeySource
-    private var current: PairingJob?
-    private var currentTask: Task<Void, Never>?
-    /// Whether the current one is to be stopped, and who waits for its end.
-    private var isStopped = false
-    private var endings: [CheckedContinuation<Void, Never>] = []
-    private var hasEnded = false
+    private var desk = JobDesk<PairingJob>()
     private var isUnpairing = false
-    /// The last one, so that its end can still be asked for.
-    private var last: PairingJob?
     private let orders: AsyncStream<Order>
     private let ordersContinuation: AsyncStream<Order>.Continuation
 
@@ -63,7 +56,7 @@ public actor Pairings {
             group.cancelAll()
         }
         // What was not taken up never will be.
-        hasEnded = true
+        desk.close()
         ended()
     }
 
@@ -93,7 +86,7 @@ public actor Pairings {
     }
 
     /// Whether a pairing is under way.
-    var isPairing: Bool { current != nil }
+    var isPairing: Bool { desk.current != nil }
 
     // MARK: Requests
 
@@ -121,28 +114,24 @@ public actor Pairings {
 
     /// Stops a pairing; returns when it has ended.
     public func cancel(_ id: String) async throws(PairingRefusal) {
-        guard try job(id) === current else { return }
-        // It may not have been taken up yet.
-        isStopped = true
-        currentTask?.cancel()
-        await withCheckedContinuation { endings.append($0) }
+        guard try job(id) === desk.current else { return }
+        desk.stop()
+        await withCheckedContinuation { desk.whenEnded($0) }
     }
 
     private func job(_ id: String) throws(PairingRefusal) -> PairingJob {
-        guard let job = [current, last].compactMap(\.self).first(where: { $0.id == id }) else {
-            throw .unknown
-        }
+        guard let job = desk.job(id) else { throw .unknown }
         return job
     }
 
     private func take(
         _ target: PairingTarget, _ entries: [AllowedPeripheral], heard: Advertisement?
     ) throws(PairingRefusal) -> PairingJob {
-        guard current == nil, !isUnpairing, !hasEnded, gateway.turn.take() else { throw .busy }
+        guard desk.current == nil, !isUnpairing, !desk.isClosed, gateway.turn.take() else { throw .busy }
         // Not counted: who asks for one of an earlier run of the gateway must not get another's.
         let id = String(UInt64.random(in: .min ... .max), radix: 16)
         let job = PairingJob(id: id, isAutomatic: heard != nil, clock: ports.clock)
-        current = job
+        desk.take(job)
         ordersContinuation.yield(Order(job: job, target: target, entries: entries, heard: heard))
         return job
     }
@@ -151,7 +140,7 @@ public actor Pairings {
     private func consider(_ wish: PairingHold.Wish) async {
         // It may have been paired since it was heard.
         guard await gateway.bonds.wantsAutomaticPairing(wish.advertisement.device, as: wish.entry),
-            await !gateway.isReadingAtOnce, await gateway.mayPair(wish.entry), current == nil
+            await !gateway.isReadingAtOnce, await gateway.mayPair(wish.entry), desk.current == nil
         else { return }
         _ = try? take(
             .device(wish.advertisement.device.address), [wish.entry], heard: wish.advertisement)
@@ -161,36 +150,13 @@ public actor Pairings {
 
     private func perform(_ order: Order) async {
         let task = Task { await carryOut(order) }
-        currentTask = task
-        if isStopped { task.cancel() }
-        await withTaskCancellationHandler {
-            await withDiscardingTaskGroup { group in
-                if order.heard == nil { group.addTask { await self.watchLease(of: order.job, task) } }
-                await task.value
-                group.cancelAll()
-            }
-        } onCancel: {
-            task.cancel()
-        }
-        last = order.job
+        desk.began(task)
+        await order.job.attend(task, lease: order.heard == nil ? Self.lease : nil, by: ports.clock)
         ended()
     }
 
     private func ended() {
-        if current != nil { gateway.turn.giveBack() }
-        currentTask = nil
-        current = nil
-        isStopped = false
-        for ending in endings { ending.resume() }
-        endings = []
-    }
-
-    /// Stops a pairing whose operator has gone.
-    private func watchLease(of job: PairingJob, _ task: Task<Void, Never>) async {
-        while await !job.isOver {
-            let end = await job.lastPoll + Self.lease
-            guard ports.clock.now < end else { return task.cancel() }
-            guard (try? await ports.clock.sleep(until: end)) != nil else { return }
-        }
+        if desk.current != nil { gateway.turn.giveBack() }
+        desk.end()
     }
 }
