@@ -27,6 +27,9 @@ http {{
 @contextmanager
 def receiver(directory, port):
     """Listens; gives a function that says what came."""
+    # It takes the directory for its own.
+    directory = directory / "receiver"
+    directory.mkdir(exist_ok=True)
     log = directory / "access.log"
     log.unlink(missing_ok=True)
     path = directory / "nginx.conf"
