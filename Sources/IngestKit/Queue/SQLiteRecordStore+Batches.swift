@@ -27,10 +27,10 @@ extension SQLiteRecordStore {
             try db.execute(
                 sql: "UPDATE destination SET delivered = delivered + ? WHERE name = ?",
                 arguments: [batch.items.count, batch.destination])
-            for item in batch.items {
-                try Self.append(
-                    .taken(item, by: batch.destination, httpStatus: httpStatus, attempt: attempt), db)
+            let events = batch.items.map { item in
+                Event.taken(item, by: batch.destination, httpStatus: httpStatus, attempt: attempt)
             }
+            try Self.append(events, db)
             return try self.next(request, db)
         }
         outboxWakeUp.raise()
@@ -212,7 +212,7 @@ extension SQLiteRecordStore {
         var items: [StoredBatch.Item] = []
         for position in positions {
             let record = try Row.fetchOne(
-                try db.cachedStatement(sql: "SELECT * FROM record WHERE position = ?"), arguments: [position])
+                try db.cachedStatement(sql: Self.recordOfBatch), arguments: [position])
             if let record, let item = try Self.item(record, at: position, for: request.destination, db) {
                 items.append(item)
             } else {
@@ -234,6 +234,12 @@ extension SQLiteRecordStore {
             gateway: batch.gateway, db)
         return items.isEmpty ? try self.stored(for: request, db) : batch
     }
+
+    /// What `item`, its checksum and `setAsideDamaged` look at.
+    private static let recordOfBatch = """
+        SELECT id, kind, body, payload, checksum, undated, peripheral_id, alias, destinations, address, seq
+        FROM record WHERE position = ?
+        """
 
     /// A record of a batch, with the subject that it was given for this destination; nil when the row is not what was
     /// written.

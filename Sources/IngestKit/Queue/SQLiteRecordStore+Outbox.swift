@@ -9,9 +9,17 @@ extension SQLiteRecordStore {
 
     /// Puts an event into the outbox, under the next number, in the transaction that it tells of.
     static func append(_ event: Event, _ db: Database) throws {
-        let sequence = try next("event", db)
-        try db.cachedStatement(sql: "INSERT INTO outbox (sequence, entry) VALUES (?, ?)").execute(
-            arguments: [sequence, event.entry(sequence: sequence).stored])
+        try append([event], db)
+    }
+
+    /// Puts events into the outbox, in their order.
+    static func append(_ events: [Event], _ db: Database) throws {
+        guard !events.isEmpty else { return }
+        let first = try next("event", count: events.count, db) - Int64(events.count) + 1
+        let statement = try db.cachedStatement(sql: "INSERT INTO outbox (sequence, entry) VALUES (?, ?)")
+        for (sequence, event) in zip(first..., events) {
+            try statement.execute(arguments: [sequence, event.entry(sequence: sequence).stored])
+        }
     }
 
     /// The first entries of the outbox, in the order of their numbers.

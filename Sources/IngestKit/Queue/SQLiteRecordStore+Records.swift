@@ -19,9 +19,11 @@ extension SQLiteRecordStore: RecordStore {
         // Also when there was no room for it.
         defer { growth.raise() }
         let outcomes = try await write { db in
+            var events: [Event] = []
             let outcomes = try transaction.submissions.map { submission in
-                try Self.commit(submission, wallNanoseconds: wall, bootID: bootID, db)
+                try Self.commit(submission, wallNanoseconds: wall, bootID: bootID, &events, db)
             }
+            try Self.append(events, db)
             if let (device, memory) = transaction.memory { try Self.remember(memory, of: device, db) }
             if let pending = transaction.pending { try Self.replace(pending, bootID: bootID, db) }
             return outcomes
@@ -120,7 +122,8 @@ extension SQLiteRecordStore: RecordStore {
     // MARK: - Within a transaction
 
     private static func commit(
-        _ submission: RecordSubmission, wallNanoseconds: Int64, bootID: String, _ db: Database
+        _ submission: RecordSubmission, wallNanoseconds: Int64, bootID: String, _ events: inout [Event],
+        _ db: Database
     ) throws -> CommitOutcome {
         if let known = try repeated(submission, bootID: bootID, db) {
             switch submission.repetition {
@@ -128,10 +131,10 @@ extension SQLiteRecordStore: RecordStore {
             default: break
             }
             let record = submission.record
-            try append(.duplicateIgnored(recordID: known, kind: record.kind, record.device.reference), db)
+            events.append(.duplicateIgnored(recordID: known, kind: record.kind, record.device.reference))
             return .duplicate(known)
         }
-        try insert(submission, wallNanoseconds: wallNanoseconds, bootID: bootID, db)
+        events.append(try insert(submission, wallNanoseconds: wallNanoseconds, bootID: bootID, db))
         return .committed(submission.record.id)
     }
 
@@ -193,9 +196,10 @@ extension SQLiteRecordStore: RecordStore {
         return RecordID(text: row["record_id"])
     }
 
+    /// - Returns: the event that tells of it.
     private static func insert(
         _ submission: RecordSubmission, wallNanoseconds: Int64, bootID: String, _ db: Database
-    ) throws {
+    ) throws -> Event {
         let record = submission.record
         let payload = Data(record.raw.bytes)
         let body = record.json
@@ -233,14 +237,12 @@ extension SQLiteRecordStore: RecordStore {
                 payload, bootID, Int64(clamping: submission.received.nanoseconds),
             ])
         }
-        if record.kind == .undecoded {
-            try append(
-                .decodeError(
-                    recordID: record.id, record.device.reference,
-                    error: submission.decodeError ?? "no reason given"), db)
-        } else {
-            try append(.read(recordID: record.id, kind: record.kind, record.device.reference), db)
+        guard record.kind == .undecoded else {
+            return .read(recordID: record.id, kind: record.kind, record.device.reference)
         }
+        return .decodeError(
+            recordID: record.id, record.device.reference,
+            error: submission.decodeError ?? "no reason given")
     }
 
     /// Gives a record its place in the order of delivery, if it is to be delivered at all.

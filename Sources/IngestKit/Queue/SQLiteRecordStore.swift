@@ -186,12 +186,12 @@ public final class SQLiteRecordStore: Sendable {
         }
     }
 
-    /// The next number of a counter that never goes back.
-    static func next(_ counter: String, _ db: Database) throws -> Int64 {
+    /// The next number of a counter that never goes back, or the last of so many.
+    static func next(_ counter: String, count: Int = 1, _ db: Database) throws -> Int64 {
         let value = try Int64.fetchOne(
             try db.cachedStatement(
-                sql: "UPDATE counter SET value = value + 1 WHERE name = ? RETURNING value"),
-            arguments: [counter])
+                sql: "UPDATE counter SET value = value + ? WHERE name = ? RETURNING value"),
+            arguments: [count, counter])
         // The row is made with the schema.
         guard let value else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         return value
