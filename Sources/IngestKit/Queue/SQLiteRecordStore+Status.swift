@@ -6,6 +6,9 @@ import GRDB
 extension SQLiteRecordStore {
     /// How far back a device's newest record is looked for, in records.
     private static let lookBack = 10_000
+    /// Of what waits for a destination, this many records are looked at: it is asked at the start too, and reading
+    /// waits for the answer.
+    private static let lookAhead = 1000
 
     /// Goes back through the table, and ends at the first that is the device's.
     static let newestCommit = """
@@ -53,7 +56,7 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// What waits for a destination: those in its batches, and those after its cursor. Each of the first 10,000 of
+    /// What waits for a destination: those in its batches, and those after its cursor. Each of the first 1,000 of
     /// these is looked at; all after them are taken as being for it.
     /// - Parameter last: the last position given.
     private static func waiting(
@@ -74,7 +77,7 @@ extension SQLiteRecordStore {
                         SELECT 1 FROM ahead WHERE destination = ? AND record.position BETWEEN first AND last)
                     ORDER BY position LIMIT ?
                     """,
-                arguments: [cursor, cleared, RecordKind.undecoded.rawValue, destination, lookBack])
+                arguments: [cursor, cleared, RecordKind.undecoded.rawValue, destination, lookAhead])
             var (seen, reached) = (0, cursor)
             while let row = try rows.next() {
                 seen += 1
@@ -83,7 +86,7 @@ extension SQLiteRecordStore {
                 count += 1
                 first = min(first ?? reached, reached)
             }
-            if seen == lookBack { count += Int(max(0, last - reached)) }
+            if seen == lookAhead { count += Int(max(0, last - reached)) }
         }
         let oldest = try first.flatMap {
             try Int64.fetchOne(db, sql: "SELECT committed_ns FROM record WHERE position = ?", arguments: [$0])
@@ -96,7 +99,7 @@ extension SQLiteRecordStore {
 public struct DestinationCount: Sendable, Equatable {
     public let name: String
     public let state: DestinationState
-    /// Records that it has not taken yet; beyond the first 10,000 those for other destinations count too.
+    /// Records that it has not taken yet; beyond the first 1,000 those for other destinations count too.
     public let pending: Int
     /// When the oldest of them was committed, in nanoseconds since 1970.
     public let oldest: Int64?
