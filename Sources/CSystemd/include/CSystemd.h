@@ -1,6 +1,8 @@
 #ifndef CSYSTEMD_H
 #define CSYSTEMD_H
 
+// mallopt, which Swift's module of glibc leaves out.
+#include <malloc.h>
 #include <sys/types.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>

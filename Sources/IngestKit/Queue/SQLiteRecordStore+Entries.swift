@@ -95,13 +95,14 @@ extension SQLiteRecordStore {
     /// Gives it the next place in the order of delivery.
     static func insert(_ row: EntryRow, _ arrival: Arrival, _ db: Database) throws {
         let position = try next("position", db)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO record (id, kind, peripheral_id, address, characteristic, payload, body,
-                    destinations, committed_ns, checksum, boot_id, received_ns, frozen, position, available_ns)
-                VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
-                """
-        ).execute(arguments: [
+        let sql = """
+            INSERT INTO record (id, kind, peripheral_id, address, characteristic, payload, body,
+                destinations, committed_ns, checksum, boot_id, received_ns, frozen, position, available_ns)
+            VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
+            """
+        // One that is kept would keep the image.
+        let statement = try row.payload.isEmpty ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
+        try statement.execute(arguments: [
             row.id.text, row.kind.rawValue, EnteredRecord.noAddress.description, noCharacteristic,
             row.payload, row.body, row.destinations, arrival.wallNanoseconds,
             checksum(

@@ -47,6 +47,7 @@ struct Run: AsynchronousCommand {
         // Up to the first suspension the process has one thread, whose capabilities are those of
         // the process.
         ReloadSignal.note()
+        Allocator.giveBackLargeBlocks()
         let environment = ProcessInfo.processInfo.environment
         let configuration = try configuration(environment: environment)
         let source: RadioSource
