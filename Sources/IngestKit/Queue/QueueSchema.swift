@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 5
+    static let version = 6
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -34,6 +34,7 @@ enum QueueSchema {
         if found < 3 { try db.execute(sql: version3) }
         if found < 4 { try db.execute(sql: version4) }
         if found < 5 { try db.execute(sql: version5) }
+        // From 6 on there may be images, which an earlier program does not know. The tables are those of 5.
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 

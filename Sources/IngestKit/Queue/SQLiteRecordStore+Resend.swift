@@ -48,8 +48,10 @@ extension SQLiteRecordStore {
             for place in rows where delivered.contains(place) {
                 let row = try Row.fetchOne(
                     db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [place["seq"] as Int64])
-                guard let row, let header = Self.header(row), routing.accepts(header), Self.isIntact(row),
-                    let content = RecordContent(json: row["body"]), measured.contains(content.time)
+                guard let row, let header = Self.header(row), routing.accepts(header),
+                    header.kind != .image || routing.takesImages,
+                    let content = (row.intact("body") as String?).flatMap(RecordContent.init),
+                    measured.contains(content.time), Self.isIntact(row)
                 else { continue }
                 batches.add(place["position"], isImage: header.kind == .image)
             }
