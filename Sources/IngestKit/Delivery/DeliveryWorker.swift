@@ -37,6 +37,8 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     static var heartbeatInterval: Duration { .seconds(10) }
     /// A request that has not ended by then is one that is stuck: no heartbeat any more.
     static var requestBound: Duration { .seconds(130) }
+    /// How often it is seen whether another destination has sent its image.
+    static var imageInterval: Duration { .seconds(1) }
     /// How long a disk that is full or cannot be written is left alone.
     static var pauseAfterRefusal: Duration { .seconds(30) }
 
@@ -128,6 +130,8 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
                 if waits(until: progress.backOff.until) || waits(until: progress[lane].backOff.until) {
                     continue
                 }
+                if batch.isImage, !store.beginImage(), waits(until: now + Self.imageInterval) { continue }
+                defer { if batch.isImage { store.endImage() } }
                 try await send(batch, &progress)
                 progress.order = progress.order.filter { $0 != lane } + [lane]
                 return
@@ -183,8 +187,10 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         let answer: DeliveryAnswer =
             batch.isImage && !destination.takesImages
             ? .unfit(error: "the destination takes no images") : await deliver(outgoing)
+        // A large body may not get through where a reading does: it must not hold up new ones.
+        let isOwnFault = batch.isImage && lanes.contains(.fresh)
 
-        switch answer {
+        switch batch.isImage ? answer.ofImage : answer {
         case .taken(let status):
             seen.withLock { $0 = DeliveryReport(lastSubmit: clock.now) }
             try await noteUp()
@@ -239,7 +245,9 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         case .unavailable(let status, let error, let retryAfter):
             // What an abandoned request ends with says nothing of the destination.
             try Task.checkCancellation()
-            try await retry(batch, status, error, retryAfter, state: .down, &progress)
+            try await retry(
+                batch, status, error, retryAfter, state: isOwnFault ? nil : .down, mayBeContent: isOwnFault,
+                &progress)
         case .failing(let error):
             try await retry(batch, nil, error, nil, state: .down, mayBeContent: true, &progress)
         }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import Synchronization
 
 /// What became of the image that came with an entry.
 public enum ImageOutcome: Sendable, Equatable {
@@ -46,6 +47,15 @@ extension SQLiteRecordStore {
             arrival, db)
         return .goes(to: takers)
     }
+
+    /// Has whoever asks send an image, if no other destination does: one at a time is in memory, with all that is made of
+    /// it for a request. `endImage` goes with it.
+    /// - Returns: whether it is their turn.
+    func beginImage() -> Bool {
+        isImageUnderWay.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+    }
+
+    func endImage() { isImageUnderWay.store(false, ordering: .relaxed) }
 
     /// The bytes of the image that a batch is; nil where that is not there any more, or not what was written.
     func image(of batch: StoredBatch) async throws -> Data? {

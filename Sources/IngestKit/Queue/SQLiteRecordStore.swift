@@ -35,6 +35,9 @@ public final class SQLiteRecordStore: Sendable {
     /// replaced within transactions, which come one after the other.
     let listed = Mutex<[String: String]?>(nil)
 
+    /// Whether a destination is sending an image.
+    let isImageUnderWay = Atomic(false)
+
     /// Why no records are taken; nil while they are.
     private let refusal = Mutex<StoreError?>(nil)
 

@@ -34,13 +34,13 @@ import Testing
 
     /// Runs a gateway's part with an entry and its image waiting.
     private func run(
-        subject: String? = "patient-17", plain: Bool = false,
+        subject: String? = "patient-17", plain: Bool = false, order: DeliveryOrder = .strict,
         _ body: (Running, _ record: RecordID, _ image: RecordID) async throws -> Void
     ) async throws {
         try await withBackend(fake.answer) { place in
             let store = try await SQLiteRecordStore.open(
                 in: place.directory, clock: clock,
-                destinations: [DestinationRouting(name: "clinic", takesImages: true)])
+                destinations: [DestinationRouting(name: "clinic", order: order, takesImages: true)])
             let entry = Self.entry(subject: subject)
             let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
             let image = try #require(
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [400, 412, 413, 422])
+    @Test(arguments: [400, 403, 404, 405, 412, 413, 422])
     func aRefusedOneCostsNoReading(status: Int) async throws {
         let image = try #require(
             EnteredImage(
@@ -90,6 +90,7 @@ import Testing
             #expect(event[.recordID] == record.text && event[.httpStatus] == "\(status)")
             #expect(try await running.names(.submitted).map { $0[.recordID] } == [record.text])
             #expect(try await running.names(.failed).isEmpty && images.isEmpty)
+            #expect(try await running.names(.authRejected, .destinationMisconfigured).isEmpty)
             // As any that is set aside it goes out by an operator's word.
             fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", nil)
             _ = try await running.store.retry(DeadLetterSelection(), gateway: "box")
@@ -111,6 +112,18 @@ import Testing
         }
     }
 
+    /// Of a server that gives back what it created, only the beginning is kept.
+    @Test func aLongAnswerWithTheImageInItIsBelieved() {
+        let reply =
+            #"{"resourceType":"Bundle","type":"transaction-response","entry":[{"resource":{"#
+            + #""resourceType":"Media","content":{"data":""# + String(repeating: "A", count: 60_000)
+        #expect(FHIRAnswer.meaning(httpStatus: 200, reply: reply) == .taken(httpStatus: 200))
+        let batch = reply.replacing("transaction-response", with: "batch-response")
+        #expect(
+            FHIRAnswer.meaning(httpStatus: 200, reply: batch)
+                == .misplaced(httpStatus: 200, error: "answers with no Bundle of responses"))
+    }
+
     @Test func nobodysImageWaitsForItsPerson() async throws {
         try await run(subject: nil) { running, _, image in
             try await running.eventually(1, .failed)
@@ -124,6 +137,28 @@ import Testing
                 fake.kept.filter { $0.type == "Patient" }.map(\.identifiers) == [
                     ["urn:oid:2.999.1|patient-18"]
                 ])
+        }
+    }
+
+    @Test func whileAnotherDestinationSendsAnImageThisOneWaits() async throws {
+        try await run { running, _, _ in
+            try await running.eventually(1, .submitted)
+            try await running.eventually(1, .mediaSubmitted)
+            try await running.untilIdle()
+            #expect(running.store.beginImage())
+            var entry = Self.entry(subject: "patient-17")
+            entry.name += "another"
+            let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
+            let image = EnteredImage(Self.bytes, of: entry, gateway: "box", received: 1_795_166_107)
+            _ = try await running.store.enter([record], image: image)
+            try await running.eventually(2, .submitted)
+            try await running.untilWaiting()
+            #expect(images.count == 1)
+            running.store.endImage()
+            running.clock.advance(by: .seconds(1))
+            try await running.eventually(2, .mediaSubmitted)
+            #expect(images.count == 2)
+            try await eventually("it is the next one's turn") { running.store.beginImage() }
         }
     }
 

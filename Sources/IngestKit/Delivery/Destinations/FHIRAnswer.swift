@@ -32,6 +32,13 @@ struct FHIRAnswer {
                 httpStatus: httpStatus, error: "did not say what became of the records", retryAfter: nil)
         }
         let answer = FHIRAnswer(reply)
+        // One that gives back a large resource before it says what became of it: that is cut off, and a transaction is
+        // taken as a whole.
+        if answer.resourceType == "Bundle", answer.type == "transaction-response", !answer.isWhole,
+            answer.outcomes.isEmpty
+        {
+            return .taken(httpStatus: httpStatus)
+        }
         guard answer.resourceType ?? "Bundle" == "Bundle", !answer.outcomes.isEmpty else {
             return .misplaced(httpStatus: httpStatus, error: "answers with no Bundle of responses")
         }
