@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from bench import gateway
-from bench.measuring import QUEUE_BENCHMARK, Row, beside, workspace
+from bench.measuring import QUEUE_BENCHMARK, Row, beside, undisturbed, workspace
 from bench.receiver import receiver, wait_for
 
 LONG = int(os.environ.get("BACKLOG") or 10_000_000)
@@ -69,25 +69,30 @@ class Backlog:
 
 
 def rows():
-    aim = "at most 1.1"
     with workspace() as directory:
         port = gateway.free_port()
         short = Backlog(directory / "short", SHORT, port)
         long = Backlog(directory / "long", LONG, port)
-        name = f"{{}}, {LONG:,} records in the queue".format
-        other = f"{SHORT:,} records"
-        medians = beside(long.start, {"short": short.start})
-        yield Row(name("start, ms"), medians["ours"], aim, medians["short"], other)
-        memory = {"long": [], "short": []}
+        with undisturbed():
+            yield from undisturbed_rows(long, short)
 
-        def delivered(backlog, found):
-            gap, mebibytes = backlog.deliver()
-            found.append(mebibytes)
-            return BATCH / gap * 1000
 
-        medians = beside(lambda: delivered(long, memory["long"]), {"short": lambda: delivered(short, memory["short"])})
-        yield Row(name("anonymous memory, MiB"), statistics.median(memory["long"]), aim,
-                  statistics.median(memory["short"]), other)
-        yield Row(name("delivery, records a second"), medians["ours"], "at least 0.9", medians["short"], other)
-        medians = beside(long.commit, {"short": short.commit})
-        yield Row(name("one committed record, µs"), medians["ours"], aim, medians["short"], other)
+def undisturbed_rows(long, short):
+    aim = "at most 1.1"
+    name = f"{{}}, {LONG:,} records in the queue".format
+    other = f"{SHORT:,} records"
+    medians = beside(long.start, {"short": short.start})
+    yield Row(name("start, ms"), medians["ours"], aim, medians["short"], other)
+    memory = {"long": [], "short": []}
+
+    def delivered(backlog, found):
+        gap, mebibytes = backlog.deliver()
+        found.append(mebibytes)
+        return BATCH / gap * 1000
+
+    medians = beside(lambda: delivered(long, memory["long"]), {"short": lambda: delivered(short, memory["short"])})
+    yield Row(name("anonymous memory, MiB"), statistics.median(memory["long"]), aim,
+              statistics.median(memory["short"]), other)
+    yield Row(name("delivery, records a second"), medians["ours"], "at least 0.9", medians["short"], other)
+    medians = beside(long.commit, {"short": short.commit})
+    yield Row(name("one committed record, µs"), medians["ours"], aim, medians["short"], other)

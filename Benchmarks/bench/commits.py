@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import time
 
-from bench.measuring import QUEUE_BENCHMARK, Row, beside, workspace
+from bench.measuring import QUEUE_BENCHMARK, Row, beside, undisturbed, workspace
 
 COMMITS = 500
 GROUPS = 40
@@ -47,7 +47,7 @@ def bare(size):
 class Rows:
     """What the gateway wrote, in the groups in which it did."""
 
-    def __init__(self, path):
+    def __init__(self, path, size):
         database = sqlite3.connect(path)
         self.schema = [text for text, in database.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL")
                        if "sqlite_sequence" not in text]
@@ -56,12 +56,19 @@ class Rows:
         records = [row[1:] for row in cursor]
         events = database.execute("SELECT sequence, entry FROM outbox ORDER BY sequence").fetchall()
         database.close()
-        self.groups = [(records[first:first + GROUP], events[first:first + GROUP])
-                       for first in range(0, len(records), GROUP)]
+        self.groups = [(records[first:first + size], events[first:first + size])
+                       for first in range(0, len(records), size)]
+
+
+def written(commits, size):
+    found = []
+    ours(commits, size, keep=lambda path: found.append(Rows(path, size)))
+    return found[0]
 
 
 def python(rows):
-    """Microseconds a commit, the mean."""
+    """Microseconds a commit, the median and the mean."""
+    times = []
     with workspace() as directory:
         database = sqlite3.connect(directory / "other.db", isolation_level=None)
         for pragma in PRAGMAS:
@@ -70,23 +77,29 @@ def python(rows):
             database.execute(statement)
         database.execute("INSERT INTO counter VALUES ('event', 0), ('position', 0)")
         insert = f"INSERT INTO record ({', '.join(rows.columns)}) VALUES ({', '.join('?' * len(rows.columns))})"
-        began = time.perf_counter_ns()
         for records, events in rows.groups:
+            began = time.perf_counter_ns()
             database.execute("BEGIN IMMEDIATE")
             database.executemany(insert, records)
             database.executemany("INSERT INTO outbox VALUES (?, ?)", events)
             database.execute("UPDATE counter SET value = value + ? WHERE name = 'event'", [len(events)])
             database.execute("COMMIT")
-        return (time.perf_counter_ns() - began) / 1000 / len(rows.groups)
+            times.append(time.perf_counter_ns() - began)
+        return statistics.median(times) / 1000, statistics.mean(times) / 1000
 
 
 def rows():
+    with undisturbed():
+        yield from undisturbed_rows()
+
+
+def undisturbed_rows():
     # Few enough that the log does not begin anew.
     size = int(ours(50, 1)[2])
-    medians = beside(lambda: ours(COMMITS, 1)[0], {"bare": lambda: bare(size)})
+    single, hundreds = written(COMMITS, 1), written(GROUPS, GROUP)
+    medians = beside(lambda: ours(COMMITS, 1)[0], {"bare": lambda: bare(size), "python": lambda: python(single)[0]})
     yield Row("one committed record, µs", medians["ours"], "at most 1.3", medians["bare"],
               f"a write and fdatasync of {size:,} bytes")
-    found = []
-    ours(GROUPS, GROUP, keep=lambda path: found.append(Rows(path)))
-    medians = beside(lambda: ours(GROUPS, GROUP)[1], {"python": lambda: python(found[0])})
+    yield Row("one committed record, µs", medians["ours"], "", medians["python"], "Python's sqlite3")
+    medians = beside(lambda: ours(GROUPS, GROUP)[1], {"python": lambda: python(hundreds)[1]})
     yield Row("100 records a commit, µs", medians["ours"], "at most 1", medians["python"], "Python's sqlite3")
