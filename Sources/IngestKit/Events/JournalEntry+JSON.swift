@@ -32,13 +32,13 @@ extension JournalEntry {
         }
         let parts = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
         // { name : value , name : value }
-        guard parts.count % 4 == 1, let last = parts.last, Substring(last) == "}" else { return nil }
+        guard parts.count % 4 == 1, let last = parts.last, last.elementsEqual("}".utf8) else { return nil }
         var members: [String: String] = [:]
         for member in stride(from: 1, to: parts.count - 1, by: 4) {
             let separator = member == 1 ? "{" : ","
-            guard Substring(parts[member - 1]) == separator, Substring(parts[member + 1]) == ":" else {
-                return nil
-            }
+            guard parts[member - 1].elementsEqual(separator.utf8),
+                parts[member + 1].elementsEqual(":".utf8)
+            else { return nil }
             members[String(Substring(parts[member]))] = String(Substring(parts[member + 2]))
         }
         return members
