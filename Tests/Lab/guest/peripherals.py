@@ -49,6 +49,8 @@ class Lab:
                 await self.adapters[order["adapter"]].unplug()
             case "signal":
                 self.adapters[order["adapter"]].set_signal(order["address"], order["dbm"])
+            case "interval":
+                self.air.connection_interval_s = order["seconds"]
             case "add":
                 properties = dict(order["properties"])
                 form = FORMS[properties.pop("form")]

@@ -34,6 +34,7 @@ case_title() {
 make_disks() {
   fill_payload "$1/payload"
   cp -r "$here/guest" "$1/payload/guest"
+  [ -z "${LAYER:-}" ] || cp -r "$LAYER/." "$1/payload/"
   printf '%s\n' "${cases[@]}" > "$1/payload/cases"
   make_payload_disk "$1"
   truncate --size 256M "$1/results.img"

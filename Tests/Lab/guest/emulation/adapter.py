@@ -6,6 +6,8 @@ data sent from a public address.
 """
 
 import asyncio
+import collections
+import functools
 
 from bumble import hci, ll
 from bumble.controller import Controller
@@ -15,6 +17,8 @@ from bumble.transport import open_transport
 
 # The adapters' own, by their number; the lab begins with the first.
 ADAPTER_ADDRESSES = {1: "00:1B:DC:00:00:01", 2: "00:1B:DC:00:00:02"}
+# How many packets each end of a link can send in a connection event.
+PACKETS_IN_EVENT = 4
 # How strongly an adapter hears a peripheral of which nothing else was ordered.
 SIGNAL_DBM = -50
 # Set Scan Parameters, scanning filter policy 0x01 and 0x03: adverts of devices on the accept list only.
@@ -31,12 +35,45 @@ ReportType = hci.HCI_LE_Advertising_Report_Event.EventType
 class Air(LocalLink):
     """A link that carries data under the address that the connection was made with."""
 
+    def __init__(self):
+        super().__init__()
+        # Between two connection events; 0: what is sent arrives at once.
+        self.connection_interval_s = 0
+        # What waits for the next connection event: who has sent it, and what hands it over.
+        self.waiting = []
+
     def send_acl_data(self, sender_controller, destination_address, transport, data):
         receiver = self.find_le_controller(destination_address)
         connection = sender_controller.le_connections.get(destination_address)
         source = connection.self_address if connection else sender_controller.random_address
         if receiver is not None:
-            asyncio.get_running_loop().call_soon(receiver.on_link_acl_data, source, transport, data)
+            self.carry(source, functools.partial(receiver.on_link_acl_data, source, transport, data))
+
+    def send_ll_control_pdu(self, sender_address, receiver_address, packet):
+        receiver = self.find_le_controller(receiver_address)
+        if receiver is not None:
+            self.carry(sender_address, functools.partial(receiver.on_ll_control_pdu, sender_address, packet))
+
+    def carry(self, source, deliver):
+        loop = asyncio.get_running_loop()
+        if not self.connection_interval_s:
+            loop.call_soon(deliver)
+            return
+        if not self.waiting:
+            next_event = (loop.time() // self.connection_interval_s + 1) * self.connection_interval_s
+            loop.call_at(next_event, self.have_connection_event)
+        self.waiting.append((source, deliver))
+
+    def have_connection_event(self):
+        """Carries what waits, as much of each end as fits; what is sent upon it waits for the next one."""
+        now, self.waiting = self.waiting, []
+        carried = collections.Counter()
+        for source, deliver in now:
+            carried[source] += 1
+            if carried[source] > PACKETS_IN_EVENT:
+                self.carry(source, deliver)
+            else:
+                deliver()
 
     def send_advertising_pdu(self, sender_controller, packet):
         super().send_advertising_pdu(sender_controller, as_sent(sender_controller, packet))

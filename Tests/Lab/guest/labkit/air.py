@@ -64,6 +64,10 @@ class Air:
         """How strongly an adapter hears a peripheral, in dBm, until the adapter is pulled out; None: not at all."""
         self.order("signal", adapter=adapter, address=peripheral.address, dbm=dbm)
 
+    def connection_interval(self, seconds):
+        """How far apart the connection events of all links are; 0, with which the lab begins: links have no delay."""
+        self.order("interval", seconds=seconds)
+
 
 class Peripheral:
     """One emulated device, seen from a case."""
