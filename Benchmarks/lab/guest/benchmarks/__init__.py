@@ -1,0 +1,1 @@
+"""What the measuring cases stand on beside labkit: the other side, and what a process takes."""
