@@ -33,8 +33,9 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
 
     /// How long a destination that rejects the credential or does not know the URL is left alone.
     static var pauseAfterRejection: Duration { .seconds(15 * 60) }
-    /// A wait is cut into pieces of this length, so that the heartbeat shows a loop that turns.
-    static var heartbeatInterval: Duration { .seconds(10) }
+    /// A wait is cut into pieces of this length, so that the heartbeat shows a loop that turns: well below
+    /// `Pulse.Beat.turning`'s bound, and no oftener than it must be, because each piece wakes an idle processor up.
+    static var heartbeatInterval: Duration { .seconds(60) }
     /// A request that has not ended by then is one that is stuck: no heartbeat any more.
     static var requestBound: Duration { .seconds(130) }
     /// How often it is seen whether another destination has sent its image.
@@ -49,7 +50,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     ///   - holdsSession: whether there is something to deliver with in the session. While there is not, nothing is
     ///     asked of the destination; a sign-in has it looked at again.
     ///   - random: 0 up to 1, for the jitter.
-    ///   - heartbeat: called whenever the loop turns, every 10 s at least, and before the queue is asked.
+    ///   - heartbeat: called whenever the loop turns, every minute at least, and before the queue is asked.
     public init(
         name: String, gateway: String, store: SQLiteRecordStore, destination: Target, account: String? = nil,
         holdsSession: @escaping @Sendable () async -> Bool = { true }, batching: BatchSettings,
@@ -390,7 +391,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     }
 
     /// Returns when records have come, when a wait is to end now, or at `deadline`, with a heartbeat at least every
-    /// 10 s; throws `CancellationError`.
+    /// minute; throws `CancellationError`.
     private func pause(until deadline: MonotonicInstant?) async throws {
         current.withLock { $0 = deadline.map { .waiting(until: $0) } ?? .idle }
         while true {

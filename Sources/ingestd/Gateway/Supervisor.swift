@@ -17,6 +17,8 @@ struct Supervisor: Service {
     let metricsFile: MetricsFile
     /// Raised when something that is told has changed.
     let changes: [WakeUp]
+    /// Raised when the watchdog was fed, and the processor is awake: the status is told then.
+    private let fed = WakeUp()
     /// Destinations of which it was said that they have no form for some records.
     private let noticed = Notices()
 
@@ -35,26 +37,31 @@ struct Supervisor: Service {
 
     func run() async throws {
         let timeout = ServiceManager.watchdogTimeout
-        // Twice within the time-out, as sd_watchdog_enabled(3) recommends.
-        let interval = timeout.map { $0 / 2 } ?? Self.defaultInterval
         await loop.turned()
         events.emit(.started(version: Version.current))
         ServiceManager.ready()
         await cancelWhenGracefulShutdown {
             await withTaskGroup { group in
-                if timeout != nil {
+                if let timeout {
+                    // Twice within the time-out, as sd_watchdog_enabled(3) recommends.
                     let watchdog = Watchdog(
-                        interval: interval, clock: clock, pulse: pulse,
-                        turned: { [loop] in await loop.turned() }, feed: ServiceManager.alive)
+                        interval: timeout / 2, clock: clock, pulse: pulse,
+                        turned: { [loop] in await loop.turned() },
+                        feed: { [fed] in
+                            ServiceManager.alive()
+                            fed.raise()
+                        })
                     group.addTask { await watchdog.run() }
                 }
                 // Beside it: what it asks of the queue may have to wait.
                 group.addTask {
+                    let changes = changes + [fed]
                     while !Task.isCancelled {
                         // Lowered before anything is looked at: what changes then raises them again.
                         for change in changes { _ = change.consume() }
                         ServiceManager.status(await tell())
-                        await wait(atMost: interval)
+                        // Longer than it takes until the watchdog is fed again.
+                        await wait(for: changes, atMost: timeout ?? Self.defaultInterval)
                     }
                 }
             }
@@ -63,7 +70,7 @@ struct Supervisor: Service {
     }
 
     /// Returns when the time is over, or something has changed.
-    private func wait(atMost interval: Duration) async {
+    private func wait(for changes: [WakeUp], atMost interval: Duration) async {
         await withTaskGroup { group in
             group.addTask { try? await clock.sleep(for: interval) }
             for change in changes { group.addTask { await change.wait() } }

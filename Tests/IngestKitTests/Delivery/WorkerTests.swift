@@ -224,10 +224,19 @@ import Testing
                 for _ in 0..<5 {
                     try await running.untilWaiting()
                     let before = harness.heartbeats.value
-                    harness.clock.advance(by: .seconds(10))
+                    harness.clock.advance(by: .seconds(60))
                     try await eventually("a heartbeat in \(phase)") { harness.heartbeats.value > before }
                 }
             }
+            try await running.stop()
+        }
+    }
+
+    @Test func anIdleWorkerWakesUpOnceAMinute() async throws {
+        try await withHarness(Answer(status: 200)) { harness, _ in
+            let running = try await harness.start()
+            try await running.untilIdle()
+            #expect(harness.clock.nextDeadline == harness.clock.now + .seconds(60))
             try await running.stop()
         }
     }

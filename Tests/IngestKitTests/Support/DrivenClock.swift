@@ -18,6 +18,9 @@ final class DrivenClock: GatewayClock {
     /// How many sleep now.
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+    /// When the first of those that sleep wakes up.
+    var nextDeadline: MonotonicInstant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+
     /// Sets the wall clock forward or back.
     func step(by duration: Duration) {
         state.withLock { $0.wall += Int64(duration / .nanoseconds(1)) }
