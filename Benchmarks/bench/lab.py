@@ -1,6 +1,7 @@
 """What needs a kernel with Bluetooth, and is measured in the lab's guest (Benchmarks/lab)."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -8,19 +9,23 @@ from bench.measuring import HERE, Row
 
 LAB = HERE.parent / "lab" / "run"
 FIGURES = HERE.parent.parent / ".build" / "benchmarks" / "lab" / "last" / "figures.jsonl"
-READS = "101"
+READS, IDLE, ADVERTS, START = "101", "102", "103", "104"
+# Waiting takes no time.
+HURRIED = "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1"
 
 
-def measure(*cases):
+def measure(*cases, **environment):
     """What the cases found, by the names that they gave it."""
-    subprocess.run([LAB, *cases], stdout=sys.stderr, check=True)
+    subprocess.run([LAB, *cases], stdout=sys.stderr, check=True, env={**os.environ, **environment})
     with open(FIGURES, encoding="utf-8") as file:
         return {line["name"]: line for line in map(json.loads, file)}
 
 
 def rows():
-    found = measure(READS)
+    found = measure(READS, ADVERTS)
     yield from reads(found)
+    yield from adverts(found)
+    yield from idle(measure(START, IDLE, MACHINE=HURRIED))
 
 
 def reads(found):
@@ -30,3 +35,26 @@ def reads(found):
             what = f"{contact} read of a {device}"
             yield Row(f"{what}, s to the commit", ours["seconds"], "at most 0.5", other["seconds"], "bleak on bluetoothd")
             yield Row(f"{what}, ATT PDUs to it", ours["pdus"], "at most 0.333", other["pdus"], "bleak on bluetoothd")
+
+
+def adverts(found):
+    ours, other = (found[f"adverts, {side}"] for side in ("ours", "TheengsGateway"))
+    # Of the process, of bluetoothd and of the bus.
+    heard = [[cost / side["adverts"] * 1000 for cost in side["cpu_ms"].values()] for side in (ours, other)]
+    # It publishes each advert of a scale that it gets; bluetoothd keeps those to itself that are like the last one.
+    share = other["of_scales"] / other["scales_sent"]
+    yield Row("1,000 adverts heard, CPU ms", heard[0][0], "at most 0.1", heard[1][0], "TheengsGateway")
+    yield Row("1,000 adverts that the process gets, CPU ms", heard[0][0], "at most 0.1", heard[1][0] / share,
+              "TheengsGateway")
+    yield Row("1,000 adverts heard, CPU ms with bluetoothd and the bus", sum(heard[0]), "", sum(heard[1]),
+              "TheengsGateway")
+    for kind in ("anonymous", "resident"):
+        yield Row(f"1,000 adverts a second, {kind} KiB", ours[f"{kind}_kib"], "at most 0.333", other[f"{kind}_kib"],
+                  "TheengsGateway")
+
+
+def idle(found):
+    yield Row("idle for 10 min, times that a thread is woken up", found["idle"]["wake_ups"], "the watchdog's")
+    yield Row("idle for 10 min, anonymous KiB", found["idle"]["anonymous_kib"], "under 8,192")
+    yield Row("idle for 10 min, resident KiB", found["idle"]["resident_kib"], "under 32,768")
+    yield Row("start to scanning, million instructions", found["start"]["cpu_ms"], "under 100")

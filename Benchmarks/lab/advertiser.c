@@ -1,7 +1,7 @@
 // An adapter on /dev/vhci that hears many devices: advertiser RATE DEVICES LISTED.
 //
-// As long as the kernel scans it reports RATE adverts a second. LISTED sensors (BTHome, C6:00:00:00:00:01 and on) send one a
-// second each, with another temperature every 10 s; the rest come from DEVICES others (C7:…), in turn. It filters no
+// As long as the kernel scans it reports RATE adverts a second. LISTED scales (Mi Scale, C6:00:00:00:00:01 and on) send one a
+// second each, with another weight every 10 s; the rest come from DEVICES others (C7:…), in turn. It filters no
 // duplicates. Each second it prints how many it has reported, as JSON. The kernel gets zeros for whatever else it asks.
 #include <errno.h>
 #include <fcntl.h>
@@ -59,10 +59,12 @@ static void report(uint8_t kind, uint32_t number, const uint8_t *data, uint8_t s
   send_packet(packet, 15 + size);
 }
 
-static void report_sensor(uint32_t number, uint64_t count, uint64_t second) {
+static void report_scale(uint32_t number, uint64_t count, uint64_t second) {
   uint32_t value = second / VALUE_S;
-  int16_t hundredths = 2000 + number * 100 + value % 100;
-  uint8_t data[] = {2, 0x01, 0x06, 9, 0x16, 0xD2, 0xFC, 0x40, 0x00, value, 0x02, hundredths, hundredths >> 8};
+  uint16_t weight = 2 * (6000 + 100 * number + value % 100);
+  // A Mi Scale's settled weight in kg, and when that was.
+  uint8_t data[] = {2, 0x01, 0x06, 13, 0x16, 0x1D, 0x18, 0x22, weight, weight >> 8, 0xEA, 0x07, 11, 22,
+                    8, value / 60 % 60, value % 60};
   report(0xC6, number, data, sizeof data, count);
 }
 
@@ -99,7 +101,7 @@ int main(int count, char **arguments) {
       uint64_t place = ticks % TICKS, due = rate * (place + 1) / TICKS - rate * place / TICKS;
       for (uint64_t number = 0; number < due; number++, sent++) {
         uint64_t turn = sent % rate;
-        if (turn < listed) report_sensor(turn + 1, sent, ticks / TICKS);
+        if (turn < listed) report_scale(turn + 1, sent, ticks / TICKS);
         else report_other(1 + sent % devices, sent);
       }
       if (place == TICKS - 1) printf("{\"second\": %llu, \"sent\": %llu}\n", (unsigned long long)++second, (unsigned long long)sent), fflush(stdout);

@@ -45,10 +45,10 @@ class Program:
         run("systemctl", "stop", self.unit, check=False)
 
 
-def processor_ns(unit):
-    """The processor time that a service's processes have taken, in the kernel too, in nanoseconds."""
+def processor_ns(unit, part="usage"):
+    """The processor time that a service's processes have taken, in nanoseconds: usage, or its parts user and system."""
     with open(f"/sys/fs/cgroup/system.slice/{unit}/cpu.stat", encoding="utf-8") as file:
-        return int(dict(line.split() for line in file)["usage_usec"]) * 1000
+        return int(dict(line.split() for line in file)[f"{part}_usec"]) * 1000
 
 
 def memory_kib(pid):
