@@ -38,6 +38,9 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     static var heartbeatInterval: Duration { .seconds(60) }
     /// A request that has not ended by then is one that is stuck: no heartbeat any more.
     static var requestBound: Duration { .seconds(130) }
+    /// An image whose request has failed so often, two hours or more, is set aside: it must not keep the backlog waiting for
+    /// ever, as its request may be too large for the way there.
+    static var mostImageAttempts: Int { 50 }
     /// How often it is seen whether another destination has sent its image.
     static var imageInterval: Duration { .seconds(1) }
     /// How long a disk that is full or cannot be written is left alone.
@@ -190,6 +193,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             ? .unfit(error: "the destination takes no images") : await deliver(outgoing)
         // A large body may not get through where a reading does: it must not hold up new ones.
         let isOwnFault = batch.isImage && lanes.contains(.fresh)
+        let isLastOfImage = batch.isImage && attempt >= Self.mostImageAttempts
 
         switch batch.isImage ? answer.ofImage : answer {
         case .taken(let status):
@@ -241,6 +245,15 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
             try await retry(
                 batch, status, "is still working on this request (HTTP \(status))", retryAfter, state: nil,
                 &progress)
+        case .unavailable(let status, let error, _) where isLastOfImage,
+            .busy(let status, let error, _) where isLastOfImage:
+            try Task.checkCancellation()
+            try await advance(batch, &progress) { [store, batching, gateway] in
+                try await store.setAside(
+                    batch, httpStatus: status, attempt: attempt,
+                    error: "did not get through in \(attempt) attempts: \(error)", reply: nil,
+                    settings: batching, gateway: gateway)
+            }
         case .busy(let status, let error, let retryAfter):
             try await retry(batch, status, error, retryAfter, state: nil, &progress)
         case .unavailable(let status, let error, let retryAfter):

@@ -99,6 +99,22 @@ import Testing
         }
     }
 
+    @Test func oneThatNeverGetsThroughIsSetAside() async throws {
+        let image = try #require(
+            EnteredImage(
+                Self.bytes, of: Self.entry(subject: "patient-17"), gateway: "box", received: 1_795_166_107))
+        fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", 503)
+        try await run { running, record, _ in
+            while try await running.names(.mediaFailed).isEmpty {
+                try await running.untilWaiting()
+                running.clock.advance(by: .seconds(300))
+            }
+            let event = try #require(try await running.names(.mediaFailed).first)
+            #expect(event[.recordID] == record.text && event[.attempt] == "50")
+            #expect(try await running.names(.submitted).map { $0[.recordID] } == [record.text])
+        }
+    }
+
     @Test func oneThatFoundNoServerComesWithTheSameBytes() async throws {
         fake.answer(TestReceiver.Answer(status: 503))
         try await run { running, _, _ in
