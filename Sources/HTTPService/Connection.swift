@@ -37,6 +37,10 @@ final class Connection: ChannelInboundHandler {
     private var limit: Scheduled<Void>?
     /// Bytes of the body that is there.
     private var held = 0
+    /// Whether there is work for a request, which outlasts a client that hangs up.
+    private var isAtWork = false
+    /// As the table knows it; a context that is not used any more names another one.
+    private var channel: (any Channel)?
 
     init(_ server: HTTPServer, table: ConnectionTable, jobs: AsyncStream<HTTPServer.Job>.Continuation) {
         self.server = server
@@ -45,6 +49,7 @@ final class Connection: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
+        channel = context.channel
         table.add(context.channel)
         // It may have been one too many.
         if context.channel.isActive { enter(.waiting, context) }
@@ -52,9 +57,15 @@ final class Connection: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         limit?.cancel()
-        table.remove(context.channel)
-        letGo()
         state = .ending
+        if !isAtWork { leave() }
+    }
+
+    /// Gives its place and its body's back.
+    private func leave() {
+        if let channel { table.remove(channel) }
+        channel = nil
+        letGo()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -145,11 +156,14 @@ final class Connection: ChannelInboundHandler {
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
         let log = server.log
+        isAtWork = true
         jobs.yield {
             let answer = await route.answer(request)
             log("\(request.method) \(route.path): \(answer.status)")
             loop.execute {
                 let (connection, context) = bound.value
+                connection.isAtWork = false
+                if case .ending = connection.state { return connection.leave() }
                 connection.send(answer, keepsAlive: keepsAlive, context)
             }
         }

@@ -53,6 +53,38 @@ import Testing
         }
     }
 
+    /// Else a client that asks and hangs up again and again would have work done without a bound.
+    @Test func aPlaceIsTakenUntilItsWorkIsDone() async throws {
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
+        let slow = HTTPRoute("GET", "/slow", bodyLimit: 0) { _ in
+            beginning.yield()
+            for await _ in ends {}
+            return HTTPAnswer(200)
+        }
+        let bounds = HTTPServer.Bounds(connections: 1, bodies: 1 << 20, patience: .seconds(100))
+        try await ServerBench(routes: HTTPServerTests.routes + [slow], bounds: bounds).run { path in
+            try await RawClient.run(at: path) { client in
+                try await client.send("GET /slow HTTP/1.1\r\n\r\n")
+                _ = await begun.first { true }
+            }
+            for _ in 0..<10 {
+                try await RawClient.run(at: path) { client in
+                    try? await client.send(Self.order)
+                    #expect(await client.answer() == nil)
+                }
+            }
+            ending.finish()
+            var answer: Answer?
+            while answer != Self.orderAnswer {
+                answer = try await RawClient.run(at: path) { client in
+                    try? await client.send(Self.order)
+                    return await client.answer()
+                }
+            }
+        }
+    }
+
     @Test func bodiesHaveABoundTogether() async throws {
         let bounds = HTTPServer.Bounds(connections: 32, bodies: 64, patience: .seconds(100))
         try await ServerBench(bounds: bounds).run { path in

@@ -55,7 +55,7 @@ final class RawClient {
         while await read() {}
     }
 
-    struct Answer: Equatable {
+    struct Answer: Equatable, Sendable {
         let status: Int
         let body: String
     }

@@ -4,6 +4,7 @@ import IngestKit
 import Logging
 import NIOCore
 import ServiceLifecycle
+import Synchronization
 import SystemPackage
 
 /// The control socket: HTTP/1.1 and JSON, for root and the group of the service. Without it the gateway
@@ -63,8 +64,10 @@ struct ControlServer: Service {
         let routes =
             pairingRoutes + orderRoutes + sessionRoutes + statusRoutes + queueRoutes + entryRoutes
         let server = HTTPServer(routes, bounds: Self.bounds) { [log] in log.debug("\($0)") }
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let isOurs = Mutex(false)
+        defer { if isOurs.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
         try await server.run(at: .path(path)) { _ in
+            isOurs.withLock { $0 = true }
             // The service's umask has made it the owner's alone.
             try FileManager.default.setAttributes([.posixPermissions: Self.mode], ofItemAtPath: path)
             status.control.note(nil)
