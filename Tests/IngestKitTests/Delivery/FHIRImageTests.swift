@@ -128,6 +128,32 @@ import Testing
         }
     }
 
+    /// Its request is large, and may not get through where others do.
+    @Test func anImageThatDoesNotArriveHoldsUpNoNewReading() async throws {
+        let image = try #require(
+            EnteredImage(
+                Self.bytes, of: Self.entry(subject: "patient-17"), gateway: "box", received: 1_795_166_107))
+        fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", 503)
+        try await run(order: .fresh) { running, _, _ in
+            try await running.eventually(1, .retrying)
+            var entry = Self.entry(subject: "patient-17")
+            entry.name += "another"
+            let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
+            _ = try await running.store.enter([record])
+            // One back-off at most: the image is the backlog's then.
+            try await running.untilWaiting()
+            running.clock.advance(by: .seconds(2))
+            try await running.eventually(2, .submitted)
+            #expect(images.isEmpty)
+            #expect(try await running.names(.destinationDown, .mediaFailed).isEmpty)
+            fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", nil)
+            try await running.untilWaiting()
+            running.clock.advance(by: .seconds(30))
+            try await running.eventually(1, .mediaSubmitted)
+            #expect(images.map(\.image) == [Self.bytes])
+        }
+    }
+
     /// Of a server that gives back what it created, only the beginning is kept.
     @Test func aLongAnswerWithTheImageInItIsBelieved() {
         let reply =
