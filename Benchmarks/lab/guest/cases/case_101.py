@@ -4,7 +4,7 @@ import json
 import statistics
 
 from benchmarks import figures
-from benchmarks.programs import Program, restart_bluetoothd
+from benchmarks.programs import Program
 from labkit import commands
 from labkit.kinds import GLUCOSE_METER, INFORMATION, THERMOMETER
 from labkit.payloads import DateTime, glucose_record, temperature
@@ -19,11 +19,6 @@ RECORDS = 50
 # What the kernel asks for: 30 ms to 50 ms.
 CONNECTION_INTERVAL_S = 0.03
 MEASURED = DateTime(2026, 6, 15, 7, 0, 0)
-# What is tried for the other side: its name, bluetoothd's options, how bleak scans.
-OTHERS = [
-    ("bleak", [], "active"),
-    ("bleak, no plugins", ["--noplugin=*"], "active"),
-]
 SCANS_ACTIVELY = True
 
 
@@ -97,15 +92,14 @@ def run_ours(lab):
     run_side(lab, "ours", begin, commit_times)
 
 
-def run_other(lab, name, options, scanning_mode):
-    restart_bluetoothd(*options)
+def run_other(lab):
     program = None
 
     def begin(thermometers, meters):
         nonlocal program
         program = Program(
-            name.replace(" ", "-").replace(",", ""), "/usr/bin/python3", "/lab/guest/benchmarks/bleak_reader.py",
-            "/var/lib/ingestd/bleak.sqlite", scanning_mode, *(f"{one.address}=temperature" for one in thermometers),
+            "bleak", "/usr/bin/python3", "/lab/guest/benchmarks/bleak_reader.py", "/var/lib/ingestd/bleak.sqlite",
+            "active", *(f"{one.address}=temperature" for one in thermometers),
             *(f"{one.address}=glucose" for one in meters))
         program.wait_for("bleak scans", lambda line: line["what"] == "scanning")
         return program.stop
@@ -120,10 +114,10 @@ def run_other(lab, name, options, scanning_mode):
         expect_equal([read["records"] for read in reads], expected, "records")
         return [read["committed"] for read in reads]
 
-    run_side(lab, name, begin, commit_times)
+    run_side(lab, "bleak", begin, commit_times)
     for line in program.lines():
         if line["what"] == "failed":
-            print(f"figure note {name}: {line}", flush=True)
+            print(f"figure note bleak: {line}", flush=True)
     commands.run("bash", "-c", "rm -f /var/lib/ingestd/bleak.sqlite*")
 
 
@@ -131,8 +125,6 @@ def run(lab):
     lab.air.connection_interval(CONNECTION_INTERVAL_S)
     try:
         run_ours(lab)
-        for other in OTHERS:
-            run_other(lab, *other)
+        run_other(lab)
     finally:
         lab.air.connection_interval(0)
-        restart_bluetoothd()
