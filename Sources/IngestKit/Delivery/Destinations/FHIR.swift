@@ -80,19 +80,14 @@ public final class FHIR: Destination {
             } else {
                 FHIRBundle(records: records, patientSystem: settings.patientSystem).bytes
             }
-        // The buffers of a connection stay as large as what went over it, as long as it is kept.
-        let further = batch.image == nil ? [] : [("Connection", "close")]
-        return await posts.perform { await self.post(body, further, $0.credential) }
+        return await posts.perform { await self.post(body, $0.credential) }
     }
 
     /// Reads the credential and the files of TLS anew before the next request.
     public func renew() async { await posts.renew() }
 
-    private func post(
-        _ body: [UInt8], _ further: [(String, String)], _ credential: String?
-    ) async -> DeliveryAnswer {
-        var headers = [("Content-Type", Self.mediaType)] + further
-        headers += settings.headers.map { ($0.name, $0.value) }
+    private func post(_ body: [UInt8], _ credential: String?) async -> DeliveryAnswer {
+        var headers = [("Content-Type", Self.mediaType)] + settings.headers.map { ($0.name, $0.value) }
         // Of what was created, only that it was is asked for.
         let own = [("Accept", Self.mediaType), ("Prefer", "return=minimal"), ("User-Agent", "ingestd")]
         for (name, value) in own where !headers.contains(where: { $0.0.lowercased() == name.lowercased() }) {
