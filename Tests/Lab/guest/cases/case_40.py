@@ -13,6 +13,7 @@ LIMIT_S = 400
 # What the manual promises: 5 s, and one more after SIGTERM. The guest is slow.
 HOOK_LIMIT_S = 60
 IDLE_LOOKS = 20
+GREEDY_RUNS = 4
 STORED = 200
 READ_LIMIT_S = 240
 MOST_EXPOSURE = 1.9
@@ -59,17 +60,25 @@ def run(lab):
     wait_idle(lab, before)
     # From MemoryHigh= on a hook only becomes slower, and in a slow guest its time is over before 128 MiB are full.
     commands.run("systemctl", "set-property", "--runtime", UNIT, "MemoryHigh=infinity", "MemoryMax=48M")
-    for tenths, script in enumerate((HANGING, GREEDY), start=371):
+    tenths = iter(range(371, 380))
+
+    def read_with(script):
         install(script)
         lab.journal.mark()
-        thermometer.give(temperature(tenths, -1))
+        thermometer.give(temperature(next(tenths), -1))
         wait_until("the hook runs", HOOK_LIMIT_S, lambda: len(lab.gateway.processes) > 1)
         wait_idle(lab, before)
         lab.journal.wait("submitted", thermometer)
-    expect(said(lab, "hooks.read: "), "nothing is said of hooks that were ended")
+
+    read_with(HANGING)
+    expect(said(lab, "hooks.read: "), "nothing is said of a hook that was ended")
+    # On a host that is busy with other things its time may be over before it has taken that much.
+    for _ in range(GREEDY_RUNS):
+        read_with(GREEDY)
+        if ended_for_memory(lab) > 0:
+            break
+    expect_equal(ended_for_memory(lab), 1, "processes that the kernel ended for want of memory")
     expect_equal(lab.gateway.pid, before, "the service's process")
-    memory = dict(line.split() for line in lab.gateway.cgroup("memory.events").splitlines())
-    expect_equal(memory["oom_kill"], "1", "processes that the kernel ended for want of memory")
     commands.run("systemctl", "revert", UNIT)
     return f"exposure {exposure}, {limits}"
 
@@ -102,6 +111,10 @@ def heaviest(lab, thermometer, cuff, oximeter, meter):
     anonymous = dict(line.split() for line in lab.gateway.cgroup("memory.stat").splitlines())["anon"]
     own, peak = int(anonymous) // MEBIBYTE, int(lab.gateway.cgroup("memory.peak")) // MEBIBYTE
     return f"{STORED} records and a stream: {own} MiB of its own, {peak} MiB at most with files, {tasks} tasks"
+
+
+def ended_for_memory(lab):
+    return int(dict(line.split() for line in lab.gateway.cgroup("memory.events").splitlines())["oom_kill"])
 
 
 def wait_idle(lab, own):
