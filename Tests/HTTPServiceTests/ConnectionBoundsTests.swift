@@ -34,20 +34,14 @@ import Testing
     }
 
     @Test func whoWaitsForItsAnswerIsNotEndedForAnother() async throws {
-        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
-        let slow = HTTPRoute("GET", "/slow", bodyLimit: 0) { _ in
-            beginning.yield()
-            for await _ in ends {}
-            return HTTPAnswer(200)
-        }
+        let slow = SlowRoute()
         let bounds = HTTPServer.Bounds(connections: 1, bodies: 1 << 20, patience: .seconds(100))
-        try await ServerBench(routes: [slow], bounds: bounds).run { path in
+        try await ServerBench(routes: [slow.route], bounds: bounds).run { path in
             try await RawClient.run(at: path) { first in
                 try await first.send("GET /slow HTTP/1.1\r\n\r\n")
-                _ = await begun.first { true }
+                _ = await slow.begun.first { true }
                 try await RawClient.run(at: path) { await $0.untilEnded() }
-                ending.finish()
+                slow.ending.finish()
                 #expect(await first.answer() == Answer(status: 200, body: ""))
             }
         }
@@ -55,18 +49,12 @@ import Testing
 
     /// Else a client that asks and hangs up again and again would have work done without a bound.
     @Test func aPlaceIsTakenUntilItsWorkIsDone() async throws {
-        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
-        let slow = HTTPRoute("GET", "/slow", bodyLimit: 0) { _ in
-            beginning.yield()
-            for await _ in ends {}
-            return HTTPAnswer(200)
-        }
+        let slow = SlowRoute()
         let bounds = HTTPServer.Bounds(connections: 1, bodies: 1 << 20, patience: .seconds(100))
-        try await ServerBench(routes: HTTPServerTests.routes + [slow], bounds: bounds).run { path in
+        try await ServerBench(routes: HTTPServerTests.routes + [slow.route], bounds: bounds).run { path in
             try await RawClient.run(at: path) { client in
                 try await client.send("GET /slow HTTP/1.1\r\n\r\n")
-                _ = await begun.first { true }
+                _ = await slow.begun.first { true }
             }
             for _ in 0..<10 {
                 try await RawClient.run(at: path) { client in
@@ -74,7 +62,7 @@ import Testing
                     #expect(await client.answer() == nil)
                 }
             }
-            ending.finish()
+            slow.ending.finish()
             var answer: Answer?
             while answer != Self.orderAnswer {
                 answer = try await RawClient.run(at: path) { client in
@@ -180,6 +168,27 @@ import Testing
                 }
                 #expect(calls.load(ordering: .relaxed) == 1)
             }
+        }
+    }
+}
+
+/// A route that answers once it is told to.
+private struct SlowRoute {
+    /// Tells of each request that it has begun to answer.
+    let begun: AsyncStream<Void>
+    /// Ended, it lets all of them go.
+    let ending: AsyncStream<Void>.Continuation
+    let route: HTTPRoute
+
+    init() {
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
+        self.begun = begun
+        self.ending = ending
+        route = HTTPRoute("GET", "/slow", bodyLimit: 0) { _ in
+            beginning.yield()
+            for await _ in ends {}
+            return HTTPAnswer(200)
         }
     }
 }

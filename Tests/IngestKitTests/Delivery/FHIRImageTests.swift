@@ -62,6 +62,12 @@ import Testing
         }
     }
 
+    /// The image that each run submits.
+    private static func image() throws -> EnteredImage {
+        try #require(
+            EnteredImage(bytes, of: entry(subject: "patient-17"), gateway: "box", received: 1_795_166_107))
+    }
+
     private var images: [FakeFHIR.Kept] { fake.kept.filter { $0.type == "Media" } }
 
     @Test func anImageArrivesAsMediaOfItsPerson() async throws {
@@ -80,9 +86,7 @@ import Testing
 
     @Test(arguments: [400, 403, 404, 405, 412, 413, 422])
     func aRefusedOneCostsNoReading(status: Int) async throws {
-        let image = try #require(
-            EnteredImage(
-                Self.bytes, of: Self.entry(subject: "patient-17"), gateway: "box", received: 1_795_166_107))
+        let image = try Self.image()
         fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", status)
         try await run { running, record, _ in
             try await running.eventually(1, .mediaFailed)
@@ -100,9 +104,7 @@ import Testing
     }
 
     @Test func oneThatNeverGetsThroughIsSetAside() async throws {
-        let image = try #require(
-            EnteredImage(
-                Self.bytes, of: Self.entry(subject: "patient-17"), gateway: "box", received: 1_795_166_107))
+        let image = try Self.image()
         fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", 503)
         try await run { running, record, _ in
             while try await running.names(.mediaFailed).isEmpty {
@@ -130,9 +132,7 @@ import Testing
 
     /// Its request is large, and may not get through where others do.
     @Test func anImageThatDoesNotArriveHoldsUpNoNewReading() async throws {
-        let image = try #require(
-            EnteredImage(
-                Self.bytes, of: Self.entry(subject: "patient-17"), gateway: "box", received: 1_795_166_107))
+        let image = try Self.image()
         fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", 503)
         try await run(order: .fresh) { running, _, _ in
             try await running.eventually(1, .retrying)
