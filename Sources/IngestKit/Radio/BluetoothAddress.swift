@@ -39,12 +39,16 @@ extension BluetoothAddress: CustomStringConvertible {
         text.reserveCapacity(Self.writtenLength)
         for shift in stride(from: 40, through: 0, by: -8) {
             if !text.isEmpty { text.append(UInt8(ascii: ":")) }
-            let octet = value >> UInt64(shift) & 0xFF
-            for digit in [octet >> 4, octet & 0xF] {
-                text.append(UInt8(truncatingIfNeeded: digit) + (digit < 10 ? 0x30 : 0x37))
-            }
+            text.append(Self.digit(value >> UInt64(shift + 4)))
+            text.append(Self.digit(value >> UInt64(shift)))
         }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The lowest four bits as a digit in ASCII.
+    private static func digit(_ number: UInt64) -> UInt8 {
+        let digit = UInt8(truncatingIfNeeded: number & 0xF)
+        return digit + (digit < 10 ? 0x30 : 0x37)
     }
 }
 

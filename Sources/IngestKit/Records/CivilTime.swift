@@ -75,13 +75,48 @@ extension DeviceTime {
 extension DeviceTime: CustomStringConvertible {
     /// ISO 8601 without a zone: `2026-11-20T09:14:57`.
     public var description: String {
-        "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
-            + "\(padded(hours, 2)):\(padded(minutes, 2)):\(padded(seconds, 2))"
+        var text: [UInt8] = []
+        text.reserveCapacity(Self.writtenLength)
+        append(to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
+
+    /// Appends the same in ASCII.
+    func append(to text: inout [UInt8]) {
+        text.append(padded: year, 4)
+        text.append(UInt8(ascii: "-"))
+        text.append(padded: month, 2)
+        text.append(UInt8(ascii: "-"))
+        text.append(padded: day, 2)
+        text.append(UInt8(ascii: "T"))
+        text.append(padded: hours, 2)
+        text.append(UInt8(ascii: ":"))
+        text.append(padded: minutes, 2)
+        text.append(UInt8(ascii: ":"))
+        text.append(padded: seconds, 2)
+    }
+
+    /// Of a year of four digits.
+    private static let writtenLength = 19
 }
 
-/// A number of at least `count` digits.
-func padded(_ number: Int, _ count: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+extension [UInt8] {
+    /// Appends an offset from UTC as ISO 8601 writes it: `+02:00`.
+    mutating func append(offsetMinutes minutes: Int) {
+        append(minutes < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+        append(padded: abs(minutes) / 60, 2)
+        append(UInt8(ascii: ":"))
+        append(padded: abs(minutes) % 60, 2)
+    }
+
+    /// Appends a number, 0 or more, in ASCII, with at least `count` digits.
+    mutating func append(padded number: Int, _ count: Int) {
+        var unit = 1
+        for _ in 1..<count { unit *= 10 }
+        while number / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            append(UInt8(ascii: "0") + UInt8(number / unit % 10))
+            unit /= 10
+        }
+    }
 }

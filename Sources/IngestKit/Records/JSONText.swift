@@ -36,8 +36,7 @@ public struct JSONText: Sendable {
         bytes.append(UInt8(ascii: "\""))
         let start = bytes.count
         bytes += text.utf8
-        // Looking at it here is faster than in the text.
-        if !bytes[start...].allSatisfy(Self.isPlain) {
+        if mustEscape(from: start) {
             bytes.removeSubrange(start...)
             for byte in text.utf8 { appendEscaped(byte) }
         }
@@ -130,8 +129,16 @@ public struct JSONText: Sendable {
         needsComma = true
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    /// Whether there is something to escape from here on. Without a branch for each byte, which would double what a
+    /// text costs.
+    private func mustEscape(from start: Int) -> Bool {
+        var found: UInt8 = 0
+        for byte in bytes[start...] {
+            found |= byte < 0x20 ? 1 : 0
+            found |= byte == UInt8(ascii: "\"") ? 1 : 0
+            found |= byte == UInt8(ascii: "\\") ? 1 : 0
+        }
+        return found != 0
     }
 
     /// RFC 8259 section 7: quotation mark, reverse solidus and control characters must be escaped.

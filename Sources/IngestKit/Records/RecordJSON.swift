@@ -2,17 +2,43 @@ extension Record {
     /// The record as every destination and command writes it, version 1 (docs/records.md): one
     /// line, fixed order of members, unknown ones left out, numbers with the device's digits.
     public var json: String {
-        text.filled(stage: stage, time: time, subject: subject)
+        var text = JSONText()
+        text.reserve(Self.usualLength)
+        writeBeginning(to: &text)
+        RecordText.write(stage, time, to: &text)
+        writeMiddle(to: &text)
+        RecordText.write(subject: subject, to: &text)
+        writeEnd(to: &text)
+        return text.string
     }
 
     /// The record without what its dating decides.
     var text: RecordText {
         var text = JSONText()
+        writeBeginning(to: &text)
+        let beginning = text.bytes.count
+        writeMiddle(to: &text)
+        let middle = text.bytes.count
+        writeEnd(to: &text)
+        return RecordText(
+            beginning: String(decoding: text.bytes[..<beginning], as: UTF8.self),
+            middle: String(decoding: text.bytes[beginning..<middle], as: UTF8.self),
+            end: String(decoding: text.bytes[middle...], as: UTF8.self))
+    }
+
+    /// In bytes; most are shorter.
+    private static let usualLength = 1000
+
+    /// Up to `kind`.
+    private func writeBeginning(to text: inout JSONText) {
         text.beginObject()
         text.member("version", 1)
         text.member("id", id.text)
         text.member("kind", kind.rawValue)
-        let beginning = text.bytes.count
+    }
+
+    /// From `measurements` to `user`.
+    private func writeMiddle(to text: inout JSONText) {
         if kind != .undecoded {
             text.key("measurements")
             text.beginArray()
@@ -22,7 +48,10 @@ extension Record {
         if !flags.isEmpty { text.member("flags", flags) }
         if let sequence { text.member("sequence", sequence) }
         if let user { text.member("user", user) }
-        let middle = text.bytes.count
+    }
+
+    /// From `related` on.
+    private func writeEnd(to text: inout JSONText) {
         if let related { text.member("related", related.text) }
         text.key("device")
         text.value(device)
@@ -31,10 +60,6 @@ extension Record {
         text.value(raw)
         if isSimulated { text.member("simulated", true) }
         text.endObject()
-        return RecordText(
-            beginning: String(decoding: text.bytes[..<beginning], as: UTF8.self),
-            middle: String(decoding: text.bytes[beginning..<middle], as: UTF8.self),
-            end: String(decoding: text.bytes[middle...], as: UTF8.self))
     }
 }
 
@@ -50,12 +75,20 @@ struct RecordText: Sendable, Equatable, Codable {
     func filled(stage: Record.Stage, time: RecordTime, subject: String?) -> String {
         // Members of an object that has some already: each begins with a comma.
         var first = JSONText(continuing: true)
-        first.member("stage", stage.rawValue)
-        first.key("time")
-        first.value(time)
+        Self.write(stage, time, to: &first)
         var second = JSONText(continuing: true)
-        if let subject { second.member("subject", subject) }
+        Self.write(subject: subject, to: &second)
         return beginning + first.string + middle + second.string + end
+    }
+
+    fileprivate static func write(_ stage: Record.Stage, _ time: RecordTime, to text: inout JSONText) {
+        text.member("stage", stage.rawValue)
+        text.key("time")
+        text.value(time)
+    }
+
+    fileprivate static func write(subject: String?, to text: inout JSONText) {
+        if let subject { text.member("subject", subject) }
     }
 }
 

@@ -127,10 +127,19 @@ struct ReadingTime {
         // Nanoseconds in 64 bits reach from 1677 to 2262, so that only a driven clock of no known
         // time can fall outside of the calendar.
         let wall = DeviceTime(wallSeconds: instant + Int64(minutes * 60)) ?? .unixEpoch
-        guard offset != nil else { return "\(wall)Z" }
-        let size = abs(minutes)
-        return "\(wall)\(minutes < 0 ? "-" : "+")\(padded(size / 60, 2)):\(padded(size % 60, 2))"
+        var text: [UInt8] = []
+        text.reserveCapacity(longestText)
+        wall.append(to: &text)
+        if offset == nil {
+            text.append(UInt8(ascii: "Z"))
+        } else {
+            text.append(offsetMinutes: minutes)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
+
+    /// `2026-11-20T09:15:00+00:00`.
+    private static let longestText = 25
 }
 
 extension DeviceTime {

@@ -143,3 +143,10 @@ extension NextBatch {
         return batch.items.map(\.header.id.text)
     }
 }
+
+/// A number of at least `count` digits.
+func padded(_ number: Int, _ count: Int) -> String {
+    var text: [UInt8] = []
+    text.append(padded: number, count)
+    return String(decoding: text, as: UTF8.self)
+}

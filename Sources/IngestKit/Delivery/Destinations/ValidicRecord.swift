@@ -92,8 +92,9 @@ struct ValidicRecord: Sendable {
 
     /// `+01:00`.
     private static func offset(_ seconds: Int) -> String {
-        let minutes = abs(seconds) / 60
-        return (seconds < 0 ? "-" : "+") + padded(minutes / 60, 2) + ":" + padded(minutes % 60, 2)
+        var text: [UInt8] = []
+        text.append(offsetMinutes: seconds / 60)
+        return String(decoding: text, as: UTF8.self)
     }
 }
 
