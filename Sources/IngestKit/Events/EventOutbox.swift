@@ -6,7 +6,7 @@ public struct EventOutbox: Sendable {
     private let store: SQLiteRecordStore
     private let sink: any EventSink
 
-    /// At most this many entries are written between two marks.
+    /// At most this many entries are read from the outbox at once.
     private static let batch = 100
     /// How long a disk that is full or cannot be written is left alone.
     private static let pauseAfterRefusal = Duration.seconds(30)
@@ -38,7 +38,7 @@ public struct EventOutbox: Sendable {
     /// Writes everything that waits in the outbox now.
     public func drain() async throws {
         while true {
-            let waiting = try await store.outboxEntries(limit: Self.batch)
+            let waiting = try await store.untoldEvents(limit: Self.batch)
             guard let last = waiting.last else { return }
             for item in waiting { sink.write(item.entry) }
             // An orderly stop that comes between the two is no reason to repeat them.

@@ -13,13 +13,30 @@ extension SQLiteRecordStore {
     }
 
     /// Puts events into the outbox, in their order.
-    static func append(_ events: [Event], _ db: Database) throws {
-        guard !events.isEmpty else { return }
+    @discardableResult
+    static func append(_ events: [Event], _ db: Database) throws -> [OutboxItem] {
+        guard !events.isEmpty else { return [] }
         let first = try next("event", count: events.count, db) - Int64(events.count) + 1
         let statement = try db.cachedStatement(sql: "INSERT INTO outbox (sequence, entry) VALUES (?, ?)")
-        for (sequence, event) in zip(first..., events) {
-            try statement.execute(arguments: [sequence, event.entry(sequence: sequence).stored])
+        return try zip(first..., events).map { sequence, event in
+            let item = OutboxItem(sequence: sequence, entry: event.entry(sequence: sequence))
+            try statement.execute(arguments: [sequence, item.entry.stored])
+            return item
         }
+    }
+
+    /// Puts events into the outbox, and keeps them at hand once they are committed, for whoever takes them out.
+    func tell(_ events: [Event], _ db: Database) throws {
+        let items = try Self.append(events, db)
+        guard !items.isEmpty else { return }
+        db.afterNextTransaction { [recentEvents] _ in recentEvents.add(items) }
+    }
+
+    /// What the journal is to get next, in the order of the numbers: what is at hand, else at most `limit` entries out of
+    /// the outbox.
+    func untoldEvents(limit: Int) async throws -> [OutboxItem] {
+        let recent = recentEvents.next
+        return recent.isEmpty ? try await outboxEntries(limit: limit) : recent
     }
 
     /// The first entries of the outbox, in the order of their numbers.
@@ -41,7 +58,10 @@ extension SQLiteRecordStore {
     /// Marks the entries up to this number as written.
     func markOutbox(through sequence: Int64) async throws {
         try await write { db in
-            try db.execute(sql: "DELETE FROM outbox WHERE sequence <= ?", arguments: [sequence])
+            try db.cachedStatement(sql: "DELETE FROM outbox WHERE sequence <= ?").execute(arguments: [
+                sequence
+            ])
         }
+        recentEvents.mark(through: sequence)
     }
 }

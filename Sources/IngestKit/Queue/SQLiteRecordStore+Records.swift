@@ -23,7 +23,7 @@ extension SQLiteRecordStore: RecordStore {
             let outcomes = try transaction.submissions.map { submission in
                 try Self.commit(submission, wallNanoseconds: wall, bootID: bootID, &events, db)
             }
-            try Self.append(events, db)
+            try self.tell(events, db)
             if let (device, memory) = transaction.memory { try Self.remember(memory, of: device, db) }
             if let pending = transaction.pending { try Self.replace(pending, bootID: bootID, db) }
             return outcomes

@@ -21,6 +21,7 @@ public final class SQLiteRecordStore: Sendable {
 
     let database: DatabaseQueue
     let commits: GroupCommit
+    let recentEvents = RecentEvents()
     let path: String
     /// The kernel's name of this boot.
     let bootID: String

@@ -64,6 +64,70 @@ import Testing
             try await store.close()
         }
     }
+
+    /// Commits of so many events each, told after each or only after several: what is at hand has an end, and some
+    /// events never are.
+    @Test(arguments: [[1, 2, 3], [400, 200, 1], [700, 1, 499, 2], [3, 700, 3]], [1, 2, 5])
+    func whateverIsAtHandEachEventIsToldOnceAndInOrder(sizes: [Int], commitsBetween: Int) async throws {
+        try await withMemoryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let journal = RecordingSink()
+            let outbox = EventOutbox(store: store, sink: journal)
+            var expected: [String] = []
+            for (number, size) in (sizes + sizes).enumerated() {
+                let ids = (0..<size).map { "\(number)-\($0)" }
+                try await store.fillAtOnce(ids)
+                // Goes past what is kept at hand.
+                try await store.write { db in
+                    try SQLiteRecordStore.append(.destinationUp(destination: "clinic"), db)
+                }
+                expected += ids + ["up"]
+                if (number + 1).isMultiple(of: commitsBetween) { try await outbox.drain() }
+            }
+            try await outbox.drain()
+            #expect(journal.entries.map { $0[.recordID] ?? "up" } == expected)
+            #expect(journal.entries.map { $0[.sequence] } == (1...expected.count).map(String.init))
+            #expect(try await store.events.isEmpty)
+            try await store.close()
+        }
+    }
+
+    @Test func whatWasRolledBackIsNotTold() async throws {
+        struct Refused: Error {}
+        try await withMemoryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let journal = RecordingSink()
+            let outbox = EventOutbox(store: store, sink: journal)
+            try await store.fill(["a"])
+            try await outbox.drain()
+            await #expect(throws: Refused.self) {
+                try await store.write { db in
+                    try store.tell([.destinationUp(destination: "clinic")], db)
+                    throw Refused()
+                }
+            }
+            try await store.fill(["b"])
+            try await outbox.drain()
+            #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
+            #expect(journal.entries.map { $0[.sequence] } == ["1", "2"])
+            try await store.close()
+        }
+    }
+
+    /// Most events are told without being read from the outbox: read they would have to be the same.
+    @Test func whatIsAtHandIsWhatTheOutboxHolds() async throws {
+        try await withMemoryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let outbox = EventOutbox(store: store, sink: RecordingSink())
+            try await store.fill(["a"])
+            try await outbox.drain()
+            try await store.add(try record("b", alias: "\"kitchen\" \u{1F9C2}\n"))
+            let atHand = store.recentEvents.next
+            #expect(atHand.map(\.sequence) == [2])
+            #expect(try await store.events == atHand.map(\.entry))
+            try await store.close()
+        }
+    }
 }
 
 /// Has the pump stopped as soon as something is written.
