@@ -24,13 +24,12 @@ extension SQLiteRecordStore {
             now: clock.now)
         let next = try await write { db in
             guard try Self.remove(batch, db) else { return try self.next(request, db) }
-            try db.execute(
-                sql: "UPDATE destination SET delivered = delivered + ? WHERE name = ?",
-                arguments: [batch.items.count, batch.destination])
+            try db.cachedStatement(sql: "UPDATE destination SET delivered = delivered + ? WHERE name = ?")
+                .execute(arguments: [batch.items.count, batch.destination])
             let events = batch.items.map { item in
                 Event.taken(item, by: batch.destination, httpStatus: httpStatus, attempt: attempt)
             }
-            try Self.append(events, db)
+            try self.tell(events, db)
             return try self.next(request, db)
         }
         outboxWakeUp.raise()
@@ -141,9 +140,8 @@ extension SQLiteRecordStore {
 
     /// - Returns: whether it was there: a session that ended meanwhile has taken it away.
     private static func remove(_ batch: StoredBatch, _ db: Database) throws -> Bool {
-        try db.execute(
-            sql: "DELETE FROM batch WHERE destination = ? AND first_position = ?",
-            arguments: [batch.destination, batch.firstPosition])
+        try db.cachedStatement(sql: "DELETE FROM batch WHERE destination = ? AND first_position = ?")
+            .execute(arguments: [batch.destination, batch.firstPosition])
         return db.changesCount > 0
     }
 
@@ -151,14 +149,14 @@ extension SQLiteRecordStore {
         positions: [Int64], destination: String, lane: DeliveryLane, gateway: String, _ db: Database
     ) throws {
         guard let first = positions.first else { return }
-        try db.execute(
+        try db.cachedStatement(
             sql: """
                 INSERT INTO batch (destination, first_position, positions, gateway, lane)
                 VALUES (?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                destination, first, positions.map(String.init).joined(separator: " "), gateway, lane.rawValue,
-            ])
+                """
+        ).execute(arguments: [
+            destination, first, positions.map(String.init).joined(separator: " "), gateway, lane.rawValue,
+        ])
     }
 
     /// A row of the table `batch`.
@@ -199,25 +197,19 @@ extension SQLiteRecordStore {
     private func stored(for request: Composition, _ db: Database) throws -> StoredBatch? {
         let isOnlyLane = routings[request.destination]?.order.lanes.count == 1
         let row = try Row.fetchOne(
-            db,
-            sql: """
-                SELECT * FROM batch WHERE destination = ? AND ((lane = ?) = ? OR ?)
-                ORDER BY first_position LIMIT 1
-                """,
+            try db.cachedStatement(
+                sql: """
+                    SELECT * FROM batch WHERE destination = ? AND ((lane = ?) = ? OR ?)
+                    ORDER BY first_position LIMIT 1
+                    """),
             arguments: [
                 request.destination, DeliveryLane.fresh.rawValue, request.lane == .fresh, isOnlyLane,
             ])
         guard let stored = try row.map(BatchRow.init) else { return nil }
         let positions = stored.positions
-        var items: [StoredBatch.Item] = []
-        for position in positions {
-            let record = try Row.fetchOne(
-                try db.cachedStatement(sql: Self.recordOfBatch), arguments: [position])
-            if let record, let item = try Self.item(record, at: position, for: request.destination, db) {
-                items.append(item)
-            } else {
-                try Self.setAsideDamaged(sequence: record?["seq"], for: request.destination, db)
-            }
+        let (items, damaged) = try Self.items(at: positions, for: request.destination, db)
+        for sequence in damaged {
+            try Self.setAsideDamaged(sequence: sequence, for: request.destination, db)
         }
         var batch = StoredBatch(
             destination: request.destination, lane: request.lane, gateway: stored.gateway, items: items,
@@ -235,21 +227,56 @@ extension SQLiteRecordStore {
         return items.isEmpty ? try self.stored(for: request, db) : batch
     }
 
-    /// What `item`, its checksum and `setAsideDamaged` look at.
-    private static let recordOfBatch = """
-        SELECT id, kind, body, payload, checksum, undated, peripheral_id, alias, destinations, address, seq
-        FROM record WHERE position = ?
+    /// What `item` and its checksum look at. By ranges, because a row costs a third of what it does by itself.
+    private static let recordsOfBatch = """
+        SELECT id, kind, body, payload, checksum, undated, peripheral_id, alias, destinations, address, seq, position,
+            (SELECT subject FROM assignment WHERE record_seq = record.seq AND destination = ?) AS assigned
+        FROM record WHERE position >= ? AND position <= ? ORDER BY position
         """
 
-    /// A record of a batch, with the subject that it was given for this destination; nil when the row is not what was
-    /// written.
-    private static func item(
-        _ row: Row, at position: Int64, for destination: String, _ db: Database
-    ) throws -> StoredBatch.Item? {
-        guard isIntact(row), let header = header(row), let body: String = row.intact("body") else {
-            return nil
+    /// The records at these positions, in ascending order.
+    /// - Returns: those that are what was written, and the numbers of the others; nil for what is not there any more.
+    private static func items(
+        at positions: [Int64], for destination: String, _ db: Database
+    ) throws -> (intact: [StoredBatch.Item], damaged: [Int64?]) {
+        var intact: [StoredBatch.Item] = []
+        var damaged: [Int64?] = []
+        for run in runs(of: positions) {
+            let rows = try Row.fetchCursor(
+                try db.cachedStatement(sql: recordsOfBatch),
+                arguments: [destination, run.lowerBound, run.upperBound])
+            while let row = try rows.next() {
+                if let item = item(row) {
+                    intact.append(item)
+                } else {
+                    damaged.append(row["seq"])
+                }
+            }
         }
-        let subject = try assignedSubject(ofRecord: row["seq"], for: destination, db)
+        let missing = positions.count - intact.count - damaged.count
+        return (intact, damaged + [Int64?](repeating: nil, count: missing))
+    }
+
+    /// Positions that follow one another, together.
+    private static func runs(of positions: [Int64]) -> [ClosedRange<Int64>] {
+        var runs: [ClosedRange<Int64>] = []
+        for position in positions {
+            if let last = runs.last, last.upperBound == position - 1 {
+                runs[runs.count - 1] = last.lowerBound...position
+            } else {
+                runs.append(position...position)
+            }
+        }
+        return runs
+    }
+
+    /// A record of a batch, with the subject that it was given for the destination; nil when the row is not what was
+    /// written.
+    private static func item(_ row: Row) -> StoredBatch.Item? {
+        guard isIntact(row), let header = header(row), let body: String = row.intact("body"),
+            let position: Int64 = row.intact("position")
+        else { return nil }
+        let subject: String? = row.intact("assigned")
         return StoredBatch.Item(
             header: header, position: position,
             body: subject.map { RecordContent.assigning($0, to: body) } ?? body, imageOf: imageOf(row))

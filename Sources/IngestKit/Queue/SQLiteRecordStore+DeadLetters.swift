@@ -69,16 +69,6 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// Whose a record of nobody is for a destination.
-    static func assignedSubject(
-        ofRecord sequence: Int64, for destination: String, _ db: Database
-    ) throws -> String? {
-        try String.fetchOne(
-            try db.cachedStatement(
-                sql: "SELECT subject FROM assignment WHERE record_seq = ? AND destination = ?"),
-            arguments: [sequence, destination])
-    }
-
     // MARK: - Selecting
 
     /// What is set aside: dead letters with their records, and records that could not be decoded. Without the payloads,

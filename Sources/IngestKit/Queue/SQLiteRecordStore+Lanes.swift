@@ -80,7 +80,8 @@ extension SQLiteRecordStore {
     func compose(_ request: Composition, _ db: Database) throws -> Composed? {
         guard let routing = routings[request.destination],
             let cursors = try Row.fetchOne(
-                db, sql: "SELECT * FROM destination WHERE name = ?", arguments: [request.destination]
+                try db.cachedStatement(sql: "SELECT * FROM destination WHERE name = ?"),
+                arguments: [request.destination]
             ).map(Cursors.init)
         else { return nil }
 
@@ -110,9 +111,8 @@ extension SQLiteRecordStore {
             positions: selection.chosen, destination: request.destination, lane: request.lane,
             gateway: request.gateway, db)
         if selection.skipped > 0 {
-            try db.execute(
-                sql: "UPDATE destination SET skipped = skipped + ? WHERE name = ?",
-                arguments: [selection.skipped, request.destination])
+            try db.cachedStatement(sql: "UPDATE destination SET skipped = skipped + ? WHERE name = ?")
+                .execute(arguments: [selection.skipped, request.destination])
         }
         if selection.count > 0 { try move(request, past: selection, from: cursors.position, db) }
         if !selection.chosen.isEmpty { return .batch }
@@ -125,12 +125,12 @@ extension SQLiteRecordStore {
         into selection: inout Selection, _ db: Database
     ) throws {
         let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT seq, id, kind, peripheral_id, address, alias, destinations, position, available_ns,
-                    boot_id, received_ns
-                FROM record WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
-                """,
+            try db.cachedStatement(
+                sql: """
+                    SELECT seq, id, kind, peripheral_id, address, alias, destinations, position, available_ns,
+                        boot_id, received_ns
+                    FROM record WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
+                    """),
             arguments: [selection.end, last, Self.scanLimit - selection.count])
         while !selection.isComplete, let row = try rows.next() {
             let header = Self.header(row)
@@ -179,10 +179,10 @@ extension SQLiteRecordStore {
         while selection.end < last {
             // None begins at or before the end: the cursor moves past those that it comes to.
             let ahead = try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT first, last FROM ahead WHERE destination = ? AND first > ? ORDER BY first LIMIT 1
-                    """,
+                try db.cachedStatement(
+                    sql: """
+                        SELECT first, last FROM ahead WHERE destination = ? AND first > ? ORDER BY first LIMIT 1
+                        """),
                 arguments: [request.destination, selection.end])
             let stop = (ahead?["first"] as Int64?).map { min($0 - 1, last) } ?? last
             try look(through: stop, request, routing, cursors, into: &selection, db)
@@ -211,32 +211,31 @@ extension SQLiteRecordStore {
         case .backlog:
             position = selection.end
         case .fresh:
-            try db.execute(
-                sql: "UPDATE destination SET fresh_position = ? WHERE name = ?",
-                arguments: [selection.end, request.destination])
+            try db.cachedStatement(sql: "UPDATE destination SET fresh_position = ? WHERE name = ?")
+                .execute(arguments: [selection.end, request.destination])
             try Self.insert(selection.taken, of: request.destination, db)
             // What is left to the backlog may have been asked for before it was.
             if selection.leavesSome { wakeUp(for: request.destination).raise() }
         }
         // A range that the backlog has come to ends there.
         let reached = try Int64.fetchOne(
-            db,
-            sql: "SELECT last FROM ahead WHERE destination = ? AND first <= ? ORDER BY first DESC LIMIT 1",
+            try db.cachedStatement(
+                sql: "SELECT last FROM ahead WHERE destination = ? AND first <= ? ORDER BY first DESC LIMIT 1"
+            ),
             arguments: [request.destination, position + 1])
         position = max(position, reached ?? position)
-        try db.execute(
-            sql: "DELETE FROM ahead WHERE destination = ? AND first <= ? AND last <= ?",
-            arguments: [request.destination, position, position])
-        try db.execute(
-            sql: "UPDATE destination SET position = ? WHERE name = ?",
-            arguments: [position, request.destination])
+        try db.cachedStatement(sql: "DELETE FROM ahead WHERE destination = ? AND first <= ? AND last <= ?")
+            .execute(arguments: [request.destination, position, position])
+        try db.cachedStatement(sql: "UPDATE destination SET position = ? WHERE name = ?")
+            .execute(arguments: [position, request.destination])
     }
 
     /// Notes ranges that come after all others; the last of those grows where the first goes on from it.
     private static func insert(_ ranges: [Positions], of destination: String, _ db: Database) throws {
         var rest = ranges[...]
         let last = try Row.fetchOne(
-            db, sql: "SELECT first, last FROM ahead WHERE destination = ? ORDER BY first DESC LIMIT 1",
+            try db.cachedStatement(
+                sql: "SELECT first, last FROM ahead WHERE destination = ? ORDER BY first DESC LIMIT 1"),
             arguments: [destination])
         if let last, let next = rest.first, last["last"] == next.first - 1 {
             rest.removeFirst()
@@ -245,9 +244,8 @@ extension SQLiteRecordStore {
                 arguments: [next.last, destination, last["first"] as Int64])
         }
         for range in rest {
-            try db.execute(
-                sql: "INSERT INTO ahead (destination, first, last) VALUES (?, ?, ?)",
-                arguments: [destination, range.first, range.last])
+            try db.cachedStatement(sql: "INSERT INTO ahead (destination, first, last) VALUES (?, ?, ?)")
+                .execute(arguments: [destination, range.first, range.last])
         }
     }
 }

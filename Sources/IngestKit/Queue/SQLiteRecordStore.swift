@@ -216,22 +216,26 @@ public final class SQLiteRecordStore: Sendable {
         route: RecordRoute? = nil
     ) -> Data {
         var hash = SHA256()
-        for part in [Data(id.utf8), Data(kind.utf8), payload] {
-            hash.update(data: part)
-            hash.update(data: [0])
-        }
-        hash.update(data: Data(body.utf8))
+        // All but the payload, which may be an image, in two pieces: each by itself takes more than its hash.
+        var bytes = Array(id.utf8) + [0] + kind.utf8 + [0]
+        hash.update(data: bytes)
+        hash.update(data: payload)
+        bytes = [0]
+        bytes.reserveCapacity(body.utf8.count + (undated?.utf8.count ?? 0) + 200)
+        bytes += body.utf8
         if let undated {
-            hash.update(data: [0])
-            hash.update(data: Data(undated.utf8))
+            bytes.append(0)
+            bytes += undated.utf8
         }
-        guard let route else { return Data(hash.finalize().prefix(checksumLengthWithoutRoute)) }
-        for part in [String(route.peripheralID), route.alias, route.destinations] {
-            // What is absent is not the same as what is empty.
-            hash.update(data: [0, part == nil ? 0 : 1])
-            hash.update(data: Data((part ?? "").utf8))
+        if let route {
+            for part in [String(route.peripheralID), route.alias, route.destinations] {
+                // What is absent is not the same as what is empty.
+                bytes += [0, part == nil ? 0 : 1]
+                bytes += (part ?? "").utf8
+            }
         }
-        return Data(hash.finalize().prefix(20))
+        hash.update(data: bytes)
+        return Data(hash.finalize().prefix(route == nil ? checksumLengthWithoutRoute : 20))
     }
 
     /// In bytes.
