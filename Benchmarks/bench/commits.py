@@ -13,7 +13,7 @@ GROUPS = 40
 GROUP = 100
 # What the gateway sets for its queue.
 PRAGMAS = ["auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = FULL", "mmap_size = 0",
-           "journal_size_limit = 16777216"]
+           "cache_size = -1024", "journal_size_limit = 16777216"]
 
 
 def ours(commits, size, keep=None):

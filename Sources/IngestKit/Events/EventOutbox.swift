@@ -6,7 +6,7 @@ public struct EventOutbox: Sendable {
     private let store: SQLiteRecordStore
     private let sink: any EventSink
 
-    /// At most this many entries are read from the outbox at once.
+    /// At most this many entries are written between two marks.
     private static let batch = 100
     /// How long a disk that is full or cannot be written is left alone.
     private static let pauseAfterRefusal = Duration.seconds(30)

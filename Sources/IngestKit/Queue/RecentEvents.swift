@@ -28,11 +28,11 @@ final class RecentEvents: Sendable {
         }
     }
 
-    /// What comes right after what is marked; empty where that is not here.
-    var next: [SQLiteRecordStore.OutboxItem] {
+    /// The first of what comes right after what is marked; empty where that is not here.
+    func next(_ limit: Int) -> [SQLiteRecordStore.OutboxItem] {
         state.withLock { state in
             guard let marked = state.marked, state.items.first?.sequence == marked + 1 else { return [] }
-            return state.items
+            return Array(state.items.prefix(limit))
         }
     }
 

@@ -32,10 +32,10 @@ extension SQLiteRecordStore {
         db.afterNextTransaction { [recentEvents] _ in recentEvents.add(items) }
     }
 
-    /// What the journal is to get next, in the order of the numbers: what is at hand, else at most `limit` entries out of
-    /// the outbox.
+    /// What the journal is to get next, at most `limit` entries in the order of their numbers: what is at hand, else out
+    /// of the outbox.
     func untoldEvents(limit: Int) async throws -> [OutboxItem] {
-        let recent = recentEvents.next
+        let recent = recentEvents.next(limit)
         return recent.isEmpty ? try await outboxEntries(limit: limit) : recent
     }
 

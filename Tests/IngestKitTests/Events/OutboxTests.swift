@@ -122,7 +122,7 @@ import Testing
             try await store.fill(["a"])
             try await outbox.drain()
             try await store.add(try record("b", alias: "\"kitchen\" \u{1F9C2}\n"))
-            let atHand = store.recentEvents.next
+            let atHand = store.recentEvents.next(10)
             #expect(atHand.map(\.sequence) == [2])
             #expect(try await store.events == atHand.map(\.entry))
             try await store.close()
