@@ -10,11 +10,13 @@ public actor BlueZRadio: Radio {
         public var timing: ScanTiming?
         /// Whether bluetoothd runs: who then powers adapters on and off.
         public var isBluetoothdRunning: @Sendable () async -> Bool
+        public var log: SubsystemLog
 
         public init(
-            selection: AdapterSelection = .any, timing: ScanTiming? = nil,
+            selection: AdapterSelection = .any, timing: ScanTiming? = nil, log: SubsystemLog = .silent,
             isBluetoothdRunning: @escaping @Sendable () async -> Bool
         ) {
+            self.log = log
             self.selection = selection
             self.timing = timing
             self.isBluetoothdRunning = isBluetoothdRunning
@@ -28,6 +30,7 @@ public actor BlueZRadio: Radio {
     let receiver: AdvertReceiver
     private let connector: any LinkConnector
     var inventory: [UInt16: Adapter] = [:]
+    var kernelFilter = KernelFilter()
     private var lastGeneration: UInt64 = 0
     private let statesContinuation: AsyncStream<[AdapterState]>.Continuation
     /// Adapters that wait to be brought into shape; each stands in it at most once.
@@ -64,7 +67,7 @@ public actor BlueZRadio: Radio {
     /// - Throws: `ManagementError.ended` when the management socket dies: only a new process can
     ///   open another. `ManagementError.noPermission` when the kernel does not trust the socket.
     public func listen(for filter: AdvertisementFilter) async throws {
-        receiver.filter = filter
+        listen(only: filter)
         management.open(
             onEvent: { [weak self] event, index, parameters in
                 guard let self else { return }
@@ -99,7 +102,7 @@ public actor BlueZRadio: Radio {
     }
 
     public func update(_ filter: AdvertisementFilter) {
-        receiver.filter = filter
+        listen(only: filter)
         for index in inventory.keys { wantSettled(index) }
     }
 
@@ -130,7 +133,7 @@ public actor BlueZRadio: Radio {
             let hasHandle = event == ManagementProtocol.Event.monitorDeviceFound
             assumeIsolated { radio in
                 if radio.receiver.receive(parameters, hasHandle: hasHandle, index: index) {
-                    radio.inventory[index]?.lastAdvert = clock.now
+                    radio.heard(on: index)
                 }
             }
         default:
@@ -174,12 +177,14 @@ public actor BlueZRadio: Radio {
         if let known = inventory[index] { cancelTimers(of: known) }
         lastGeneration += 1
         inventory[index] = Adapter(index: index, generation: lastGeneration, now: clock.now)
+        filterInKernel()
         wantSettled(index)
     }
 
     private func disappeared(_ index: UInt16) {
         guard let adapter = inventory.removeValue(forKey: index) else { return }
         cancelTimers(of: adapter)
+        filterInKernel()
         publish()
     }
 

@@ -18,6 +18,8 @@ public final class PacketChannel: @unchecked Sendable {
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
     private var onPacket: ((Span<UInt8>) -> Void)?
     private var onEnd: ((Int32) -> Void)?
+    /// What the kernel runs on packets that come; nil: nothing, and all come.
+    package private(set) var filter: SocketFilter?
     /// Whether a handler of this channel is running.
     private(set) var isReading = false
     /// The errno of a socket that has failed, while its queue is still read; 0 without one.
@@ -120,6 +122,27 @@ public final class PacketChannel: @unchecked Sendable {
             if error.errno != EAGAIN, error.errno != ENOMEM, failure == 0 { failure = error.errno }
             throw error
         }
+    }
+
+    /// Has the kernel drop packets, before they wake anybody; with nil none. Does nothing once the socket is closed.
+    /// - Throws: the errno of setsockopt(2), SO_ATTACH_FILTER; ENOMEM for a program that is larger than
+    ///   net.core.optmem_max. All packets come then.
+    package func setFilter(_ filter: SocketFilter?) throws(SystemError) {
+        loop.checkIsolated()
+        guard let descriptor, filter != self.filter else { return }
+        // Not replaced in place: both would count for that bound, and the old one stay where the new one is refused.
+        if self.filter != nil {
+            try system("setsockopt") { CBlueZ_detach_filter(descriptor) }
+            self.filter = nil
+        }
+        guard let filter else { return }
+        let program = filter.instructions.map {
+            sock_filter(code: $0.operation.rawValue, jt: $0.ifTrue, jf: $0.ifFalse, k: $0.operand)
+        }
+        try system("setsockopt") {
+            unsafe CBlueZ_attach_filter(descriptor, program, UInt16(clamping: program.count))
+        }
+        self.filter = filter
     }
 
     /// Closes the socket; no handler is called any more. May be called twice.

@@ -89,6 +89,19 @@ int CBlueZ_socket_error(int descriptor)
     return error;
 }
 
+int CBlueZ_attach_filter(int descriptor, const struct sock_filter *instructions, uint16_t count)
+{
+    // The kernel only reads it.
+    struct sock_fprog program = {.len = count, .filter = (struct sock_filter *)instructions};
+    return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+int CBlueZ_detach_filter(int descriptor)
+{
+    int unused = 0;
+    return setsockopt(descriptor, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused);
+}
+
 static struct __user_cap_header_struct this_thread(void)
 {
     return (struct __user_cap_header_struct){.version = _LINUX_CAPABILITY_VERSION_3};

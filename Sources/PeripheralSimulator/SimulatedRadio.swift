@@ -22,7 +22,7 @@ public final class SimulatedRadio: Radio, ActiveScanner {
     public init(
         loop: RadioLoop, clock: any GatewayClock, adapters: [SimulatedAdapter],
         peripherals: [SimulatedPeripheral], selection: AdapterSelection = .any, timing: ScanTiming? = nil,
-        isBluetoothdRunning: @escaping @Sendable () async -> Bool = { false }
+        log: SubsystemLog = .silent, isBluetoothdRunning: @escaping @Sendable () async -> Bool = { false }
     ) throws(SystemError) {
         self.loop = loop
         self.peripherals = peripherals
@@ -33,7 +33,7 @@ public final class SimulatedRadio: Radio, ActiveScanner {
             management: kernel.gatewayChannel, connector: SimulatedConnector(air: air), loop: loop,
             clock: clock,
             settings: BlueZRadio.Settings(
-                selection: selection, timing: timing, isBluetoothdRunning: isBluetoothdRunning))
+                selection: selection, timing: timing, log: log, isBluetoothdRunning: isBluetoothdRunning))
     }
 
     /// Starts the peripherals' lives, and listens as the real radio does.

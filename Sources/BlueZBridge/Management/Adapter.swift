@@ -64,8 +64,10 @@ struct Adapter {
     var attempt = 0
     var retry: RadioLoop.Timer?
     var silence: RadioLoop.Timer?
-    /// When an advert with content was last heard; empty ones come from controllers that hang.
+    /// When an advert with content last came; empty ones come from controllers that hang.
     var lastAdvert: MonotonicInstant
+    /// Whether nothing has come for so long that everything is listened to, for a sign of life.
+    var isInDoubt = false
     /// Whether the scan was restarted for silence, and nothing heard since.
     var wasRestarted = false
     /// Whether the scan is to be restarted the next time the adapter is worked on.

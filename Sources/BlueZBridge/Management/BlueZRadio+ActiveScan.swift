@@ -13,7 +13,11 @@ extension BlueZRadio: ActiveScanner {
     ) async throws(ActiveScanError) {
         guard receiver.onEvery == nil else { throw .busy }
         receiver.onEvery = found
-        defer { receiver.onEvery = nil }
+        filterInKernel()
+        defer {
+            receiver.onEvery = nil
+            filterInKernel()
+        }
         let end = clock.now + duration
         var hasScanned = false
         repeat {

@@ -5,10 +5,6 @@ extension BlueZRadio {
     /// The first retry after a failure; it doubles.
     private static let firstRetry = Duration.seconds(2)
     private static let longestRetry = Duration.seconds(60)
-    /// Without any advert for this long the scan is restarted once; then hourly. Homes without any
-    /// device in the air look the same as a scan that died.
-    private static let silence = Duration.seconds(90)
-    private static let longSilence = Duration.seconds(3_600)
 
     /// Works on one adapter until nothing has changed meanwhile, or it is gone. Another one that has
     /// come under its index is worked on by itself.
@@ -276,32 +272,6 @@ extension BlueZRadio {
                 radio.wantSettled(index)
             }
         }
-    }
-
-    private func watchSilence(_ index: UInt16) {
-        guard let adapter = inventory[index], adapter.silence == nil else { return }
-        let bound = adapter.wasRestarted ? Self.longSilence : Self.silence
-        let due = adapter.lastAdvert + bound
-        let wait = max(Duration.seconds(1), due.since(clock.now))
-        inventory[index]?.silence = loop.after(wait) { [weak self] in
-            self?.assumeIsolated { $0.checkSilence(index) }
-        }
-    }
-
-    private func checkSilence(_ index: UInt16) {
-        guard let adapter = inventory[index] else { return }
-        inventory[index]?.silence = nil
-        guard adapter.problem == nil else { return }
-        let bound = adapter.wasRestarted ? Self.longSilence : Self.silence
-        if clock.now.since(adapter.lastAdvert) < bound {
-            if adapter.wasRestarted { inventory[index]?.wasRestarted = false }
-            watchSilence(index)
-            return
-        }
-        inventory[index]?.wasRestarted = true
-        inventory[index]?.lastAdvert = clock.now
-        inventory[index]?.restartsScan = true
-        wantSettled(index)
     }
 
     // MARK: Commands

@@ -116,6 +116,11 @@ final class ManagementSocket {
             })
     }
 
+    /// Has the kernel drop events before they wake anybody; with nil none.
+    func setFilter(_ filter: SocketFilter?) throws(SystemError) {
+        try channel.setFilter(filter)
+    }
+
     func close() {
         channel.close()
         end()

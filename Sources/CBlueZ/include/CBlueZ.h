@@ -1,6 +1,7 @@
 #ifndef CBLUEZ_H
 #define CBLUEZ_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,13 @@ int CBlueZ_is_encrypted(int descriptor);
 
 // The pending error of a socket (SO_ERROR), or errno of asking for it.
 int CBlueZ_socket_error(int descriptor);
+
+// Has the kernel run a program on each packet that comes, before it is queued (SO_ATTACH_FILTER). Returns 0, or -1 with
+// errno. sock_fprog holds a pointer.
+int CBlueZ_attach_filter(int descriptor, const struct sock_filter *instructions, uint16_t count);
+
+// Takes that program away (SO_DETACH_FILTER). Returns 0, or -1 with errno: ENOENT where there is none.
+int CBlueZ_detach_filter(int descriptor);
 
 // Whether this thread's effective set holds CAP_NET_ADMIN. capget has no wrapper in glibc.
 bool CBlueZ_has_net_admin(void);

@@ -183,7 +183,7 @@ struct Gateway: Sendable {
             let radio = BlueZRadio(
                 management: management.channel(on: loop), connector: connector, loop: loop, clock: clock,
                 settings: BlueZRadio.Settings(
-                    selection: configuration.adapterSelection, timing: configuration.scanTiming,
+                    selection: configuration.adapterSelection, timing: configuration.scanTiming, log: log,
                     isBluetoothdRunning: { await SystemBus.hasOwner("org.bluez") }))
             let keeper = BlueZBondKeeper(
                 loop: loop, clock: clock,
@@ -207,7 +207,7 @@ struct Gateway: Sendable {
             return BlueZRadio(
                 management: try peripherals.management(), connector: peripherals, loop: loop, clock: clock,
                 settings: BlueZRadio.Settings(
-                    selection: configuration.adapterSelection, timing: configuration.scanTiming,
+                    selection: configuration.adapterSelection, timing: configuration.scanTiming, log: log,
                     isBluetoothdRunning: { false }))
         } catch {
             throw CommandFailure(.unavailable, "\(path): nobody simulates peripherals there")

@@ -226,7 +226,9 @@ struct BlueZRadioTests {
         let listening = bench.listen()
         await bench.listening()
         _ = await bench.command(Opcode.addPatternsMonitor)
-        await bench.clock.advance(by: .seconds(91), bench.loop)
+        // The last third of it with everything that is in the air.
+        await bench.clock.advance(by: .seconds(60), bench.loop)
+        await bench.clock.advance(by: .seconds(30), bench.loop)
         _ = await bench.command(Opcode.removeMonitor)
         _ = await bench.command(Opcode.addPatternsMonitor)
         listening.cancel()

@@ -17,12 +17,13 @@ struct RadioBench {
 
     init(
         adapters: [SimulatedAdapter] = [SimulatedAdapter(index: 0, address: address)],
-        selection: AdapterSelection = .any, timing: ScanTiming? = nil, isBluetoothdRunning: Bool = true
+        selection: AdapterSelection = .any, timing: ScanTiming? = nil, isBluetoothdRunning: Bool = true,
+        log: SubsystemLog = .silent
     ) throws {
         loop = try RadioLoop(clock: clock)
         radio = try SimulatedRadio(
             loop: loop, clock: clock, adapters: adapters, peripherals: [], selection: selection,
-            timing: timing, isBluetoothdRunning: { isBluetoothdRunning })
+            timing: timing, log: log, isBluetoothdRunning: { isBluetoothdRunning })
         kernel = radio.kernel
     }
 

@@ -1,0 +1,90 @@
+import IngestKit
+
+/// What of `AdvertReceiver`'s decision the kernel takes beforehand.
+struct KernelFilter {
+    /// For the filter in force; nil where it is too long for a program.
+    var program: SocketFilter?
+    /// Whether it was told that all adverts come.
+    var hasToldOfAll = false
+}
+
+/// What is heard: the kernel drops adverts that nobody asks for, and silence is nevertheless silence.
+extension BlueZRadio {
+    /// Without any advert for this long the scan is restarted once; then hourly. Homes without any
+    /// device in the air look the same as a scan that died.
+    private static let silence = Duration.seconds(90)
+    private static let longSilence = Duration.seconds(3_600)
+    /// The last part of it, in which every advert comes: of those that nobody asks for one is enough.
+    private static let doubt = Duration.seconds(30)
+
+    // MARK: The kernel's filter
+
+    func listen(only filter: AdvertisementFilter) {
+        receiver.filter = filter
+        kernelFilter.program = AdvertProgram.filter(admitting: filter)
+        filterInKernel()
+    }
+
+    /// Has the kernel drop what nobody asks for, or nothing, as things stand now. Without its help all adverts come.
+    func filterInKernel() {
+        let needsAll = receiver.onEvery != nil || inventory.values.contains(where: \.isInDoubt)
+        do {
+            try management.setFilter(needsAll ? nil : kernelFilter.program)
+            if kernelFilter.program == nil { tellOfAll("the list is too long") }
+        } catch {
+            tellOfAll(error.description)
+        }
+    }
+
+    private func tellOfAll(_ reason: String) {
+        guard !kernelFilter.hasToldOfAll else { return }
+        kernelFilter.hasToldOfAll = true
+        settings.log.takesEveryAdvert(reason)
+    }
+
+    // MARK: Silence
+
+    /// Notes an advert with content, whoever's.
+    func heard(on index: UInt16) {
+        inventory[index]?.lastAdvert = clock.now
+        if inventory[index]?.isInDoubt == true { setInDoubt(false, index) }
+    }
+
+    private func setInDoubt(_ isInDoubt: Bool, _ index: UInt16) {
+        inventory[index]?.isInDoubt = isInDoubt
+        filterInKernel()
+    }
+
+    func watchSilence(_ index: UInt16) {
+        guard let adapter = inventory[index], adapter.silence == nil else { return }
+        let due = adapter.lastAdvert + Self.trust(in: adapter)
+        let wait = adapter.isInDoubt ? Self.doubt : max(Duration.seconds(1), due.since(clock.now))
+        inventory[index]?.silence = loop.after(wait) { [weak self] in
+            self?.assumeIsolated { $0.checkSilence(index) }
+        }
+    }
+
+    /// How long nothing may come of what the kernel does not drop.
+    private static func trust(in adapter: Adapter) -> Duration {
+        (adapter.wasRestarted ? longSilence : silence) - doubt
+    }
+
+    private func checkSilence(_ index: UInt16) {
+        guard let adapter = inventory[index] else { return }
+        inventory[index]?.silence = nil
+        guard adapter.problem == nil else { return setInDoubt(false, index) }
+        if adapter.isInDoubt {
+            setInDoubt(false, index)
+            inventory[index]?.wasRestarted = true
+            inventory[index]?.lastAdvert = clock.now
+            inventory[index]?.restartsScan = true
+            wantSettled(index)
+        } else if clock.now.since(adapter.lastAdvert) < Self.trust(in: adapter) {
+            if adapter.wasRestarted { inventory[index]?.wasRestarted = false }
+            watchSilence(index)
+        } else {
+            setInDoubt(true, index)
+            watchSilence(index)
+        }
+    }
+}
