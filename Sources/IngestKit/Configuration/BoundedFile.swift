@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SystemPackage
 
 /// Reads small regular files without trusting their size.
 enum BoundedFile {
@@ -32,33 +33,9 @@ struct FileStatus {
     let isRegular: Bool
 
     init?(_ path: String) {
-        var path = path
-        // Linux itself follows at most 40 links (path_resolution(7)).
-        for _ in 0..<40 {
-            guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-            let type = attributes[.type] as? FileAttributeType
-            if type == .typeSymbolicLink {
-                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
-                    return nil
-                }
-                path = target.hasPrefix("/") ? target : Self.directory(of: path) + "/" + target
-                continue
-            }
-            size = Self.number(attributes[.size])
-            permissions = Self.number(attributes[.posixPermissions])
-            isRegular = type == .typeRegular
-            return
-        }
-        return nil
-    }
-
-    /// An integer, or where all of Foundation is loaded a number object, whose type cannot be named
-    /// here. Both are written in digits.
-    private static func number(_ value: Any?) -> Int {
-        value.flatMap { Int("\($0)") } ?? 0
-    }
-
-    private static func directory(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        guard let status = try? Stat(FilePath(path)) else { return nil }
+        size = Int(status.size)
+        permissions = Int(status.permissions.rawValue & 0o777)
+        isRegular = status.type == .regular
     }
 }

@@ -54,9 +54,10 @@ struct NodeReader {
 
     /// What is written in a file, as it may be shown: a terminal obeys control characters.
     private static func shortened(_ text: String) -> String {
-        let start = text.unicodeScalars.prefix(40)
-        let printable = start.map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
-        return printable + (start.count < text.unicodeScalars.count ? "…" : "")
+        let scalars = text.unicodeScalars
+        guard scalars.count > 40 || scalars.contains(where: \.isControl) else { return text }
+        let printable = scalars.prefix(40).map { $0.isControl ? "?" : String($0) }.joined()
+        return printable + (scalars.count > 40 ? "…" : "")
     }
 }
 
@@ -116,7 +117,9 @@ extension NodeReader {
 
     /// The texts under one key of each mapping in a list, without complaint about anything else.
     func texts(of key: String) -> [String] {
-        node.sequence?.prefix(Self.maximumEntries).compactMap { $0.mapping?[Node(key)]?.scalar?.string } ?? []
+        node.sequence?.prefix(Self.maximumEntries).compactMap { item in
+            item.mapping?.first { $0.key.scalar?.string == key }?.value.scalar?.string
+        } ?? []
     }
 
     private func unknown(_ name: String, in section: KeySection) -> String {

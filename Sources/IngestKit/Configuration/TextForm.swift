@@ -2,13 +2,10 @@
 enum TextForm {
     /// Printable text on one line.
     static func isLine(_ text: String, limit: Int) -> Bool {
-        !text.isEmpty && text.count <= limit && text.utf8.count <= 4 * limit
-            && text.unicodeScalars.allSatisfy { scalar in
-                switch scalar.properties.generalCategory {
-                case .control, .lineSeparator, .paragraphSeparator: false
-                default: true
-                }
-            }
+        let size = text.utf8.count
+        // A character has one byte at least.
+        guard size > 0, size <= limit || size <= 4 * limit && text.count <= limit else { return false }
+        return text.unicodeScalars.allSatisfy { !$0.isControl && $0 != "\u{2028}" && $0 != "\u{2029}" }
     }
 
     /// Letters, digits, dots, dashes and underscores of ASCII; not a directory's own name.
@@ -45,6 +42,12 @@ enum TextForm {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is a control code (Unicode 23.1). The same as its general category says, which takes much longer to
+    /// look up.
+    var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 }
 
 /// Durations as files write them: a decimal number and a unit.

@@ -21,7 +21,9 @@ struct YAMLDocument {
         let node: Node?
         do {
             // libyaml itself refuses more than 1000 levels of nesting.
-            node = try Parser(yaml: text, encoding: .utf8).singleRoot()
+            // Values are read by what is expected of them, so that no resolver has to tell their types: the default
+            // one matches every key against seven regular expressions.
+            node = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch {
             throw ConfigurationError(diagnostics: [Self.diagnostic(of: error, text: text, path: path)])
         }

@@ -5,6 +5,7 @@ import IngestKit
 /// `ingestd check`: tells everything that is wrong with a configuration.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check",
         abstract: "Check a configuration and tell every error in it.",
         discussion: """
             Prints one finding a line on standard error, as PATH:LINE:COLUMN: KEY: what was expected. \

@@ -5,6 +5,7 @@ import IngestKit
 /// `ingestd decode`: says what a payload says, without radio, configuration or queue.
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "decode",
         abstract: "Decode a peripheral's payload and print it as JSON.",
         discussion: """
             Prints one JSON object a payload. With - as the payload, reads one payload a line from \

@@ -4,6 +4,7 @@ import IngestKit
 /// `ingestd failed`: works what is set aside.
 struct Failed: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "failed",
         abstract: "List, show, try again or give up records that are set aside.",
         discussion: """
             A record is set aside for a destination that does not take it; it is kept, and others get it all the \

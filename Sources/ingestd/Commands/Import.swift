@@ -5,6 +5,7 @@ import IngestKit
 /// `ingestd import`: puts what another program exported into the queue.
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "import",
         abstract: "Put an export of another program into the queue.", subcommands: [AppleHealth.self])
 
     /// `ingestd import apple-health`.

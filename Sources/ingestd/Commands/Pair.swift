@@ -8,6 +8,7 @@ import UnixSignals
 /// `ingestd pair`: pairs with a device by the running service.
 struct Pair: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "pair",
         abstract: "Pair with a device of the allow-list.",
         discussion: """
             Shows the model's pairing instructions, waits up to two minutes until the device is heard, and \
@@ -104,6 +105,7 @@ struct Pair: AsynchronousCommand {
 /// `ingestd unpair`: removes bonds by the running service.
 struct Unpair: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "unpair",
         abstract: "Remove the bond with a device.",
         discussion: """
             With a model's ID, of all devices that entries of it name by address. The device keeps its side \

@@ -4,6 +4,7 @@ import IngestKit
 /// `ingestd peripherals`: lists the catalogue, or tells everything of one model.
 struct Peripherals: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "peripherals",
         abstract: "List the models of peripherals, or show some with their instructions.",
         discussion: """
             An allow-list names models by these IDs. READ says whether this version reads the model; \

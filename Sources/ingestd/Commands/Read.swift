@@ -5,6 +5,7 @@ import Synchronization
 /// `ingestd read`: reads a device once, by the running service.
 struct Read: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "read",
         abstract: "Read a device of the allow-list once, and show what it gives.",
         discussion: """
             Waits until the device shows itself, also one that was read a moment ago, and shows each reading \

@@ -12,6 +12,7 @@ import UnixSignals
 /// `ingestd receive`: a receiver for trying out a gateway, that prints what it gets.
 struct Receive: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "receive",
         abstract: "Receive records by webhook and print them.",
         discussion: """
             Answers every POST with the same status, and prints each record that it gets. While it \

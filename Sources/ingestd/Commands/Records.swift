@@ -4,6 +4,7 @@ import IngestKit
 /// `ingestd records`: prints what the queue holds, or sends a range of it to a destination again.
 struct Records: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "records",
         abstract: "Print the records of the queue, or send some to a destination again.",
         discussion: """
             Prints measured values and names of persons. Times are a date, 2026-11-20, a moment, \

@@ -6,6 +6,7 @@ import IngestKit
 /// `ingestd run`: the gateway.
 struct Run: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "run",
         abstract: "Read the listed peripherals and deliver their readings, until told to stop.",
         discussion: """
             Meant to run as ingestd.service. Events go to the journal, or with --events stdout as one \

@@ -6,6 +6,7 @@ import IngestKit
 /// `ingestd scan`: lists what is in the air.
 struct Scan: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "scan",
         abstract: "List the devices in range, with their models and entries for the allow-list.",
         discussion: """
             The strongest signal first. Each device that the catalogue knows comes with an entry to be put under \

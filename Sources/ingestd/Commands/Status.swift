@@ -6,6 +6,7 @@ import IngestKit
 /// `ingestd status`: tells how the running service fares.
 struct Status: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show how the running service fares.",
         discussion: """
             The adapters, each peripheral of the allow-list, each destination and the queue. The exit status is \

@@ -5,6 +5,7 @@ import IngestKit
 /// `ingestd submit`: puts a measurement that somebody wrote into the queue.
 struct Submit: AsynchronousCommand {
     static let configuration = CommandConfiguration(
+        commandName: "submit",
         abstract: "Put a measurement that was read off by eye into the queue.",
         discussion: """
             It goes to the destinations like any reading. The same measurement of the same time and person is \

@@ -5,11 +5,13 @@ import IngestKit
 /// `ingestd user`: users of a destination.
 struct User: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "user",
         abstract: "Make users at a destination of type junction.", subcommands: [Create.self])
 
     /// `ingestd user create`: makes a user, or tells the one that is there.
     struct Create: AsynchronousCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Make a user at Junction, or find the one of this name.",
             discussion: """
                 Prints Junction's id of the user. The API key is the destination's credential, or in the file that \

@@ -3,6 +3,24 @@ import Testing
 @testable import IngestKit
 
 @Suite struct TextFormTests {
+    @Test(arguments: ["a", "é", "台所の血圧計", "a b", "\u{A0}", "\u{1F600}", "éééééééé"])
+    func printableTextIsALine(text: String) {
+        #expect(TextForm.isLine(text, limit: 8))
+    }
+
+    @Test(arguments: [
+        "", "a\nb", "\t", "\u{0}", "\u{7F}", "\u{85}", "\u{9F}", "\u{2028}", "\u{2029}", "ééééééééé",
+        "123456789",
+    ])
+    func whatIsNotPrintableOrTooLongIsNoLine(text: String) {
+        #expect(!TextForm.isLine(text, limit: 8))
+    }
+
+    @Test func controlCodesAreThoseOfUnicode() {
+        let scalars = (UInt32(0)...0x2FFF).compactMap(Unicode.Scalar.init)
+        #expect(scalars.filter(\.isControl) == scalars.filter { $0.properties.generalCategory == .control })
+    }
+
     @Test(
         arguments: [
             ("60ms", .milliseconds(60)), ("2.5ms", .microseconds(2_500)), ("10.24s", .milliseconds(10_240)),
