@@ -21,28 +21,30 @@ extension SQLiteRecordStore {
 
     /// Those that are owed records which the queue holds, and how many, `countedOwed` at most.
     public func absentDestinations() async throws -> [(name: String, owed: Int)] {
-        try await read { db in
-            let rows = try Row.fetchAll(
+        try await read { db in try Self.absentDestinations(db) }
+    }
+
+    static func absentDestinations(_ db: Database) throws -> [(name: String, owed: Int)] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, fresh_position, min(position + 1, coalesce(
+                    (SELECT min(first_position) FROM batch WHERE destination = name), position + 1)) AS first
+                FROM destination WHERE state = ? ORDER BY name
+                """,
+            arguments: [DestinationState.notConfigured.rawValue])
+        return try rows.compactMap { row in
+            let name: String = try row.sound("name")
+            let owed = try Int.fetchOne(
                 db,
                 sql: """
-                    SELECT name, fresh_position, min(position + 1, coalesce(
-                        (SELECT min(first_position) FROM batch WHERE destination = name), position + 1)) AS first
-                    FROM destination WHERE state = ? ORDER BY name
+                    SELECT count(*) FROM (
+                        SELECT 1 FROM record WHERE position BETWEEN ? AND ? AND \(isOwedToAbsent)
+                        LIMIT \(countedOwed))
                     """,
-                arguments: [DestinationState.notConfigured.rawValue])
-            return try rows.compactMap { row in
-                let name: String = try row.sound("name")
-                let owed = try Int.fetchOne(
-                    db,
-                    sql: """
-                        SELECT count(*) FROM (
-                            SELECT 1 FROM record WHERE position BETWEEN ? AND ? AND \(Self.isOwedToAbsent)
-                            LIMIT \(Self.countedOwed))
-                        """,
-                    arguments: [try row.sound("first") as Int64, try row.sound("fresh_position") as Int64])
-                guard let owed, owed > 0 else { return nil }
-                return (name, owed)
-            }
+                arguments: [try row.sound("first") as Int64, try row.sound("fresh_position") as Int64])
+            guard let owed, owed > 0 else { return nil }
+            return (name, owed)
         }
     }
 

@@ -4,6 +4,14 @@ import Synchronization
 
 /// What the queue keeps of devices beside their records.
 extension SQLiteRecordStore {
+    static func memory(of device: DeviceAddress, _ db: Database) throws -> DeviceMemory? {
+        let text = try String.fetchOne(
+            db, sql: "SELECT memory FROM device WHERE address = ? AND address_type = ?",
+            arguments: [device.address.description, device.type.rawValue])
+        // What an earlier version wrote and this one cannot read is learned again.
+        return text.flatMap { try? JSONDecoder().decode(DeviceMemory.self, from: Data($0.utf8)) }
+    }
+
     // MARK: - Packets of values that are not whole
 
     public func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {

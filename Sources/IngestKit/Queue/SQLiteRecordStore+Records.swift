@@ -89,13 +89,7 @@ extension SQLiteRecordStore: RecordStore {
     }
 
     public func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
-        let text = try await read { db in
-            try String.fetchOne(
-                db, sql: "SELECT memory FROM device WHERE address = ? AND address_type = ?",
-                arguments: [device.address.description, device.type.rawValue])
-        }
-        // What an earlier version wrote and this one cannot read is learned again.
-        return text.flatMap { try? JSONDecoder().decode(DeviceMemory.self, from: Data($0.utf8)) }
+        try await read { db in try Self.memory(of: device, db) }
     }
 
     public func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {

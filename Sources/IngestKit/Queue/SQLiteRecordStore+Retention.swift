@@ -9,13 +9,15 @@ extension SQLiteRecordStore {
 
     /// What the queue takes on the disk, without pages that are free for the next records, in bytes.
     public func usedBytes() async throws -> UInt64 {
-        try await read { db in
-            func pragma(_ name: String) throws -> UInt64 {
-                try UInt64(clamping: Int64.fetchOne(db, sql: "PRAGMA \(name)") ?? 0)
-            }
-            let pages = try pragma("page_count")
-            return try (pages - min(pages, pragma("freelist_count"))) * pragma("page_size")
+        try await read { db in try Self.usedBytes(db) }
+    }
+
+    static func usedBytes(_ db: Database) throws -> UInt64 {
+        func pragma(_ name: String) throws -> UInt64 {
+            try UInt64(clamping: Int64.fetchOne(db, sql: "PRAGMA \(name)") ?? 0)
         }
+        let pages = try pragma("page_count")
+        return try (pages - min(pages, pragma("freelist_count"))) * pragma("page_size")
     }
 
     /// What one step of dropping records came to.

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import GRDB
 
-/// What the status tells of the queue. Its questions cost the same whatever is in the queue, but for the number of
-/// records that wait.
+/// What the status tells of the queue. It costs the same whatever is in the queue, but for the number of records that
+/// wait.
 extension SQLiteRecordStore {
     /// How far back a device's newest record is looked for, in records.
     private static let lookBack = 10_000
@@ -10,19 +10,53 @@ extension SQLiteRecordStore {
     /// waits for the answer.
     private static let lookAhead = 1000
 
-    /// Goes back through the table, and ends at the first that is the device's.
-    static let newestCommit = """
-        SELECT committed_ns FROM record WHERE seq > (SELECT max(seq) FROM record) - ? AND address = ?
-        ORDER BY seq DESC LIMIT 1
-        """
-
-    /// When a device's newest record was committed, in nanoseconds since 1970, as far as it is among the last 10,000.
-    public func newestCommit(of device: BluetoothAddress) async throws -> Int64? {
-        try await read { db in
-            try Int64.fetchOne(
-                db,
-                sql: Self.newestCommit, arguments: [Self.lookBack, device.description])
+    /// How the queue fares, and what it knows of these devices. One question, because each wakes threads of an idle
+    /// process up, and is answered of another moment.
+    public func status(of devices: [DeviceAddress]) async throws -> QueueStatus {
+        let routings = routings
+        return try await read { db in
+            QueueStatus(
+                usedBytes: try Self.usedBytes(db), undated: try Self.undatedCount(db),
+                memories: try Self.memories(of: devices, db),
+                newestCommits: try Self.newestCommits(of: Set(devices.map(\.address)), db),
+                destinations: try Self.destinationCounts(routings, db))
         }
+    }
+
+    private static func memories(
+        of devices: [DeviceAddress], _ db: Database
+    ) throws -> [DeviceAddress: DeviceMemory] {
+        var memories: [DeviceAddress: DeviceMemory] = [:]
+        for device in devices { memories[device] = try memory(of: device, db) }
+        return memories
+    }
+
+    /// The records of so many devices, the newest first. Goes back through the table, because no index has them in
+    /// this order.
+    static func newestRecords(ofDevices count: Int) -> String {
+        """
+        SELECT address, committed_ns FROM record WHERE seq > (SELECT max(seq) FROM record) - ?
+            AND address IN (\(databaseQuestionMarks(count: count)))
+        ORDER BY seq DESC
+        """
+    }
+
+    /// Ends when it has found one of each.
+    private static func newestCommits(
+        of devices: Set<BluetoothAddress>, _ db: Database
+    ) throws -> [BluetoothAddress: Int64] {
+        var found: [BluetoothAddress: Int64] = [:]
+        let rows = try Row.fetchCursor(
+            db, sql: newestRecords(ofDevices: devices.count),
+            arguments: [lookBack] + StatementArguments(devices.map(\.description)))
+        while found.count < devices.count, let row = try rows.next() {
+            let text: String? = row.intact("address")
+            guard let address = text.flatMap({ BluetoothAddress($0) }), found[address] == nil else {
+                continue
+            }
+            found[address] = row.intact("committed_ns")
+        }
+        return found
     }
 
     /// Whether a destination of this name is, or was, delivered to from this queue.
@@ -36,23 +70,23 @@ extension SQLiteRecordStore {
             ?? false
     }
 
-    /// How each destination fares, by their names.
-    public func destinationCounts() async throws -> [DestinationCount] {
-        let routings = routings
-        return try await read { db in
-            let last = try Int64.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
-            let rows = try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name")
-            return try rows.compactMap { row in
-                guard let name: String = row.intact("name") else { return nil }
-                let waiting = try Self.waiting(name, row, routings[name], last: last, db)
-                return DestinationCount(
-                    name: name, state: row.intact("state").flatMap(DestinationState.init) ?? .up,
-                    pending: waiting.count, oldest: waiting.oldest, delivered: row.intact("delivered") ?? 0,
-                    dead: try Int.fetchOne(
-                        db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?", arguments: [name])
-                        ?? 0,
-                    skipped: row.intact("skipped") ?? 0)
-            }
+    private static func destinationCounts(
+        _ routings: [String: DestinationRouting], _ db: Database
+    ) throws -> [DestinationCount] {
+        let last = try Int64.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
+        let owed = Dictionary(uniqueKeysWithValues: try absentDestinations(db))
+        let rows = try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name")
+        return try rows.compactMap { row in
+            guard let name: String = row.intact("name") else { return nil }
+            let waiting = try waiting(name, row, routings[name], last: last, db)
+            return DestinationCount(
+                name: name, state: row.intact("state").flatMap(DestinationState.init) ?? .up,
+                session: try? session(of: name, db), pending: waiting.count, oldest: waiting.oldest,
+                owed: owed[name] ?? 0, delivered: row.intact("delivered") ?? 0,
+                dead: try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?", arguments: [name])
+                    ?? 0,
+                skipped: row.intact("skipped") ?? 0)
         }
     }
 
@@ -95,14 +129,33 @@ extension SQLiteRecordStore {
     }
 }
 
+/// How the queue fares at one moment.
+public struct QueueStatus: Sendable {
+    /// What it takes on the disk, without pages that are free for the next records, in bytes.
+    public let usedBytes: UInt64
+    /// Records that wait for the clock.
+    public let undated: Int
+    /// Of those devices that were asked for.
+    public let memories: [DeviceAddress: DeviceMemory]
+    /// When the newest record of each of them was committed, in nanoseconds since 1970, as far as it is among the last
+    /// 10,000.
+    public let newestCommits: [BluetoothAddress: Int64]
+    /// In the order of their names.
+    public let destinations: [DestinationCount]
+}
+
 /// How one destination fares.
 public struct DestinationCount: Sendable, Equatable {
     public let name: String
     public let state: DestinationState
+    /// Nil where it cannot be read, which whoever delivers in it tells.
+    public let session: SessionState?
     /// Records that it has not taken yet; beyond the first 1,000 those for other destinations count too.
     public let pending: Int
     /// When the oldest of them was committed, in nanoseconds since 1970.
     public let oldest: Int64?
+    /// Of one that is not configured, records that wait for it, `SQLiteRecordStore.countedOwed` at most.
+    public let owed: Int
     /// Records that it has taken.
     public let delivered: Int
     /// Records set aside, because it does not take them.

@@ -48,10 +48,8 @@ extension SQLiteRecordStore {
         """
 
     /// How many records wait for the clock, released or not.
-    public func undatedCount() async throws -> Int {
-        try await read { db in
-            try Int.fetchOne(db, sql: Self.waitingCount) ?? 0
-        }
+    static func undatedCount(_ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: waitingCount) ?? 0
     }
 
     /// Decides the time of all released records that wait for it, and gives them their places in the

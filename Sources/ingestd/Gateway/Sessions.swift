@@ -35,9 +35,10 @@ struct Sessions: Sendable {
     }
 
     /// Whether records are delivered there as far as a session goes; nil for a destination that has none.
-    func isSignedIn(at destination: String) async throws -> Bool? {
+    /// - Parameter state: what the queue says of its session.
+    func isSignedIn(at destination: String, _ state: SessionState) async -> Bool? {
         guard let user = users[destination] else { return nil }
-        guard case .open(user, _) = try await store.session(of: destination) else { return false }
+        guard case .open(user, _) = state else { return false }
         return await !lacksSession(at: destination)
     }
 

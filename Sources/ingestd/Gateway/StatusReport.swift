@@ -15,77 +15,51 @@ struct StatusReport: Sendable {
     let control = ControlStanding()
 
     func now() async -> GatewayStatus {
+        let known = await passive.knownPeripherals()
+        var answer: QueueStatus?
+        var troubles: [String] = []
+        do {
+            answer = try await store.status(of: known.flatMap(\.devices))
+        } catch {
+            troubles.append("the queue cannot be asked: \(error)")
+        }
+        if let words = control.obstacle {
+            troubles.append("the control socket cannot be used (\(words)): commands do not work")
+        }
         let isClockRight = clock.trustedWallNanoseconds != nil
-        var questions = Questions()
-        let undated = isClockRight ? 0 : (await questions.ask { try await store.undatedCount() } ?? 0)
-        let peripherals = await peripherals(&questions)
-        let destinations = await destinations(&questions)
-        let room = await room(&questions)
         return GatewayStatus(
             version: Version.current, gateway: gateway, uptime: seconds(since: started),
-            isClockRight: isClockRight, undated: undated, adapters: await passive.adapterStatus,
-            peripherals: peripherals, destinations: destinations, queue: room,
-            troubles: troubles(questions))
+            isClockRight: isClockRight, undated: isClockRight ? 0 : answer?.undated ?? 0,
+            adapters: await passive.adapterStatus,
+            peripherals: known.map { peripheral($0, answer) },
+            destinations: await destinations(answer?.destinations ?? []),
+            queue: GatewayStatus.Queue(
+                bytes: answer?.usedBytes, maximumBytes: queue.maximumSize, level: keeper.level.word,
+                diskFreeBytes: try? disk.freeBytes()),
+            troubles: troubles)
     }
 
-    /// Questions to the queue, which a disk can keep from answering.
-    private struct Questions {
-        /// Why the last one that failed did.
-        private(set) var failure: String?
-
-        mutating func ask<Value>(_ question: () async throws -> Value) async -> Value? {
-            do {
-                return try await question()
-            } catch {
-                failure = "\(error)"
-                return nil
-            }
+    private func peripheral(
+        _ known: PassiveGateway.KnownPeripheral, _ answer: QueueStatus?
+    ) -> GatewayStatus.Peripheral {
+        var status = known.status
+        for memory in known.devices.compactMap({ answer?.memories[$0] }) {
+            status.battery = memory.battery
+            // Its bond was lost while the service did not run.
+            if memory.bondedAdapter != nil, status.isBonded == false { status.state = .bondMissing }
         }
+        status.lastReading = known.devices.first.flatMap { answer?.newestCommits[$0.address] }.map(age)
+        return status
     }
 
-    private func troubles(_ questions: Questions) -> [String] {
-        var found: [String] = []
-        if let words = questions.failure { found.append("the queue cannot be asked: \(words)") }
-        if let words = control.obstacle {
-            found.append("the control socket cannot be used (\(words)): commands do not work")
-        }
-        return found
-    }
-
-    private func peripherals(_ questions: inout Questions) async -> [GatewayStatus.Peripheral] {
-        var found: [GatewayStatus.Peripheral] = []
-        for var known in await passive.knownPeripherals() {
-            for device in known.devices {
-                guard let memory = await questions.ask({ try await store.recall(device) }) ?? nil else {
-                    continue
-                }
-                known.status.battery = memory.battery
-                // Its bond was lost while the service did not run.
-                if memory.bondedAdapter != nil, known.status.isBonded == false {
-                    known.status.state = .bondMissing
-                }
-            }
-            if let address = known.devices.first?.address {
-                let commit = await questions.ask { try await store.newestCommit(of: address) } ?? nil
-                known.status.lastReading = commit.map(age)
-            }
-            found.append(known.status)
-        }
-        return found
-    }
-
-    private func destinations(_ questions: inout Questions) async -> [GatewayStatus.Destination] {
-        let counts = await questions.ask { try await store.destinationCounts() } ?? []
-        let absent = await questions.ask { try await store.absentDestinations() } ?? []
+    private func destinations(_ counts: [DestinationCount]) async -> [GatewayStatus.Destination] {
         var found: [GatewayStatus.Destination] = []
         for count in counts {
             guard let delivery = deliveries.first(where: { $0.destination == count.name }) else {
-                let owed = absent.first { $0.name == count.name }?.owed ?? 0
-                if owed > 0 || count.dead > 0 { found.append(.init(notConfigured: count, owed: owed)) }
+                if count.owed > 0 || count.dead > 0 { found.append(.init(notConfigured: count)) }
                 continue
             }
-            let isSignedOut =
-                await questions.ask { try await sessions.isSignedIn(at: count.name) } ?? nil == false
+            let isSignedOut = await isSignedOut(of: count)
             let report = delivery.report()
             found.append(
                 GatewayStatus.Destination(
@@ -99,10 +73,9 @@ struct StatusReport: Sendable {
         return found
     }
 
-    private func room(_ questions: inout Questions) async -> GatewayStatus.Queue {
-        GatewayStatus.Queue(
-            bytes: await questions.ask { try await store.usedBytes() }, maximumBytes: queue.maximumSize,
-            level: keeper.level.word, diskFreeBytes: try? disk.freeBytes())
+    private func isSignedOut(of count: DestinationCount) async -> Bool {
+        guard let session = count.session else { return false }
+        return await sessions.isSignedIn(at: count.name, session) == false
     }
 
     private func seconds(since instant: MonotonicInstant) -> Int {
@@ -117,9 +90,9 @@ struct StatusReport: Sendable {
 
 extension GatewayStatus.Destination {
     /// One that the configuration does not name any more.
-    fileprivate init(notConfigured count: DestinationCount, owed: Int) {
+    fileprivate init(notConfigured count: DestinationCount) {
         self.init(
-            name: count.name, state: Self.notConfigured, pending: owed, submitted: count.delivered,
+            name: count.name, state: Self.notConfigured, pending: count.owed, submitted: count.delivered,
             failed: count.dead, skipped: count.skipped)
     }
 }

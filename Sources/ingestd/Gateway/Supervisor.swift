@@ -6,8 +6,9 @@ import Synchronization
 /// Tells the service manager that the gateway is up and how it fares, and has the watchdog fed while
 /// the radio's loop and every delivery loop turn.
 struct Supervisor: Service {
-    /// How often the status is told where no watchdog sets the pace.
-    private static let defaultInterval = Duration.seconds(60)
+    /// How often the status is told where no watchdog sets the pace. Where one does no timer is set: each wakes an idle
+    /// processor up.
+    private static let interval = Duration.seconds(60)
 
     let clock: JudgedClock
     let loop: RadioLoop
@@ -60,8 +61,7 @@ struct Supervisor: Service {
                         // Lowered before anything is looked at: what changes then raises them again.
                         for change in changes { _ = change.consume() }
                         ServiceManager.status(await tell())
-                        // Longer than it takes until the watchdog is fed again.
-                        await wait(for: changes, atMost: timeout ?? Self.defaultInterval)
+                        await wait(for: changes, atMost: timeout == nil ? Self.interval : nil)
                     }
                 }
             }
@@ -70,9 +70,9 @@ struct Supervisor: Service {
     }
 
     /// Returns when the time is over, or something has changed.
-    private func wait(for changes: [WakeUp], atMost interval: Duration) async {
+    private func wait(for changes: [WakeUp], atMost interval: Duration?) async {
         await withTaskGroup { group in
-            group.addTask { try? await clock.sleep(for: interval) }
+            if let interval { group.addTask { try? await clock.sleep(for: interval) } }
             for change in changes { group.addTask { await change.wait() } }
             await group.next()
             group.cancelAll()

@@ -52,7 +52,7 @@ struct GatewayClockTests {
                 }
                 #expect(bodies.first?.contains(#""value":36.60"#) == true)
                 #expect(bodies.last?.contains(#""serial":"T-1""#) == true)
-                #expect(try await run.store.undatedCount() == 0)
+                #expect(try await run.store.status(of: []).undated == 0)
             }
         }
     }

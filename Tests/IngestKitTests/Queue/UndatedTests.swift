@@ -64,12 +64,12 @@ import Testing
             #expect(store.undatedWakeUp.consume())
             // What comes with its time goes.
             try await store.fill(["c"])
-            #expect(try await store.undatedCount() == 2)
+            #expect(try await store.status(of: []).undated == 2)
             #expect(try await Self.bodies(store).count == 1)
 
             // 1 795 166 100 is 2026-11-20T09:15:00Z.
             try await store.date(by: Self.time(1_795_165_100), in: .utc)
-            #expect(try await store.undatedCount() == 1)
+            #expect(try await store.status(of: []).undated == 1)
             var completed = first
             completed.device.model = "T-1"
             try await store.freeze([completed])
@@ -108,7 +108,7 @@ import Testing
                 bodies.first?.contains(
                     #""time":{"value":"2026-11-20T08:58:20+00:00","source":"unknown","received":"2026-11-20T08:58:20Z"}"#
                 ) == true)
-            #expect(try await store.undatedCount() == 0)
+            #expect(try await store.status(of: []).undated == 0)
             try await store.close()
         }
     }
@@ -144,7 +144,7 @@ import Testing
                 let steps = try await store.steps { () async throws in
                     #expect(try await store.newestDatedCommit() == clock.wallNanoseconds / 1_000_000_000)
                 }
-                #expect(try await store.undatedCount() == count)
+                #expect(try await store.status(of: []).undated == count)
                 try await store.close()
                 return (changes, steps)
             }
@@ -181,7 +181,7 @@ import Testing
             #expect(try await Self.bodies(store).isEmpty)
             // It is kept, and nobody waits for it.
             #expect(try await store.counts().destinations[0].dead == 1)
-            #expect(try await store.undatedCount() == 0)
+            #expect(try await store.status(of: []).undated == 0)
             #expect(try await store.events.map(\.name) == ["read", "failed"])
             try await store.close()
         }
@@ -209,7 +209,7 @@ import Testing
                 let words = try #require(told.first?.message)
                 #expect(words.contains("record b") && !words.contains("patient"))
             }
-            #expect(try await store.undatedCount() == 1)
+            #expect(try await store.status(of: []).undated == 1)
             #expect(try await Self.undated(of: "b", store) == broken)
             try await store.close()
 
@@ -221,7 +221,7 @@ import Testing
             try await store.close()
             store = try await Self.open(directory, clock: clock)
             try await store.date(by: Self.time(1_795_165_100), in: .utc)
-            #expect(try await store.undatedCount() == 0)
+            #expect(try await store.status(of: []).undated == 0)
             #expect(try await store.events.count { $0.name == "store-error" } == 2)
             try await store.close()
         }
