@@ -2,8 +2,11 @@
 #include "CSystemd.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -46,4 +49,23 @@ int CSystemd_spawn(const char *path, const char *argument, const char *variable,
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return error;
+}
+
+static int unmap_unwritable(struct dl_phdr_info *object, size_t size, void *context)
+{
+    (void)size, (void)context;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W)) continue;
+        const uintptr_t start = object->dlpi_addr + segment->p_vaddr, first = start - start % page;
+        // A kernel that refuses leaves everything as it is.
+        madvise((void *)first, start - first + segment->p_memsz, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void CSystemd_unmap_unwritable(void)
+{
+    dl_iterate_phdr(unmap_unwritable, NULL);
 }

@@ -18,4 +18,8 @@ int CSystemd_adopt_orphans(void);
 // array of C strings is plainer in C.
 int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id);
 
+// Unmaps the pages of the program's file and its libraries' that cannot be written (madvise(2)). What is touched again
+// comes back out of the kernel's cache. dl_iterate_phdr is a GNU extension, which Swift does not see.
+void CSystemd_unmap_unwritable(void);
+
 #endif

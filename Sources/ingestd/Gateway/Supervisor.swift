@@ -9,6 +9,8 @@ struct Supervisor: Service {
     /// How often the status is told where no watchdog sets the pace. Where one does no timer is set: each wakes an idle
     /// processor up.
     private static let interval = Duration.seconds(60)
+    /// After that nothing of the start is under way any more.
+    private static let startInterval = Duration.seconds(10)
 
     let clock: JudgedClock
     let loop: RadioLoop
@@ -53,6 +55,9 @@ struct Supervisor: Service {
                             fed.raise()
                         })
                     group.addTask { await watchdog.run() }
+                }
+                group.addTask {
+                    if (try? await clock.sleep(for: Self.startInterval)) != nil { ProgramPages.unmap() }
                 }
                 // Beside it: what it asks of the queue may have to wait.
                 group.addTask {
