@@ -40,6 +40,8 @@ struct GatewayBench {
     static let serial = "T-0001"
     /// Longer than silence and cooldown after a read, and than any first back-off.
     static let longPause = Duration.seconds(20)
+    /// How long every advert is listened to before a scan that hears nothing is restarted.
+    private static let doubt = Duration.seconds(30)
 
     let clock: DrivenClock
     let loop: RadioLoop
@@ -279,7 +281,9 @@ struct GatewayBench {
             where command.opcode == ManagementProtocol.Opcode.addPatternsMonitor { return }
         }
         await scanStarted()
-        await pause(duration)
+        // Everything is listened to first; still nothing then is silence.
+        await pause(duration - Self.doubt)
+        await pause(Self.doubt)
         await scanStarted()
     }
 
