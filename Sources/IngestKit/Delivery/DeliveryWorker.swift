@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Synchronization
 
 /// What a worker does now.
@@ -13,23 +12,23 @@ public enum DeliveryActivity: Sendable, Equatable {
 /// Delivers what the store holds for one destination until it is cancelled: on one lane first in, first out, or on two
 /// that take turns, so that a new reading does not wait behind a backlog.
 public final class DeliveryWorker<Target: Destination>: Sendable {
-    private let name: String
-    private let gateway: String
-    private let store: SQLiteRecordStore
-    private let destination: Target
+    let name: String
+    let gateway: String
+    let store: SQLiteRecordStore
+    let destination: Target
     private let account: String?
     private let holdsSession: @Sendable () async -> Bool
-    private let batching: BatchSettings
-    private let policy: RetryPolicy
-    private let clock: any GatewayClock
-    private let random: @Sendable () -> Double
+    let batching: BatchSettings
+    let policy: RetryPolicy
+    let clock: any GatewayClock
+    let random: @Sendable () -> Double
     private let events: EventLog
-    private let heartbeat: @Sendable (Pulse.Beat) -> Void
-    private let lanes: [DeliveryLane]
-    private let wakeUp: WakeUp
+    let heartbeat: @Sendable (Pulse.Beat) -> Void
+    let lanes: [DeliveryLane]
+    let wakeUp: WakeUp
     private let isRetryAsked = Atomic(false)
-    private let current = Mutex(DeliveryActivity.idle)
-    private let seen = Mutex(DeliveryReport())
+    let current = Mutex(DeliveryActivity.idle)
+    let seen = Mutex(DeliveryReport())
 
     /// How long a destination that rejects the credential or does not know the URL is left alone.
     static var pauseAfterRejection: Duration { .seconds(15 * 60) }
@@ -169,259 +168,12 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     }
 
     /// What a lane sends next is what `operation` says.
-    private func take(
+    func take(
         _ lane: DeliveryLane, _ progress: inout DeliveryProgress,
         _ operation: @escaping @Sendable () async throws -> NextBatch
     ) async throws {
         let next = try await ask(operation)
         progress[lane].next = next
         if case .batch(let batch) = next { progress[lane].attempts = batch.attempts }
-    }
-
-    private func send(_ batch: StoredBatch, _ progress: inout DeliveryProgress) async throws {
-        guard let outgoing = try await outgoing(batch) else {
-            // Damaged since it was asked for: who asks again is told so.
-            progress[batch.lane].next = nil
-            return
-        }
-        progress[batch.lane].attempts += 1
-        let attempt = progress[batch.lane].attempts
-        current.withLock { $0 = .sending(attempt: attempt) }
-        // It may have been of another type when the image was taken.
-        let answer: DeliveryAnswer =
-            batch.isImage && !destination.takesImages
-            ? .unfit(error: "the destination takes no images") : await deliver(outgoing)
-        // A large body may not get through where a reading does: it must not hold up new ones.
-        let isOwnFault = batch.isImage && lanes.contains(.fresh)
-        let isLastOfImage = batch.isImage && attempt >= Self.mostImageAttempts
-
-        switch batch.isImage ? answer.ofImage : answer {
-        case .taken(let status):
-            seen.withLock { $0 = DeliveryReport(lastSubmit: clock.now) }
-            try await noteUp()
-            try await advance(batch, &progress) { [store, batching, gateway] in
-                try await store.acknowledge(
-                    batch, httpStatus: status, attempt: attempt, settings: batching, gateway: gateway)
-            }
-        case .tooLarge(let status) where batch.items.count == 1:
-            let words = "too large" + (status.map { " (HTTP \($0))" } ?? "")
-            try await setAside(batch, status, words, reply: nil, &progress)
-        case .refused(let status, let error, let reply) where batch.items.count == 1:
-            try await setAside(batch, status, error, reply: reply, &progress)
-        case .tooLarge, .refused:
-            try await noteUp()
-            try await split(batch, &progress)
-        case .unfit(let error) where batch.items.count == 1:
-            try await advance(batch, &progress) { [store, batching, gateway] in
-                try await store.setAside(
-                    batch, httpStatus: nil, attempt: 0, error: error, reply: nil, settings: batching,
-                    gateway: gateway)
-            }
-        case .unfit:
-            try await split(batch, &progress)
-        case .sessionEnded(let status):
-            try Task.checkCancellation()
-            try await ask { [store, name] in
-                try await store.noteSessionEnd(of: name, httpStatus: status)
-            }
-            noteFailure("the session has ended (HTTP \(status))", nextTry: nil)
-            // Until a sign-in or another token, which ask for a retry.
-            progress.backOff.until = MonotonicInstant(nanoseconds: UInt64(Int64.max))
-        case .unauthorized(let status, let error):
-            try Task.checkCancellation()
-            try await note(
-                .authRejected, change: .authRejected(destination: name, httpStatus: status, error: error))
-            progress.backOff.until = clock.now + Self.pauseAfterRejection
-            let words = error ?? "the credential is rejected" + (status.map { " (HTTP \($0))" } ?? "")
-            noteFailure(words, nextTry: progress.backOff.until)
-        case .misplaced(let status, let error):
-            try Task.checkCancellation()
-            try await note(
-                .misconfigured,
-                change: .destinationMisconfigured(destination: name, httpStatus: status, error: error))
-            progress.backOff.until = clock.now + Self.pauseAfterRejection
-            noteFailure(error, nextTry: progress.backOff.until)
-        case .inProgress(let status, let retryAfter):
-            try await retry(
-                batch, status, "is still working on this request (HTTP \(status))", retryAfter, state: nil,
-                &progress)
-        case .unavailable(let status, let error, _) where isLastOfImage,
-            .busy(let status, let error, _) where isLastOfImage:
-            try Task.checkCancellation()
-            try await advance(batch, &progress) { [store, batching, gateway] in
-                try await store.setAside(
-                    batch, httpStatus: status, attempt: attempt,
-                    error: "did not get through in \(attempt) attempts: \(error)", reply: nil,
-                    settings: batching, gateway: gateway)
-            }
-        case .busy(let status, let error, let retryAfter):
-            try await retry(batch, status, error, retryAfter, state: nil, &progress)
-        case .unavailable(let status, let error, let retryAfter):
-            // What an abandoned request ends with says nothing of the destination.
-            try Task.checkCancellation()
-            try await retry(
-                batch, status, error, retryAfter, state: isOwnFault ? nil : .down, mayBeContent: isOwnFault,
-                &progress)
-        case .failing(let error):
-            try await retry(batch, nil, error, nil, state: .down, mayBeContent: true, &progress)
-        }
-    }
-
-    /// A batch with the bytes of the image that it is, for one attempt; nil where these cannot be had.
-    private func outgoing(_ batch: StoredBatch) async throws -> OutgoingBatch? {
-        var image: Data?
-        if batch.isImage, destination.takesImages {
-            image = try await ask { [store] in try await store.image(of: batch) }
-            guard image != nil else { return nil }
-        }
-        return OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body), image: image)
-    }
-
-    // MARK: - What an answer leads to
-
-    private func setAside(
-        _ batch: StoredBatch, _ status: Int?, _ error: String, reply: String?,
-        _ progress: inout DeliveryProgress
-    ) async throws {
-        try await noteUp()
-        let attempt = progress[batch.lane].attempts
-        let submission = destination.failedSubmission(
-            of: OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body)))
-        try await advance(batch, &progress) { [store, batching, gateway] in
-            try await store.setAside(
-                batch, httpStatus: status, attempt: attempt, error: error, reply: reply,
-                submission: submission, settings: batching, gateway: gateway)
-        }
-    }
-
-    private func split(_ batch: StoredBatch, _ progress: inout DeliveryProgress) async throws {
-        try await advance(batch, &progress) { [store, batching, gateway] in
-            try await store.split(batch, settings: batching, gateway: gateway)
-        }
-    }
-
-    /// The batch is dealt with; `operation` says what is next on its lane.
-    private func advance(
-        _ batch: StoredBatch, _ progress: inout DeliveryProgress,
-        _ operation: @escaping @Sendable () async throws -> NextBatch
-    ) async throws {
-        progress.backOff = DeliveryProgress.BackOff()
-        progress[batch.lane] = DeliveryProgress.Lane()
-        try await take(batch.lane, &progress, operation)
-    }
-
-    /// The same batch goes out again later. One that may be at fault itself holds up no new readings: it is the
-    /// backlog's from then on.
-    private func retry(
-        _ batch: StoredBatch, _ status: Int?, _ error: String, _ retryAfter: Duration?,
-        state: DestinationState?, mayBeContent: Bool = false, _ progress: inout DeliveryProgress
-    ) async throws {
-        let concernsDestination = !mayBeContent && (status == nil || status == 429 || retryAfter != nil)
-        let path: WritableKeyPath<DeliveryProgress, DeliveryProgress.BackOff> =
-            concernsDestination ? \.backOff : \.[batch.lane].backOff
-        let isTold = progress[keyPath: path].count(at: clock.now)
-        let event = Event.retrying(
-            destination: name, httpStatus: status, attempt: progress[batch.lane].attempts, error: error)
-        let change = Event.destinationDown(destination: name, httpStatus: status, error: error)
-        let attempts = progress[batch.lane].attempts
-        let leavesLane = batch.lane == .fresh && !concernsDestination
-        try await ask { [store, name] in
-            try await store.note(
-                state, of: name, change: change, event: isTold ? event : nil, batch: batch,
-                attempts: attempts, leavesLane: leavesLane)
-        }
-        let until =
-            clock.now
-            + policy.delay(
-                afterFailures: progress[keyPath: path].failures, retryAfter: retryAfter, random: random())
-        progress[keyPath: path].until = until
-        noteFailure(error, nextTry: until)
-        if leavesLane { progress.leaveToBacklog(until: until) }
-    }
-
-    private func noteFailure(_ error: String, nextTry: MonotonicInstant?) {
-        seen.withLock { report in
-            report.lastError = error
-            report.nextTry = nextTry
-        }
-    }
-
-    /// The destination answered to the content: it is there.
-    private func noteUp() async throws {
-        try await note(.up, change: .destinationUp(destination: name))
-    }
-
-    private func note(_ state: DestinationState, change: Event) async throws {
-        try await ask { [store, name] in
-            try await store.note(state, of: name, change: change)
-        }
-    }
-
-    // MARK: - Waiting
-
-    /// Asks the store. What is asked is not cancelled half-way: an answer that has come is
-    /// committed. A disk that is full or cannot be written is waited for.
-    private func ask<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        var hasWaited = false
-        while true {
-            do {
-                heartbeat(.asking)
-                defer { heartbeat(.turning) }
-                let value = try await Task { try await operation() }.value
-                // Records may have come in the meantime.
-                if hasWaited { wakeUp.raise() }
-                return value
-            } catch let error as StoreError where error.isPassing {
-                hasWaited = true
-                _ = wakeUp.consume()
-                try await pause(until: clock.now + Self.pauseAfterRefusal)
-            }
-        }
-    }
-
-    /// Sends, with the heartbeat going on as long as a request may take.
-    private func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
-        let (clock, heartbeat, destination) = (clock, heartbeat, destination)
-        let bound = clock.now + Self.requestBound
-        return await withTaskGroup(of: DeliveryAnswer?.self) { group in
-            group.addTask { await destination.deliver(batch) }
-            group.addTask {
-                while clock.now < bound,
-                    (try? await clock.sleep(for: Self.heartbeatInterval)) != nil
-                {
-                    heartbeat(.turning)
-                }
-                return nil
-            }
-            defer { group.cancelAll() }
-            while let first = await group.next() {
-                if let first { return first }
-            }
-            return .unavailable(httpStatus: nil, error: "the request was abandoned", retryAfter: nil)
-        }
-    }
-
-    /// Returns when records have come, when a wait is to end now, or at `deadline`, with a heartbeat at least every
-    /// minute; throws `CancellationError`.
-    private func pause(until deadline: MonotonicInstant?) async throws {
-        current.withLock { $0 = deadline.map { .waiting(until: $0) } ?? .idle }
-        while true {
-            try Task.checkCancellation()
-            heartbeat(.turning)
-            if wakeUp.isRaised { return }
-            let now = clock.now
-            if let deadline, now >= deadline { return }
-            let tick = now + Self.heartbeatInterval
-            let end = deadline.map { min($0, tick) } ?? tick
-            let (clock, wakeUp) = (clock, wakeUp)
-            await withTaskGroup { group in
-                group.addTask { await wakeUp.wait() }
-                group.addTask { try? await clock.sleep(until: end) }
-                await group.next()
-                group.cancelAll()
-            }
-        }
     }
 }
