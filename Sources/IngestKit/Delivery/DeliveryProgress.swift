@@ -29,8 +29,8 @@ struct DeliveryProgress {
         var backOff = BackOff()
     }
 
-    var lanes: [DeliveryLane: Lane]
-    /// In the order in which they are asked.
+    private var lanes: [DeliveryLane: Lane] = [:]
+    /// The lanes of readings, in the order in which they are asked.
     var order: [DeliveryLane]
     /// The number of the session that is open, where the destination needs one.
     var session: Int64?
@@ -41,7 +41,6 @@ struct DeliveryProgress {
 
     init(_ order: [DeliveryLane]) {
         self.order = order
-        lanes = Dictionary(uniqueKeysWithValues: order.map { ($0, Lane()) })
     }
 
     subscript(lane: DeliveryLane) -> Lane {
@@ -52,7 +51,7 @@ struct DeliveryProgress {
     /// Records may have come: whatever had none is asked again.
     mutating func askAgain() {
         asksForSession = true
-        for lane in order {
+        for lane in lanes.keys {
             if case .batch = self[lane].next { continue }
             self[lane].next = nil
         }
@@ -69,6 +68,6 @@ struct DeliveryProgress {
     /// What holds requests back has changed.
     mutating func forgetWaits() {
         backOff.until = nil
-        for lane in order { self[lane].backOff.until = nil }
+        for lane in lanes.keys { self[lane].backOff.until = nil }
     }
 }

@@ -1,26 +1,29 @@
-import FoundationEssentials
 import Synchronization
 
 /// What a request leads to.
 extension DeliveryWorker {
+    /// Sends a batch of readings.
     func send(_ batch: StoredBatch, _ progress: inout DeliveryProgress) async throws {
-        guard let outgoing = try await outgoing(batch) else {
-            // Damaged since it was asked for: who asks again is told so.
-            progress[batch.lane].next = nil
-            return
-        }
+        let answer = await attempt(
+            batch, OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body)), &progress)
+        try await act(on: answer, to: batch, &progress)
+    }
+
+    /// One request for a batch, and what came of it.
+    func attempt(
+        _ batch: StoredBatch, _ outgoing: OutgoingBatch, _ progress: inout DeliveryProgress
+    ) async -> DeliveryAnswer {
         progress[batch.lane].attempts += 1
         let attempt = progress[batch.lane].attempts
         current.withLock { $0 = .sending(attempt: attempt) }
-        // It may have been of another type when the image was taken.
-        let answer: DeliveryAnswer =
-            batch.isImage && !destination.takesImages
-            ? .unfit(error: "the destination takes no images") : await deliver(outgoing)
-        // A large body may not get through where a reading does: it must not hold up new ones.
-        let isOwnFault = batch.isImage && lanes.contains(.fresh)
-        let isLastOfImage = batch.isImage && attempt >= Self.mostImageAttempts
+        return await deliver(outgoing)
+    }
 
-        switch batch.isImage ? answer.ofImage : answer {
+    func act(
+        on answer: DeliveryAnswer, to batch: StoredBatch, _ progress: inout DeliveryProgress
+    ) async throws {
+        let attempt = progress[batch.lane].attempts
+        switch answer {
         case .taken(let status):
             seen.withLock { $0 = DeliveryReport(lastSubmit: clock.now) }
             try await noteUp()
@@ -37,11 +40,7 @@ extension DeliveryWorker {
             try await noteUp()
             try await split(batch, &progress)
         case .unfit(let error) where batch.items.count == 1:
-            try await advance(batch, &progress) { [store, batching, gateway] in
-                try await store.setAside(
-                    batch, httpStatus: nil, attempt: 0, error: error, reply: nil, settings: batching,
-                    gateway: gateway)
-            }
+            try await setAsideUnheard(batch, nil, error, attempt: 0, &progress)
         case .unfit:
             try await split(batch, &progress)
         case .sessionEnded(let status):
@@ -57,8 +56,7 @@ extension DeliveryWorker {
             try await note(
                 .authRejected, change: .authRejected(destination: name, httpStatus: status, error: error))
             progress.backOff.until = clock.now + Self.pauseAfterRejection
-            let words = error ?? "the credential is rejected" + (status.map { " (HTTP \($0))" } ?? "")
-            noteFailure(words, nextTry: progress.backOff.until)
+            noteFailure(error ?? Self.rejection(status), nextTry: progress.backOff.until)
         case .misplaced(let status, let error):
             try Task.checkCancellation()
             try await note(
@@ -70,38 +68,22 @@ extension DeliveryWorker {
             try await retry(
                 batch, status, "is still working on this request (HTTP \(status))", retryAfter, state: nil,
                 &progress)
-        case .unavailable(let status, let error, _) where isLastOfImage,
-            .busy(let status, let error, _) where isLastOfImage:
-            try Task.checkCancellation()
-            try await advance(batch, &progress) { [store, batching, gateway] in
-                try await store.setAside(
-                    batch, httpStatus: status, attempt: attempt,
-                    error: "did not get through in \(attempt) attempts: \(error)", reply: nil,
-                    settings: batching, gateway: gateway)
-            }
         case .busy(let status, let error, let retryAfter):
             try await retry(batch, status, error, retryAfter, state: nil, &progress)
         case .unavailable(let status, let error, let retryAfter):
             // What an abandoned request ends with says nothing of the destination.
             try Task.checkCancellation()
-            try await retry(
-                batch, status, error, retryAfter, state: isOwnFault ? nil : .down, mayBeContent: isOwnFault,
-                &progress)
+            try await retry(batch, status, error, retryAfter, state: .down, &progress)
         case .failing(let error):
             try await retry(batch, nil, error, nil, state: .down, mayBeContent: true, &progress)
         }
     }
 
-    /// A batch with the bytes of the image that it is, for one attempt; nil where these cannot be had.
-    private func outgoing(_ batch: StoredBatch) async throws -> OutgoingBatch? {
-        var image: Data?
-        if batch.isImage, destination.takesImages {
-            image = try await ask { [store] in try await store.image(of: batch) }
-            guard image != nil else { return nil }
-        }
-        return OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body), image: image)
+    static func rejection(_ status: Int?) -> String {
+        "the credential is rejected" + (status.map { " (HTTP \($0))" } ?? "")
     }
 
+    /// The destination has answered that it does not take the only record of a batch.
     private func setAside(
         _ batch: StoredBatch, _ status: Int?, _ error: String, reply: String?,
         _ progress: inout DeliveryProgress
@@ -114,6 +96,18 @@ extension DeliveryWorker {
             try await store.setAside(
                 batch, httpStatus: status, attempt: attempt, error: error, reply: reply,
                 submission: submission, settings: batching, gateway: gateway)
+        }
+    }
+
+    /// It is set aside all the same.
+    func setAsideUnheard(
+        _ batch: StoredBatch, _ status: Int?, _ error: String, attempt: Int,
+        _ progress: inout DeliveryProgress
+    ) async throws {
+        try await advance(batch, &progress) { [store, batching, gateway] in
+            try await store.setAside(
+                batch, httpStatus: status, attempt: attempt, error: error, reply: nil, settings: batching,
+                gateway: gateway)
         }
     }
 
@@ -135,9 +129,11 @@ extension DeliveryWorker {
 
     /// The same batch goes out again later. One that may be at fault itself holds up no new readings: it is the
     /// backlog's from then on.
-    private func retry(
+    /// - Parameter pause: how long it is left alone, where that does not follow from the policy.
+    func retry(
         _ batch: StoredBatch, _ status: Int?, _ error: String, _ retryAfter: Duration?,
-        state: DestinationState?, mayBeContent: Bool = false, _ progress: inout DeliveryProgress
+        state: DestinationState?, mayBeContent: Bool = false, pause: Duration? = nil,
+        _ progress: inout DeliveryProgress
     ) async throws {
         let concernsDestination = !mayBeContent && (status == nil || status == 429 || retryAfter != nil)
         let path: WritableKeyPath<DeliveryProgress, DeliveryProgress.BackOff> =
@@ -153,10 +149,11 @@ extension DeliveryWorker {
                 state, of: name, change: change, event: isTold ? event : nil, batch: batch,
                 attempts: attempts, leavesLane: leavesLane)
         }
-        let until =
-            clock.now
-            + policy.delay(
+        let delay =
+            pause
+            ?? policy.delay(
                 afterFailures: progress[keyPath: path].failures, retryAfter: retryAfter, random: random())
+        let until = clock.now + delay
         progress[keyPath: path].until = until
         noteFailure(error, nextTry: until)
         if leavesLane { progress.leaveToBacklog(until: until) }

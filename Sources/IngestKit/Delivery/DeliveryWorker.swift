@@ -9,8 +9,8 @@ public enum DeliveryActivity: Sendable, Equatable {
     case sending(attempt: Int)
 }
 
-/// Delivers what the store holds for one destination until it is cancelled: on one lane first in, first out, or on two
-/// that take turns, so that a new reading does not wait behind a backlog.
+/// Delivers what the store holds for one destination until it is cancelled: readings on one lane first in, first out, or
+/// on two that take turns, so that a new reading does not wait behind a backlog, and images while no reading waits.
 public final class DeliveryWorker<Target: Destination>: Sendable {
     let name: String
     let gateway: String
@@ -24,7 +24,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     let random: @Sendable () -> Double
     private let events: EventLog
     let heartbeat: @Sendable (Pulse.Beat) -> Void
-    let lanes: [DeliveryLane]
+    private let lanes: [DeliveryLane]
     let wakeUp: WakeUp
     private let isRetryAsked = Atomic(false)
     let current = Mutex(DeliveryActivity.idle)
@@ -37,11 +37,6 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     static var heartbeatInterval: Duration { .seconds(60) }
     /// A request that has not ended by then is one that is stuck: no heartbeat any more.
     static var requestBound: Duration { .seconds(130) }
-    /// An image whose request has failed so often, two hours or more, is set aside: it must not keep the backlog waiting for
-    /// ever, as its request may be too large for the way there.
-    static var mostImageAttempts: Int { 50 }
-    /// How often it is seen whether another destination has sent its image.
-    static var imageInterval: Duration { .seconds(1) }
     /// How long a disk that is full or cannot be written is left alone.
     static var pauseAfterRefusal: Duration { .seconds(30) }
 
@@ -105,7 +100,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
 
     // MARK: - Turns
 
-    /// Sends one request, or waits. While both lanes have something to send, they take turns.
+    /// Sends one request, or waits. While both lanes of readings have something to send, they take turns.
     private func turn(_ progress: inout DeliveryProgress) async throws {
         // Lowered before the store is asked: a record that comes later raises it again.
         if wakeUp.consume() { progress.askAgain() }
@@ -133,14 +128,13 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
                 if waits(until: progress.backOff.until) || waits(until: progress[lane].backOff.until) {
                     continue
                 }
-                if batch.isImage, !store.beginImage(), waits(until: now + Self.imageInterval) { continue }
-                defer { if batch.isImage { store.endImage() } }
                 try await send(batch, &progress)
                 progress.order = progress.order.filter { $0 != lane } + [lane]
                 return
             }
         }
-        try await pause(until: end)
+        if let end { return try await pause(until: end) }
+        try await turnOfImages(&progress)
     }
 
     /// Whether there is a session to deliver in, where the destination needs one. What was about to be sent in another
@@ -161,7 +155,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         return session != nil
     }
 
-    private func ask(for lane: DeliveryLane, _ progress: inout DeliveryProgress) async throws {
+    func ask(for lane: DeliveryLane, _ progress: inout DeliveryProgress) async throws {
         try await take(lane, &progress) { [store, name, batching, gateway] in
             try await store.nextBatch(for: name, lane: lane, settings: batching, gateway: gateway)
         }

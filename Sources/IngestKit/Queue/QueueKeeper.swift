@@ -82,14 +82,19 @@ public final class QueueKeeper: Sendable {
 
     public var level: Level { current.withLock { $0 } }
 
-    /// Whether something of this size leaves the level as it is. Not where the disk or the queue cannot be asked.
-    public func hasRoom(forBytes count: Int) async -> Bool {
+    /// Whether an image of this size leaves the level as it is, and readings the better part of the queue, whatever
+    /// becomes of images. Not where the disk or the queue cannot be asked.
+    public func room(forImageOfBytes count: Int) async -> ImageRoom {
         guard level == .normal, let bounds = try? DiskBounds(total: disk.totalBytes()),
-            let free = try? disk.freeBytes(), let used = try? await store.usedBytes()
-        else { return false }
+            let free = try? disk.freeBytes(), let used = try? await store.usedBytes(),
+            let images = try? await store.undeliveredImageBytes()
+        else { return .queueIsHigh }
         // On the disk it is in the log, too, until that is checkpointed.
-        return used + UInt64(count) < settings.maximumSize / 10 * 9
-            && free >= bounds.ample + 2 * UInt64(count)
+        guard used + UInt64(count) < settings.maximumSize / 10 * 9,
+            free >= bounds.ample + 2 * UInt64(count)
+        else { return .queueIsHigh }
+        let most = settings.maximumSize / 4
+        return images + UInt64(count) <= most ? .ample : .imagesAreMany(most: most)
     }
 
     /// Looks after each commit, hourly when there is none, and more often while there is no room; until it is cancelled.
@@ -186,6 +191,8 @@ public final class QueueKeeper: Sendable {
 
     /// The next step, from where the last one has come to.
     private func drop(keeping recent: ClosedRange<Int64>?) async throws -> SQLiteRecordStore.Retirement {
+        // It stayed while it was on its way.
+        if store.takeImageDelivered() { looked.withLock { $0 = Looked() } }
         let cursor = recent == nil ? \Looked.forRoom : \Looked.forAge
         let step = try await store.retire(keeping: recent, after: looked.withLock { $0[keyPath: cursor] })
         looked.withLock { $0[keyPath: cursor] = step.position }

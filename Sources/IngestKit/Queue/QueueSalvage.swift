@@ -57,6 +57,7 @@ struct QueueSalvage {
         try copyRecords(file)
         let batches = try copy("batch", by: "destination, first_position")
         let deadLetters = try copy("dead_letter", by: "number")
+        let images = try copyImageBatches()
         try copy("ahead", by: "destination, first")
         for (table, key) in [
             ("device", "address, address_type"), ("unconfirmed", "address"), ("outbox", "sequence"),
@@ -65,7 +66,7 @@ struct QueueSalvage {
         ] { try copy(table, by: key) }
         // A record whose dead letter is not there counts as delivered.
         let isDeliveryKnown =
-            destinations && batches && deadLetters
+            destinations && batches && images && deadLetters
             && (try? SQLiteRecordStore.checkDeliveries(target)) != nil
         let delivered = try Int64.fetchOne(target, sql: "SELECT sum(delivered) FROM destination") ?? 0
         if !destinations { try SQLiteRecordStore.markLostDestinations(target) }
@@ -182,6 +183,14 @@ struct QueueSalvage {
         return isWhole
     }
 
+    /// Those of an earlier version are among the others.
+    private func copyImageBatches() throws -> Bool {
+        let isThere = read { try $0.tableExists("image_batch") } ?? true
+        let isWhole = try !isThere || copy("image_batch", by: "destination, first_position")
+        try target.execute(sql: QueueSchema.imagesToTheirLane)
+        return isWhole
+    }
+
     private func takeSession(_ row: Row) throws {
         guard let name: String = row.intact("name"), let accountSequence: Int64 = row.intact("account_seq"),
             let clearedSequence: Int64 = row.intact("cleared_seq"),
@@ -202,7 +211,9 @@ struct QueueSalvage {
     /// All records are delivered again, but whose session each destination's is stays: what belongs to another person,
     /// or was given up with a session, is not for the next one because the file was damaged.
     private func forgetDeliveries() throws {
-        for table in ["batch", "ahead", "dead_letter"] { try target.execute(sql: "DELETE FROM \(table)") }
+        for table in ["batch", "image_batch", "ahead", "dead_letter"] {
+            try target.execute(sql: "DELETE FROM \(table)")
+        }
         try target.execute(
             sql: """
                 UPDATE destination SET position = 0, delivered = 0,

@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 6
+    static let version = 7
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -34,7 +34,11 @@ enum QueueSchema {
         if found < 3 { try db.execute(sql: version3) }
         if found < 4 { try db.execute(sql: version4) }
         if found < 5 { try db.execute(sql: version5) }
-        // From 6 on there may be images, which an earlier program does not know. The tables are those of 5.
+        // From 6 on there may be images, which an earlier program does not know. Its tables are those of 5.
+        if found < 7 {
+            try db.execute(sql: version7)
+            try db.execute(sql: imagesToTheirLane)
+        }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
@@ -237,5 +241,29 @@ enum QueueSchema {
         CREATE INDEX record_undecoded ON record (seq) WHERE kind = 'undecoded';
         -- Records that were passed over because the destination has no form for their kind.
         ALTER TABLE destination ADD COLUMN skipped INTEGER NOT NULL DEFAULT 0;
+        """
+
+    private static let version7 = """
+        -- Images on their way, each a request of its own: apart from the readings' batches, so that neither are looked
+        -- at for the others.
+        CREATE TABLE image_batch (
+            destination TEXT NOT NULL REFERENCES destination (name),
+            -- The image's.
+            first_position INTEGER NOT NULL,
+            gateway TEXT NOT NULL,
+            -- Attempts that were told of in events.
+            attempts INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (destination, first_position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX image_batch_position ON image_batch (first_position);
+        CREATE INDEX record_image ON record (position) WHERE kind = 'image';
+        """
+
+    /// Version 6 had images among the batches of readings, each alone.
+    static let imagesToTheirLane = """
+        INSERT OR IGNORE INTO image_batch (destination, first_position, gateway, attempts)
+            SELECT destination, first_position, gateway, attempts FROM batch
+            WHERE first_position IN (SELECT position FROM record WHERE kind = 'image');
+        DELETE FROM batch WHERE first_position IN (SELECT position FROM record WHERE kind = 'image');
         """
 }

@@ -41,7 +41,7 @@ public enum DeliveryOrder: String, Sendable, Hashable, CaseIterable {
     /// First in, first out.
     case strict
 
-    /// The ways to the destination.
+    /// The ways of readings to the destination.
     public var lanes: [DeliveryLane] {
         switch self {
         case .fresh: [.fresh, .backlog]
@@ -50,11 +50,13 @@ public enum DeliveryOrder: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// One of the two ways to a destination, each first in, first out.
+/// One of the ways to a destination, each first in, first out.
 public enum DeliveryLane: String, Sendable, Hashable, CaseIterable {
     /// Records that came within the last minute when they were first picked.
     case fresh
     case backlog
+    /// Images of entries, which go while no reading waits.
+    case image
 
     /// How long after its reception a record is fresh.
     static let freshness = Duration.seconds(60)

@@ -39,10 +39,15 @@ extension SQLiteRecordStore {
                 db,
                 sql: """
                     SELECT count(*) FROM (
-                        SELECT 1 FROM record WHERE position BETWEEN ? AND ? AND \(isOwedToAbsent)
+                        SELECT 1 FROM record WHERE position BETWEEN :first AND :last AND \(isOwedToAbsent)
+                        UNION ALL
+                        SELECT 1 FROM image_batch WHERE destination = :name AND first_position < :first
                         LIMIT \(countedOwed))
                     """,
-                arguments: [try row.sound("first") as Int64, try row.sound("fresh_position") as Int64])
+                arguments: [
+                    "first": try row.sound("first") as Int64,
+                    "last": try row.sound("fresh_position") as Int64, "name": name,
+                ])
             guard let owed, owed > 0 else { return nil }
             return (name, owed)
         }
@@ -50,12 +55,14 @@ extension SQLiteRecordStore {
 
     /// Takes away their batches that begin up to a position: records of these are dropped for want of room.
     static func giveUpBatchesOfAbsent(through position: Int64, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                DELETE FROM batch WHERE first_position <= ?
-                    AND destination IN (SELECT name FROM destination WHERE state = ?)
-                """,
-            arguments: [position, DestinationState.notConfigured.rawValue])
+        for table in ["batch", "image_batch"] {
+            try db.execute(
+                sql: """
+                    DELETE FROM \(table) WHERE first_position <= ?
+                        AND destination IN (SELECT name FROM destination WHERE state = ?)
+                    """,
+                arguments: [position, DestinationState.notConfigured.rawValue])
+        }
     }
 
     /// Notes at the opening which destinations are configured.

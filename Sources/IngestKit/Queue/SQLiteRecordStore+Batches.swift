@@ -115,7 +115,9 @@ extension SQLiteRecordStore {
             if let event { try Self.append(event, db) }
             if let batch, event != nil {
                 try db.execute(
-                    sql: "UPDATE batch SET attempts = ? WHERE destination = ? AND first_position = ?",
+                    sql: """
+                        UPDATE \(batch.table) SET attempts = ? WHERE destination = ? AND first_position = ?
+                        """,
                     arguments: [attempts, destination, batch.firstPosition])
             }
             if let batch, leavesLane {
@@ -140,8 +142,9 @@ extension SQLiteRecordStore {
 
     /// - Returns: whether it was there: a session that ended meanwhile has taken it away.
     private static func remove(_ batch: StoredBatch, _ db: Database) throws -> Bool {
-        try db.cachedStatement(sql: "DELETE FROM batch WHERE destination = ? AND first_position = ?")
-            .execute(arguments: [batch.destination, batch.firstPosition])
+        try db.cachedStatement(
+            sql: "DELETE FROM \(batch.table) WHERE destination = ? AND first_position = ?"
+        ).execute(arguments: [batch.destination, batch.firstPosition])
         return db.changesCount > 0
     }
 
@@ -183,6 +186,9 @@ extension SQLiteRecordStore {
     }
 
     private func next(_ request: Composition, _ db: Database) throws -> NextBatch {
+        if request.lane == .image {
+            return try storedImage(for: request, db).map(NextBatch.batch) ?? .nothing
+        }
         if let stored = try stored(for: request, db) { return .batch(stored) }
         guard let positions = try compose(request, db) else { return .nothing }
         switch positions {
@@ -236,7 +242,7 @@ extension SQLiteRecordStore {
 
     /// The records at these positions, in ascending order.
     /// - Returns: those that are what was written, and the numbers of the others; nil for what is not there any more.
-    private static func items(
+    static func items(
         at positions: [Int64], for destination: String, _ db: Database
     ) throws -> (intact: [StoredBatch.Item], damaged: [Int64?]) {
         var intact: [StoredBatch.Item] = []

@@ -23,11 +23,12 @@ extension SQLiteRecordStore {
             )
     }
 
-    /// Whether a record fails its checksum.
-    static func isDamaged(sequence: Int64, _ db: Database) throws -> Bool {
+    /// Whether a record fails its checksum, and how long its payload is.
+    static func inspect(sequence: Int64, _ db: Database) throws -> (isDamaged: Bool, bytes: Int) {
         let row = try Row.fetchOne(
             try db.cachedStatement(sql: "SELECT * FROM record WHERE seq = ?"), arguments: [sequence])
-        return row.map { !isIntact($0) } ?? true
+        guard let row else { return (true, 0) }
+        return (!isIntact(row), (row.intact("payload") as Data?)?.count ?? 0)
     }
 
     /// Sets a record aside for good where it was to go: it is kept, and neither delivered nor tried again.
@@ -102,6 +103,8 @@ extension SQLiteRecordStore {
         }
         let batches = try Row.fetchCursor(db, sql: "SELECT * FROM batch")
         while let row = try batches.next() { _ = try BatchRow(row) }
+        let images = try Row.fetchCursor(db, sql: "SELECT * FROM image_batch")
+        while let row = try images.next() { _ = try ImageRow(row) }
     }
 
     // MARK: - A file that is gone

@@ -2,14 +2,14 @@ import GRDB
 
 /// What the operator does with records that are set aside. Each is one transaction.
 extension SQLiteRecordStore {
-    /// At most so many are dealt with in one transaction.
+    /// At most so many are dealt with in one transaction, fewer where there are images among them.
     private static let atOnce = 500
 
     /// Sends what is selected to its destinations again, under its ids and in the order in which it was read, each record
     /// in a request of its own. A part of it, where all is selected: call again with `next`.
     /// - Parameters:
     ///   - subject: whose the records are from now on at these destinations, of those that were set aside as unassigned;
-    ///     no others are taken then.
+    ///     no others are taken then. With a record that is named go its images.
     ///   - after: where the former part ended.
     /// - Throws: `DeadLetterRefusal` where records are named, and one is not there or has to stay.
     public func retry(
@@ -20,8 +20,15 @@ extension SQLiteRecordStore {
             var outcome = RetryOutcome()
             let request = Retry(subject: subject, gateway: gateway, destinations: Set(routings.keys))
             guard selection.records.isEmpty else {
-                for name in selection.records {
-                    outcome.released += try Self.retry(named: name, of: selection, request, db)
+                let entries = try selection.records.flatMap {
+                    try Self.retry(named: $0, of: selection, request, db)
+                }
+                outcome.released = entries.count
+                // After those that are named: an image may be among them.
+                if subject != nil {
+                    for entry in entries {
+                        outcome.released += try Self.retry(imagesOf: entry, request, db)
+                    }
                 }
                 return outcome
             }
@@ -29,12 +36,18 @@ extension SQLiteRecordStore {
             let letters = try Self.letters(
                 selection, and: condition, [after, subject, DeadLetter.unassigned], order: "number",
                 limit: Self.atOnce, db)
+            var bytes = 0
             for letter in letters {
                 if let obstacle = try request.obstacle(letter, db) {
                     outcome.left[obstacle, default: 0] += 1
                 } else {
                     try request.release(letter, db)
                     outcome.released += 1
+                }
+                bytes += letter["image_bytes"]
+                if bytes >= Self.imageBytesAtOnce {
+                    outcome.next = letter["number"]
+                    return outcome
                 }
             }
             if letters.count == Self.atOnce { outcome.next = letters.last?["number"] }
@@ -83,8 +96,10 @@ extension SQLiteRecordStore {
         FROM record WHERE kind = 'undecoded'
         """
 
-    private static let recordColumns =
-        "record.id, record.kind, record.peripheral_id, record.address, record.alias, record.body, record.position"
+    private static let recordColumns = """
+        record.id, record.kind, record.peripheral_id, record.address, record.alias, record.body, record.position,
+            iif(record.kind = 'image', length(record.payload), 0) AS image_bytes
+        """
 
     /// In the order in which the records were read.
     static func letters(
@@ -133,21 +148,37 @@ extension SQLiteRecordStore {
 
     // MARK: - Within a transaction
 
-    /// - Returns: at how many destinations the record is tried again.
+    /// - Returns: what is tried again, one for each destination.
     private static func retry(
         named name: String, of selection: DeadLetterSelection, _ request: Retry, _ db: Database
-    ) throws -> Int {
-        var count = 0
+    ) throws -> [Row] {
+        var released: [Row] = []
         var first: DeadLetterRefusal?
         for letter in try letters(named: name, of: selection, db) {
             if let obstacle = try request.obstacle(letter, db) {
                 first = first ?? .stays(RecordID(text: letter["id"]), obstacle)
             } else {
                 try request.release(letter, db)
-                count += 1
+                released.append(letter)
             }
         }
-        if count == 0, let first { throw first }
+        if released.isEmpty, let first { throw first }
+        return released
+    }
+
+    /// Tries the images of an entry again that are set aside where it was.
+    /// - Returns: how many these are.
+    private static func retry(imagesOf entry: Row, _ request: Retry, _ db: Database) throws -> Int {
+        let id: String = entry["id"]
+        let images = try letters(
+            DeadLetterSelection(destination: entry["destination"]),
+            and: "kind = 'image' AND instr(body, ?) > 0", [id], db)
+        var count = 0
+        for image in images where RecordContent(json: image["body"])?.imageOf?.id.text == id {
+            guard try request.obstacle(image, db) == nil else { continue }
+            try request.release(image, db)
+            count += 1
+        }
         return count
     }
 }
@@ -163,7 +194,7 @@ private struct Retry {
     func obstacle(_ letter: Row, _ db: Database) throws -> DeadLetterObstacle? {
         guard let destination = letter["destination"] as String? else { return .undecoded }
         guard destinations.contains(destination) else { return .notConfigured }
-        let isDamaged = try SQLiteRecordStore.isDamaged(sequence: letter["record_seq"], db)
+        let isDamaged = try SQLiteRecordStore.inspect(sequence: letter["record_seq"], db).isDamaged
         guard !isDamaged, (letter["position"] as Int64?) != nil else { return .damaged }
         let session = try Row.fetchOne(
             db, sql: "SELECT account, account_seq FROM destination WHERE name = ?", arguments: [destination])
@@ -193,6 +224,10 @@ private struct Retry {
             try db.execute(
                 sql: "INSERT OR REPLACE INTO assignment (destination, record_seq, subject) VALUES (?, ?, ?)",
                 arguments: [destination, sequence, subject])
+        }
+        if letter["kind"] == RecordKind.image.rawValue {
+            return try SQLiteRecordStore.insert(
+                images: [position], destination: destination, gateway: gateway, db)
         }
         let isOnItsWay = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM batch WHERE destination = ? AND first_position = ?)",

@@ -36,9 +36,9 @@ extension SQLiteRecordStore {
     /// were, change nothing. What somebody wrote is told by an event each; it is fresh, and an import is backlog.
     /// - Parameters:
     ///   - image: of the last one, which has its place behind it. That the entry is there already is no obstacle.
-    ///   - hasRoomForImage: if not, it goes nowhere, which is told.
+    ///   - room: where there is none for the image, it goes nowhere, which is told.
     public func enter(
-        _ records: [EnteredRecord], image: EnteredImage?, hasRoomForImage: Bool = true
+        _ records: [EnteredRecord], image: EnteredImage?, room: ImageRoom = .ample
     ) async throws -> EntryOutcome {
         try checkRoom()
         // Also when there was no room for it.
@@ -48,8 +48,8 @@ extension SQLiteRecordStore {
         let outcome = try await write { db in
             var outcome = EntryOutcome(news: try records.map { try Self.enter($0, arrival, db) })
             if let image, let entry = records.last {
-                outcome.image = try Self.add(
-                    image, of: entry, hasRoom: hasRoomForImage, arrival, routings, db)
+                let isNew = outcome.news.last ?? false
+                outcome.image = try Self.add(image, of: entry, isNew: isNew, room, arrival, routings, db)
             }
             return outcome
         }

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import GRDB
-import Synchronization
 
 /// What became of the image that came with an entry.
 public enum ImageOutcome: Sendable, Equatable {
@@ -12,34 +11,51 @@ public enum ImageOutcome: Sendable, Equatable {
     case refused(error: String)
 }
 
+/// Whether an image may come into the queue.
+public enum ImageRoom: Sendable, Equatable {
+    case ample
+    /// What peripherals send has the last of the room.
+    case queueIsHigh
+    /// With it images that are not delivered would take more than so many bytes.
+    case imagesAreMany(most: UInt64)
+
+    /// Why it does not; nil where it may.
+    var refusal: String? {
+        switch self {
+        case .ample: nil
+        case .queueIsHigh: "the queue is nearly full of what is not delivered"
+        case .imagesAreMany(let most):
+            "images that are not delivered may take a quarter of queue.max_size, \(most >> 20) MiB, and with this one "
+                + "would take more; see why a destination does not take them (ingestd failed list), or allow more"
+        }
+    }
+}
+
 /// Images of entries. Each is a row of the table `record` behind its entry's, with its bytes as payload and the
 /// destinations that get it.
 extension SQLiteRecordStore {
     private static let notTaken = "the destination takes no images"
     private static let nobodyTakesIt = "no destination takes images"
-    private static let noRoom = "the queue is nearly full of what is not delivered"
 
-    /// Puts an image behind its entry, in the entry's transaction. Each destination that the entry is for and that does
-    /// not get it is told of.
-    /// - Parameters:
-    ///   - entry: committed now, or known from before.
-    ///   - hasRoom: what peripherals send has the last of the room.
+    /// Puts an image behind its entry, in the entry's transaction. With a new entry each destination that this is for
+    /// and that does not get the image is told of.
+    /// - Parameter isNew: whether the entry is committed now, and not known from before.
     static func add(
-        _ image: EnteredImage, of entry: EnteredRecord, hasRoom: Bool, _ arrival: Arrival,
+        _ image: EnteredImage, of entry: EnteredRecord, isNew: Bool, _ room: ImageRoom, _ arrival: Arrival,
         _ routings: [DestinationRouting], _ db: Database
     ) throws -> ImageOutcome {
         guard try !isKnown(image.id, db) else { return .known }
         let meant = routings.filter { $0.accepts(entry.header) }.sorted { $0.name < $1.name }
-        let takers = hasRoom ? meant.filter(\.takesImages).map(\.name) : []
-        for routing in meant where !takers.contains(routing.name) {
+        let takers = meant.filter(\.takesImages).map(\.name)
+        let refusal = room.refusal
+        for routing in meant where isNew {
+            guard let error = routing.takesImages ? refusal : notTaken else { continue }
             try append(
                 .mediaFailed(
-                    recordID: entry.id, kind: entry.kind, destination: routing.name,
-                    error: routing.takesImages ? noRoom : notTaken), db)
+                    recordID: entry.id, kind: entry.kind, destination: routing.name, error: error), db)
         }
-        guard !takers.isEmpty else {
-            return .refused(error: meant.contains(where: \.takesImages) ? noRoom : nobodyTakesIt)
-        }
+        guard !takers.isEmpty else { return .refused(error: nobodyTakesIt) }
+        if let refusal { return .refused(error: refusal) }
         try insert(
             EntryRow(
                 id: image.id, kind: .image, payload: image.bytes, body: image.body,
@@ -48,35 +64,11 @@ extension SQLiteRecordStore {
         return .goes(to: takers)
     }
 
-    /// Has whoever asks send an image, if no other destination does: one at a time is in memory, with all that is made of
-    /// it for a request. `endImage` goes with it.
-    /// - Returns: whether it is their turn.
-    func beginImage() -> Bool {
-        isImageUnderWay.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
-    }
-
-    func endImage() { isImageUnderWay.store(false, ordering: .relaxed) }
-
-    /// The bytes of the image that a batch is; nil where that is not there any more, or not what was written.
-    func image(of batch: StoredBatch) async throws -> Data? {
-        let position = batch.firstPosition
-        return try await read { db in
-            let row = try Row.fetchOne(
-                db, sql: "SELECT * FROM record WHERE position = ?", arguments: [position])
-            return row.flatMap { Self.isIntact($0) ? $0.intact("payload") : nil }
-        }
-    }
-
     /// The record that a row of the table `record` is the image of; nil for a reading, and where it does not say so.
     static func imageOf(_ row: Row) -> RecordReference? {
         guard row.intact("kind") == RecordKind.image.rawValue else { return nil }
         return (row.intact("body") as String?).flatMap(RecordContent.init)?.imageOf
     }
-}
-
-extension StoredBatch {
-    /// Whether it is an image, which is always alone.
-    var isImage: Bool { items.first?.header.kind == .image }
 }
 
 extension Event {

@@ -8,6 +8,9 @@ import GRDB
 extension SQLiteRecordStore {
     /// At most this many records are looked at in one transaction.
     private static let scanLimit = 5000
+    /// In one transaction no more is hashed, or dropped, once it comes to so many bytes: two of the largest images, of
+    /// which each takes a small board some tenths of a second.
+    static let imageBytesAtOnce = 2 * EntryImage.largest
 
     /// What a batch is to be composed for.
     struct Composition: Sendable {
@@ -58,7 +61,9 @@ extension SQLiteRecordStore {
         /// Everything up to here was looked at.
         var end: Int64
         var count = 0
-        /// What the fresh lane takes: the batch, and what is not for this destination.
+        /// Images for this destination, which go on their own lane.
+        var images: [Int64] = []
+        /// What the fresh lane takes: the batch, images, and what is not for this destination.
         var taken: [Positions] = []
         var leavesSome = false
         /// Records, by their `seq`, that were read in another's session.
@@ -67,6 +72,11 @@ extension SQLiteRecordStore {
         var skipped = 0
         /// Whether nothing more goes with it.
         var isComplete = false
+        /// Of records that are not for this destination, in bytes.
+        var hashed = 0
+
+        /// Whether it is enough for one transaction.
+        var isLong: Bool { count >= scanLimit || hashed >= imageBytesAtOnce }
 
         mutating func take(_ position: Int64) {
             if taken.last?.last == position - 1 {
@@ -94,9 +104,12 @@ extension SQLiteRecordStore {
             selection = Selection(end: cursors.position)
             let last = routing.order == .strict ? Int64.max : cursors.freshPosition
             try lookBehind(last, request, routing, cursors, into: &selection, db)
+        case .image:
+            // What goes there is put there by the others.
+            return nil
         }
 
-        let sawEverything = !selection.isComplete && selection.count < Self.scanLimit
+        let sawEverything = !selection.isComplete && !selection.isLong
         if !selection.chosen.isEmpty, sawEverything {
             let due =
                 (selection.firstAvailable ?? MonotonicInstant(nanoseconds: 0)) + request.settings.maxWait
@@ -110,6 +123,12 @@ extension SQLiteRecordStore {
         try Self.insert(
             positions: selection.chosen, destination: request.destination, lane: request.lane,
             gateway: request.gateway, db)
+        if !selection.images.isEmpty {
+            try Self.insert(
+                images: selection.images, destination: request.destination, gateway: request.gateway, db)
+            // Their lane may have been asked for before it had them.
+            wakeUp(for: request.destination).raise()
+        }
         if selection.skipped > 0 {
             try db.cachedStatement(sql: "UPDATE destination SET skipped = skipped + ? WHERE name = ?")
                 .execute(arguments: [selection.skipped, request.destination])
@@ -132,22 +151,19 @@ extension SQLiteRecordStore {
                     FROM record WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
                     """),
             arguments: [selection.end, last, Self.scanLimit - selection.count])
-        while !selection.isComplete, let row = try rows.next() {
+        while !selection.isComplete, !selection.isLong, let row = try rows.next() {
             let header = Self.header(row)
-            // An image goes alone: a server that refuses it costs no reading, and a request holds one at most.
-            let isImage = header.map { $0.kind == .image && routing.accepts($0) } ?? false
-            if isImage, !selection.chosen.isEmpty {
-                selection.isComplete = true
-                return
-            }
             selection.count += 1
             selection.end = try row.sound("position")
             let sequence: Int64 = try row.sound("seq")
             // Whom a damaged record is for is not known: it is set aside where it would have been next.
-            let isForIt = try header.map {
-                try routing.accepts($0) || Self.isDamaged(sequence: sequence, db)
+            var isForIt = header.map(routing.accepts) ?? true
+            if !isForIt {
+                let (isDamaged, bytes) = try Self.inspect(sequence: sequence, db)
+                selection.hashed += bytes
+                isForIt = isDamaged
             }
-            guard isForIt ?? true, sequence > cursors.clearedSequence else {
+            guard isForIt, sequence > cursors.clearedSequence else {
                 if header.map(routing.lacksForm) ?? false { selection.skipped += 1 }
                 selection.take(selection.end)
                 continue
@@ -161,13 +177,18 @@ extension SQLiteRecordStore {
                 selection.leavesSome = true
                 continue
             }
+            if header?.kind == .image {
+                selection.take(selection.end)
+                selection.images.append(selection.end)
+                continue
+            }
             if selection.chosen.isEmpty, selection.end > positionAtOpening {
                 selection.firstAvailable = MonotonicInstant(
                     nanoseconds: UInt64(clamping: try row.sound("available_ns") as Int64))
             }
             selection.take(selection.end)
             selection.chosen.append(selection.end)
-            selection.isComplete = isImage || selection.chosen.count >= request.settings.maxRecords
+            selection.isComplete = selection.chosen.count >= request.settings.maxRecords
         }
     }
 
@@ -186,8 +207,7 @@ extension SQLiteRecordStore {
                 arguments: [request.destination, selection.end])
             let stop = (ahead?["first"] as Int64?).map { min($0 - 1, last) } ?? last
             try look(through: stop, request, routing, cursors, into: &selection, db)
-            guard let ahead, !selection.isComplete, selection.count < Self.scanLimit, stop < last
-            else { return }
+            guard let ahead, !selection.isComplete, !selection.isLong, stop < last else { return }
             selection.end = ahead["last"]
             // It is passed over in this transaction even if nothing is behind it.
             selection.count += 1
@@ -210,6 +230,8 @@ extension SQLiteRecordStore {
         switch request.lane {
         case .backlog:
             position = selection.end
+        case .image:
+            return
         case .fresh:
             try db.cachedStatement(sql: "UPDATE destination SET fresh_position = ? WHERE name = ?")
                 .execute(arguments: [selection.end, request.destination])

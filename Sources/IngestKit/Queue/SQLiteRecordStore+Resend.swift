@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 
 /// What became of a part of a range that is sent again.
@@ -15,7 +16,7 @@ public struct ResendOutcome: Sendable, Equatable {
 
 /// Sending again what a destination has.
 extension SQLiteRecordStore {
-    /// At most so many records are looked at in one transaction.
+    /// At most so many records are looked at in one transaction, fewer where there are images among them.
     private static let lookedAtOnce = 2000
 
     /// Sends what was measured in a range of time to a destination again, in the order of delivery. Records that are
@@ -43,48 +44,41 @@ extension SQLiteRecordStore {
             guard let first = rows.first?["position"] as Int64?, let last = rows.last?["position"] as Int64?
             else { return ResendOutcome(resent: 0, next: nil) }
             let delivered = try Delivered(destination, in: first...last, db)
-            var batches = ResentBatches(maxRecords: batching.maxRecords)
-            // One whole row at a time: an image is large.
-            for place in rows where delivered.contains(place) {
+            var batches: [[Int64]] = []
+            var images: [Int64] = []
+            var (reached, bytes) = (first, 0)
+            for place in rows where bytes < Self.imageBytesAtOnce {
+                let position: Int64 = place["position"]
+                reached = position
+                guard delivered.contains(place) else { continue }
+                // One whole row at a time: an image is large.
                 let row = try Row.fetchOne(
                     db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [place["seq"] as Int64])
+                bytes += (row?.intact("payload") as Data?)?.count ?? 0
                 guard let row, let header = Self.header(row), routing.accepts(header),
                     header.kind != .image || routing.takesImages,
                     let content = (row.intact("body") as String?).flatMap(RecordContent.init),
                     measured.contains(content.time), Self.isIntact(row)
                 else { continue }
-                batches.add(place["position"], isImage: header.kind == .image)
+                if header.kind == .image {
+                    images.append(position)
+                } else if let open = batches.last, open.count < batching.maxRecords {
+                    batches[batches.count - 1].append(position)
+                } else {
+                    batches.append([position])
+                }
             }
-            for positions in batches.all {
+            for positions in batches {
                 try Self.insert(
                     positions: positions, destination: destination, lane: .backlog, gateway: gateway, db)
             }
+            try Self.insert(images: images, destination: destination, gateway: gateway, db)
             return ResendOutcome(
-                resent: batches.all.reduce(0) { $0 + $1.count },
-                next: rows.count == Self.lookedAtOnce ? last : nil)
+                resent: batches.reduce(images.count) { $0 + $1.count },
+                next: rows.count == Self.lookedAtOnce || reached < last ? reached : nil)
         }
         wakeUp(for: destination).raise()
         return outcome
-    }
-}
-
-/// The positions of batches, each but the last of its run as large as may be, and an image alone.
-private struct ResentBatches {
-    let maxRecords: Int
-    private(set) var all: [[Int64]] = []
-    private var isOpen = false
-
-    init(maxRecords: Int) {
-        self.maxRecords = maxRecords
-    }
-
-    mutating func add(_ position: Int64, isImage: Bool) {
-        if isOpen, !isImage, let last = all.last, last.count < maxRecords {
-            all[all.count - 1].append(position)
-        } else {
-            all.append([position])
-        }
-        isOpen = !isImage
     }
 }
 
@@ -110,7 +104,8 @@ private struct Delivered {
         let batches = try String.fetchAll(
             db,
             sql: """
-                SELECT positions FROM batch WHERE destination = ? AND first_position <= ?
+                SELECT positions FROM \(SQLiteRecordStore.allBatches)
+                WHERE destination = ? AND first_position <= ?
                     AND CAST(substr(positions, length(rtrim(positions, '0123456789')) + 1) AS INTEGER) >= ?
                 """,
             arguments: [destination, range.upperBound, range.lowerBound])

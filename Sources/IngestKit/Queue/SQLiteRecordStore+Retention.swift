@@ -2,7 +2,7 @@ import GRDB
 
 /// What leaves the queue, and how much it holds.
 extension SQLiteRecordStore {
-    /// Records that are looked at in one transaction.
+    /// Records that are looked at in one transaction, fewer where there are images among those that are dropped.
     private static let lookedAtOnce = 500
     /// Free pages that are given back to the disk in one transaction.
     private static let pagesGivenBackAtOnce = 1000
@@ -31,7 +31,8 @@ extension SQLiteRecordStore {
 
     /// Looks at the next records that every configured destination has taken, oldest first, and drops them. The ids
     /// of those that may come again stay, so that they are known. Records that are set aside for a destination stay
-    /// whole, and so does the newest numbered one of each device, by which its memory is known again.
+    /// whole, and so do images that are on their way to one, and the newest numbered record of each device, by which its
+    /// memory is known again.
     /// - Parameters:
     ///   - recent: when those were committed that stay, in nanoseconds since 1970; at the first of them it ends, because
     ///     others came later. What claims to be from later still was written by a clock that was wrong: it stays, and
@@ -48,7 +49,8 @@ extension SQLiteRecordStore {
             }
             let rows = try Row.fetchAll(
                 db, sql: Self.deliveredRecords(keepsOwed: recent != nil), arguments: [position, end, limit])
-            for row in rows {
+            var bytes = 0
+            for row in rows where bytes < Self.imageBytesAtOnce {
                 guard let sequence: Int64 = row.intact("seq"), let place: Int64 = row.intact("position"),
                     let committed: Int64 = row.intact("committed_ns")
                 else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
@@ -61,8 +63,9 @@ extension SQLiteRecordStore {
                 if isLater || row["stays"] { continue }
                 try Self.retire(sequence, db)
                 step.dropped += 1
+                bytes += row["image_bytes"]
             }
-            step.isDone = rows.count < limit
+            step.isDone = rows.count < limit && bytes < Self.imageBytesAtOnce
             if recent == nil, step.dropped > 0 { try Self.giveUpBatchesOfAbsent(through: step.position, db) }
             return step
         }
@@ -70,12 +73,16 @@ extension SQLiteRecordStore {
 
     private static func deliveredRecords(keepsOwed: Bool) -> String {
         """
-        SELECT seq, position, committed_ns,
+        SELECT seq, position, committed_ns, iif(kind = 'image', length(payload), 0) AS image_bytes,
             EXISTS (SELECT 1 FROM dead_letter WHERE record_seq = record.seq)
             OR (device_sequence IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM record AS newer WHERE newer.address = record.address
                     AND newer.device_sequence IS NOT NULL AND newer.kind = record.kind
-                    AND newer.seq > record.seq)) \(keepsOwed ? "OR \(isOwedToAbsent)" : "") AS stays
+                    AND newer.seq > record.seq))
+            OR (kind = 'image' AND EXISTS (
+                SELECT 1 FROM image_batch JOIN destination AS receiver ON name = destination
+                WHERE first_position = record.position \(keepsOwed ? "" : "AND state <> 'not-configured'")))
+            \(keepsOwed ? "OR \(isOwedToAbsent)" : "") AS stays
         FROM record WHERE position > ? AND position < ? ORDER BY position LIMIT ?
         """
     }
@@ -105,6 +112,23 @@ extension SQLiteRecordStore {
             if rest == 0 || !isIncremental { return }
         }
     }
+
+    /// What images take that some destination has not taken, and those that are set aside, in bytes: what is not dropped
+    /// for want of room. Goes through all images.
+    func undeliveredImageBytes() async throws -> UInt64 {
+        try await read { db in UInt64(clamping: try Int64.fetchOne(db, sql: Self.undeliveredImages) ?? 0) }
+    }
+
+    static let undeliveredImages = """
+        SELECT sum(length(payload)) FROM record
+        WHERE kind = 'image' AND (
+            EXISTS (SELECT 1 FROM image_batch WHERE first_position = record.position)
+            OR EXISTS (SELECT 1 FROM dead_letter WHERE record_seq = record.seq)
+            OR EXISTS (
+                SELECT 1 FROM destination AS receiver
+                WHERE record.position > receiver.position AND record.seq > receiver.cleared_seq
+                    AND instr(char(10) || record.destinations || char(10), char(10) || name || char(10)) > 0))
+        """
 
     /// The first position that one of these destinations has not taken; nil without destinations.
     private static func firstUndelivered(of names: [String], _ db: Database) throws -> Int64? {

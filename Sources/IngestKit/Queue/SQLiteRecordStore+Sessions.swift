@@ -182,7 +182,7 @@ extension SQLiteRecordStore {
     /// The records of a destination's stored batches, by their `seq`.
     static func batched(_ destination: String, _ db: Database) throws -> [Int64] {
         let positions = try String.fetchAll(
-            db, sql: "SELECT positions FROM batch WHERE destination = ? ORDER BY first_position",
+            db, sql: "SELECT positions FROM \(allBatches) WHERE destination = ? ORDER BY first_position",
             arguments: [destination])
         return try positions.flatMap { $0.split(separator: " ").compactMap { Int64($0) } }.compactMap {
             try Int64.fetchOne(db, sql: "SELECT seq FROM record WHERE position = ?", arguments: [$0])
@@ -190,7 +190,9 @@ extension SQLiteRecordStore {
     }
 
     private static func removeBatches(of destination: String, _ db: Database) throws {
-        try db.execute(sql: "DELETE FROM batch WHERE destination = ?", arguments: [destination])
+        for table in ["batch", "image_batch"] {
+            try db.execute(sql: "DELETE FROM \(table) WHERE destination = ?", arguments: [destination])
+        }
     }
 
     /// A record that was read in another's session.

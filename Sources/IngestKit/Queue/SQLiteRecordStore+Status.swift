@@ -97,7 +97,7 @@ extension SQLiteRecordStore {
         _ destination: String, _ row: Row, _ routing: DestinationRouting?, last: Int64, _ db: Database
     ) throws -> (count: Int, oldest: Int64?) {
         let batched = try String.fetchAll(
-            db, sql: "SELECT positions FROM batch WHERE destination = ?", arguments: [destination]
+            db, sql: "SELECT positions FROM \(allBatches) WHERE destination = ?", arguments: [destination]
         ).flatMap { $0.split(separator: " ").compactMap { Int64($0) } }
         var (count, first) = (batched.count, batched.min())
         if let routing, let cursor: Int64 = row.intact("position"),

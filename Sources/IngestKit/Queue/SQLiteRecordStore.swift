@@ -38,6 +38,8 @@ public final class SQLiteRecordStore: Sendable {
 
     /// Whether a destination is sending an image.
     let isImageUnderWay = Atomic(false)
+    /// Whether an image was taken by a destination since this was asked last.
+    private let isImageDelivered = Atomic(false)
 
     /// Why no records are taken; nil while they are.
     private let refusal = Mutex<StoreError?>(nil)
@@ -123,6 +125,12 @@ public final class SQLiteRecordStore: Sendable {
     public func wakeUp(for destination: String) -> WakeUp {
         wakeUps[destination] ?? WakeUp()
     }
+
+    /// A destination has taken an image: it may be that none waits for it any more.
+    func noteImageDelivered() { isImageDelivered.store(true, ordering: .relaxed) }
+
+    /// - Returns: whether that was since it was asked last.
+    func takeImageDelivered() -> Bool { isImageDelivered.exchange(false, ordering: .relaxed) }
 
     /// Closes the file, with a checkpoint; nothing may be asked of the store after it.
     public func close() async throws {

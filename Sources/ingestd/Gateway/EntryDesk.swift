@@ -29,9 +29,9 @@ struct EntryDesk: Sendable {
             return record
         }
         let image = try image(of: message, received: received)
-        var hasRoom = true
-        if let image { hasRoom = await keeper.hasRoom(forBytes: image.bytes.count) }
-        let outcome = try await store.enter(records, image: image, hasRoomForImage: hasRoom)
+        var room = ImageRoom.ample
+        if let image { room = await keeper.room(forImageOfBytes: image.bytes.count) }
+        let outcome = try await store.enter(records, image: image, room: room)
         return ControlMessage.Entered(
             added: outcome.news.count { $0 }, last: records.last?.id.text,
             image: outcome.image.map(ControlMessage.EnteredImage.init))

@@ -131,24 +131,22 @@ import Testing
     }
 
     /// Its request is large, and may not get through where others do.
-    @Test func anImageThatDoesNotArriveHoldsUpNoNewReading() async throws {
+    @Test(arguments: DeliveryOrder.allCases, [401, 429, 503])
+    func anImageThatDoesNotArriveHoldsUpNoReading(order: DeliveryOrder, status: Int) async throws {
         let image = try Self.image()
-        fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", 503)
-        try await run(order: .fresh) { running, _, _ in
+        fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", status)
+        try await run(order: order) { running, _, _ in
             try await running.eventually(1, .retrying)
             var entry = Self.entry(subject: "patient-17")
             entry.name += "another"
             let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
             _ = try await running.store.enter([record])
-            // One back-off at most: the image is the backlog's then.
-            try await running.untilWaiting()
-            running.clock.advance(by: .seconds(2))
             try await running.eventually(2, .submitted)
             #expect(images.isEmpty)
-            #expect(try await running.names(.destinationDown, .mediaFailed).isEmpty)
+            #expect(try await running.names(.destinationDown, .authRejected, .mediaFailed).isEmpty)
             fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", nil)
-            try await running.untilWaiting()
-            running.clock.advance(by: .seconds(30))
+            try await running.untilIdle()
+            running.clock.advance(by: .seconds(900))
             try await running.eventually(1, .mediaSubmitted)
             #expect(images.map(\.image) == [Self.bytes])
         }
@@ -166,12 +164,12 @@ import Testing
                 == .misplaced(httpStatus: 200, error: "answers with no Bundle of responses"))
     }
 
-    @Test func nobodysImageWaitsForItsPerson() async throws {
-        try await run(subject: nil) { running, _, image in
+    @Test func nobodysImageWaitsForItsPersonWithItsEntry() async throws {
+        try await run(subject: nil) { running, record, _ in
             try await running.eventually(1, .failed)
             try await running.eventually(1, .mediaFailed)
             #expect(try await running.names(.mediaFailed).map { $0[.error] } == ["unassigned"])
-            let selection = DeadLetterSelection(records: [image.text])
+            let selection = DeadLetterSelection(records: [record.text])
             _ = try await running.store.retry(selection, subject: "patient-18", gateway: "box")
             try await running.eventually(1, .mediaSubmitted)
             #expect(fake.faults.isEmpty && images.map(\.image) == [Self.bytes])

@@ -38,7 +38,15 @@ import Testing
         }
     }
 
-    /// What version 5 added, taken away again.
+    /// What version 7 added, taken away again.
+    private static let version5 = """
+        DROP TABLE image_batch;
+        DROP INDEX record_image;
+        PRAGMA user_version = 5;
+
+        """
+
+    /// And what version 5 added.
     private static let version4 = """
         DROP TABLE assignment;
         DROP INDEX record_undecoded;
@@ -93,8 +101,8 @@ import Testing
         """
 
     @Test(arguments: [
-        version4 + version3 + version2 + version1, version4 + version3 + version2, version4 + version3,
-        version4,
+        version5 + version4 + version3 + version2 + version1, version5 + version4 + version3 + version2,
+        version5 + version4 + version3, version5 + version4, version5,
     ])
     func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
         try await withTemporaryDirectory { directory in

@@ -329,4 +329,41 @@ import Testing
             try space.releaseReserve()
         }
     }
+
+    /// Whatever becomes of images, readings have the better part of the queue.
+    @Test func imagesThatAreNotDeliveredTakeAQuarterAtMost() async throws {
+        let images = ImageBench()
+        try await images.withStore { store, _ in
+            let keeper = Bench(store: store, clock: images.clock, disk: TestDisk())
+                .keeper(maximumSize: 4 << 20)
+            let bytes = ImageBench.bytes(String(repeating: "x", count: 600_000))
+            #expect(await keeper.room(forImageOfBytes: 1 << 20) == .ample)
+            #expect(
+                await keeper.room(forImageOfBytes: (1 << 20) + 1) == .imagesAreMany(most: 1 << 20))
+            _ = try await store.enter([images.entered(1)], image: images.image(bytes, of: 1))
+            #expect(await keeper.room(forImageOfBytes: 600_000) == .imagesAreMany(most: 1 << 20))
+            #expect(await keeper.room(forImageOfBytes: 400_000) == .ample)
+            try await images.deliver(store)
+            #expect(await keeper.room(forImageOfBytes: 600_000) == .ample)
+            #expect(await keeper.room(forImageOfBytes: 4 << 20) == .queueIsHigh)
+        }
+    }
+
+    @Test func anImageThatStayedIsDroppedOnceItWasDelivered() async throws {
+        let images = ImageBench()
+        try await images.withStore { store, _ in
+            let bytes = ImageBench.bytes(String(repeating: "x", count: 60_000))
+            _ = try await store.enter([images.entered(1)], image: images.image(bytes, of: 1))
+            try await images.acknowledge(try #require(try await images.next(store)), store)
+            let image = try await images.nextImage(store)
+            let size = try await store.usedBytes()
+            let keeper = Bench(store: store, clock: images.clock, disk: TestDisk()).keeper(maximumSize: size)
+            try await keeper.look()
+            #expect(try await store.counts().records == 1)
+            try await images.acknowledge(image, store)
+            store.noteImageDelivered()
+            try await keeper.look()
+            #expect(try await store.counts().records == 0)
+        }
+    }
 }

@@ -36,6 +36,8 @@ struct QueueModel {
 
     private(set) var readings: [String: Reading] = [:]
     private(set) var unreleased: [String] = []
+    /// The entry of each image.
+    private var entries: [String: String] = [:]
     var destinations: [String: Destination]
     private var sequence: Int64 = 0
     private var position: Int64 = 0
@@ -57,6 +59,7 @@ struct QueueModel {
 
     /// An entry, which is released at once, and its image behind it.
     mutating func enter(_ id: String, image: String, at now: MonotonicInstant) {
+        entries[image] = id
         for (id, kind) in [(id, RecordKind.glucose), (image, .image)] {
             _ = append(id, kind: kind, at: now)
             release(id)
@@ -106,43 +109,54 @@ struct QueueModel {
     /// What a lane sends next.
     mutating func next(_ name: String, _ lane: DeliveryLane, at now: MonotonicInstant) -> [String]? {
         guard var destination = destinations[name] else { return nil }
+        if lane == .image { return nextImage(of: destination) }
         let isStrict = destination.routing.order == .strict
         if let stored = first(of: destination, isStrict ? nil : lane) { return stored.ids }
 
         var chosen: [Reading] = []
         var looked = destination.freshPosition
-        // An image goes alone.
-        var isFull: Bool { chosen.count >= maxRecords || chosen.last?.kind == .image }
-        var isEnded = false
-        for reading in destination.waiting where !isFull && !isEnded {
+        var isFull: Bool { chosen.count >= maxRecords }
+        for reading in destination.waiting where !isFull {
             guard let position = reading.position else { continue }
             if lane == .fresh, position <= destination.freshPosition { continue }
             if lane == .backlog, !isStrict, position > destination.freshPosition { continue }
-            if reading.kind == .image, !chosen.isEmpty {
-                looked = position - 1
-                isEnded = true
-                continue
-            }
             looked = position
             if reading.sequence <= destination.accountSequence {
                 destination.dead.append(reading.id)
                 destination.waiting.removeAll { $0.id == reading.id }
             } else if lane == .backlog || now.since(reading.received) <= .seconds(60) {
-                chosen.append(reading)
+                if reading.kind == .image {
+                    destination.batches.append(Batch(lane: .image, ids: [reading.id]))
+                } else {
+                    chosen.append(reading)
+                }
                 destination.waiting.removeAll { $0.id == reading.id }
             }
         }
         if lane == .fresh {
-            destination.freshPosition = isFull || isEnded ? looked : position
+            destination.freshPosition = isFull ? looked : position
         }
         if !chosen.isEmpty { destination.batches.append(Batch(lane: lane, ids: chosen.map(\.id))) }
         destinations[name] = destination
         return chosen.isEmpty ? nil : chosen.map(\.id)
     }
 
+    /// The first of a lane, or of all lanes of readings.
     private func first(of destination: Destination, _ lane: DeliveryLane?) -> Batch? {
-        destination.batches.filter { lane == nil || $0.lane == lane }
+        destination.batches.filter { lane == nil ? $0.lane != .image : $0.lane == lane }
             .min { place($0) < place($1) }
+    }
+
+    /// The image that goes when no reading waits.
+    private func nextImage(of destination: Destination) -> [String]? {
+        first(of: destination, nil) == nil ? first(of: destination, .image)?.ids : nil
+    }
+
+    /// Whether an image may go: its entry was dealt with.
+    func mayGo(_ image: String, _ name: String) -> Bool {
+        guard let entry = entries[image], let destination = destinations[name] else { return false }
+        return !destination.waiting.contains { $0.id == entry }
+            && !destination.batches.contains { $0.ids.contains(entry) }
     }
 
     private func place(_ batch: Batch) -> Int64 {

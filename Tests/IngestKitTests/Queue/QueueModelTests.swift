@@ -140,17 +140,21 @@ private struct Run {
         model.release(ids, at: clock.now)
     }
 
+    /// As a worker does: it asks for images when no reading is next.
     private mutating func claim() async throws {
-        let (name, lane) = target()
+        let routing = Self.routings[roll(Self.routings.count)]
+        let lanes = routing.order.lanes
+        guard roll(4) == 0 else { return try await claim(lanes[roll(lanes.count)], routing.name) }
+        for lane in lanes { try await claim(lane, routing.name) }
+        if lanes.allSatisfy({ claimed["\(routing.name) \($0)"] == nil }) {
+            try await claim(.image, routing.name)
+        }
+    }
+
+    private mutating func claim(_ lane: DeliveryLane, _ name: String) async throws {
         let next = try await store.nextBatch(
             for: name, lane: lane, settings: Self.settings, gateway: "box")
         try take(next, name, lane)
-    }
-
-    private mutating func target() -> (String, DeliveryLane) {
-        let routing = Self.routings[roll(Self.routings.count)]
-        let lanes = routing.order.lanes
-        return (routing.name, lanes[roll(lanes.count)])
     }
 
     /// What the queue says is next must be what the model says.
@@ -161,6 +165,10 @@ private struct Run {
             return
         }
         claimed["\(name) \(lane)"] = batch
+        if lane == .image {
+            let image = batch.items[0].header.id.text
+            try agree(model.mayGo(image, name), true, "the entry of \(image) was dealt with")
+        }
         for item in batch.items {
             if let body = bodies[item.header.id.text] {
                 try agree(item.body, body, "body of \(item.header.id)")
@@ -209,7 +217,12 @@ private struct Run {
             }
             return
         }
-        try take(next, name, lane)
+        // Whether there is another image depends on what was asked for meanwhile.
+        if lane == .image, next == .nothing {
+            claimed[key] = nil
+        } else {
+            try take(next, name, lane)
+        }
     }
 
     private func ids() async throws -> Set<String> {
@@ -293,7 +306,7 @@ private struct Run {
                 ids.map { try record($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
             model.release(ids, at: clock.now)
             for routing in Self.routings {
-                for lane in routing.order.lanes {
+                for lane in routing.order.lanes + [.image] {
                     var next = try await store.nextBatch(
                         for: routing.name, lane: lane, settings: Self.settings, gateway: "box")
                     try take(next, routing.name, lane)
