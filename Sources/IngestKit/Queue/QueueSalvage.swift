@@ -290,8 +290,8 @@ extension Row {
     /// A value of a row that may not be what was written; nil where it is of another type, or missing.
     func intact<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
         // One look for the name, which GRDB compares with those of all columns.
-        guard let value = self[column] as DatabaseValue? else { return nil }
-        return Value.fromDatabaseValue(value)
+        guard let value = self[column] as (any DatabaseValueConvertible)? else { return nil }
+        return Value.fromDatabaseValue(value.databaseValue)
     }
 
     /// A value that every row of the table has.

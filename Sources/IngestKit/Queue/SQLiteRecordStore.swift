@@ -225,11 +225,16 @@ public final class SQLiteRecordStore: Sendable {
     ) -> Data {
         var hash = SHA256()
         // All but the payload, which may be an image, in two pieces: each by itself takes more than its hash.
-        var bytes = Array(id.utf8) + [0] + kind.utf8 + [0]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(body.utf8.count + (undated?.utf8.count ?? 0) + 200)
+        bytes += id.utf8
+        bytes.append(0)
+        bytes += kind.utf8
+        bytes.append(0)
         hash.update(data: bytes)
         hash.update(data: payload)
-        bytes = [0]
-        bytes.reserveCapacity(body.utf8.count + (undated?.utf8.count ?? 0) + 200)
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(0)
         bytes += body.utf8
         if let undated {
             bytes.append(0)
@@ -238,7 +243,8 @@ public final class SQLiteRecordStore: Sendable {
         if let route {
             for part in [String(route.peripheralID), route.alias, route.destinations] {
                 // What is absent is not the same as what is empty.
-                bytes += [0, part == nil ? 0 : 1]
+                bytes.append(0)
+                bytes.append(part == nil ? 0 : 1)
                 bytes += (part ?? "").utf8
             }
         }
