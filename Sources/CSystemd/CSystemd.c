@@ -15,6 +15,11 @@ int CSystemd_adopt_orphans(void)
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+int CSystemd_use_small_pages(void)
+{
+    return prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+}
+
 int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id)
 {
     posix_spawnattr_t attributes;

@@ -12,6 +12,10 @@
 // prctl is variadic.
 int CSystemd_adopt_orphans(void);
 
+// Has the kernel give this process no huge pages, nor those that it starts (prctl(2), PR_SET_THP_DISABLE). Returns 0, or
+// -1 with errno. prctl is variadic.
+int CSystemd_use_small_pages(void);
+
 // Starts a program (posix_spawn) with one argument and one environment variable, as the leader of a process group,
 // in /, with /dev/null as its standard streams, no other descriptor, and all signals as a new process has them.
 // Returns 0 and its ID, or an errno. Here because Swift does not see glibc's extensions (_np), and because an

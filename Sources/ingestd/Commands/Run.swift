@@ -49,6 +49,7 @@ struct Run: AsynchronousCommand {
         // the process.
         ReloadSignal.note()
         Allocator.giveBackLargeBlocks()
+        Allocator.useSmallPages()
         let environment = ProcessInfo.processInfo.environment
         let configuration = try configuration(environment: environment)
         let source: RadioSource

@@ -1,6 +1,6 @@
 import CSystemd
 
-/// How glibc manages memory (mallopt(3)).
+/// How glibc (mallopt(3)) and the kernel manage memory.
 enum Allocator {
     /// In bytes: more than all but images and large batches need in one piece.
     private static let largeBlock: Int32 = 256 << 10
@@ -9,5 +9,12 @@ enum Allocator {
     /// image, several times over, for the next one.
     static func giveBackLargeBlocks() {
         _ = mallopt(M_MMAP_THRESHOLD, largeBlock)
+    }
+
+    /// From now on memory comes in pages of 4 KiB. Where the kernel is set to give huge ones (Debian is), a thread's stack
+    /// or a part of the heap takes 2 MiB at the first touch, a third of what the whole process has otherwise.
+    static func useSmallPages() {
+        // A kernel without huge pages refuses, and gives none.
+        _ = CSystemd_use_small_pages()
     }
 }
