@@ -33,7 +33,6 @@ final class SimulatedAir: @unchecked Sendable {
     /// private address.
     let keys = Mutex<Set<Bond>>([])
     private var isRunning = false
-    private var expectations: [(confirmed: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
     init(loop: RadioLoop, kernel: SimulatedKernel, peripherals: [SimulatedPeripheral]) {
         self.loop = loop
@@ -46,15 +45,13 @@ final class SimulatedAir: @unchecked Sendable {
         guard !isRunning else { return }
         isRunning = true
         for peripheral in peripherals {
-            peripheral.start(
-                transmit: { [weak self] in
-                    guard let self else { return }
-                    let device = address(of: peripheral)
-                    if peripheral.isDirected { return waits.advertised(device, on: loop) }
-                    guard waits.reports(device) else { return }
-                    kernel.transmit(peripheral.advert, from: device, scanResponse: peripheral.scanResponse)
-                },
-                onProgress: { [weak self] in self?.progressed() })
+            peripheral.start { [weak self] in
+                guard let self else { return }
+                let device = address(of: peripheral)
+                if peripheral.isDirected { return waits.advertised(device, on: loop) }
+                guard waits.reports(device) else { return }
+                kernel.transmit(peripheral.advert, from: device, scanResponse: peripheral.scanResponse)
+            }
         }
     }
 
@@ -125,19 +122,5 @@ final class SimulatedAir: @unchecked Sendable {
     var report: SimulationReport {
         SimulationReport(
             peripherals: peripherals.map(\.report).sorted { $0.address.value < $1.address.value })
-    }
-
-    /// Resumes `continuation` once so many readings are confirmed.
-    func expect(_ confirmed: Int, _ continuation: CheckedContinuation<Void, Never>) {
-        loop.checkIsolated()
-        expectations.append((confirmed, continuation))
-        progressed()
-    }
-
-    private func progressed() {
-        let confirmed = report.confirmed
-        let met = expectations.filter { $0.confirmed <= confirmed }
-        expectations.removeAll { $0.confirmed <= confirmed }
-        for expectation in met { expectation.continuation.resume() }
     }
 }

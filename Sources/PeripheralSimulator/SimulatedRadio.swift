@@ -74,11 +74,4 @@ public final class SimulatedRadio: Radio, ActiveScanner {
     public func report() async -> SimulationReport {
         await loop.perform { [air] in air.report }
     }
-
-    /// Returns once so many readings were given and confirmed, of all peripherals.
-    public func confirmed(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            loop.run { [air] in air.expect(count, continuation) }
-        }
-    }
 }

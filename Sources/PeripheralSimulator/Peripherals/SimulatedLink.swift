@@ -44,15 +44,13 @@ final class SimulatedLink: @unchecked Sendable {
     private let idle: Duration?
     private var idleTimer: RadioLoop.Timer?
     private let onValue: (SimulatedValue.Fate, BluetoothUUID, [UInt8]) -> Void
-    /// Called when the sensor has done a step.
-    private let onStep: () -> Void
     private let onEnd: (SimulatedLink) -> Void
 
     init(
         channel: PacketChannel, loop: RadioLoop, behaviour: LinkBehaviour, server: AttributeServer,
         sensor: SensorBox? = nil, clock: SimulatedPeripheral? = nil, idle: Duration? = nil,
         onValue: @escaping (SimulatedValue.Fate, BluetoothUUID, [UInt8]) -> Void = { _, _, _ in },
-        onStep: @escaping () -> Void = {}, onEnd: @escaping (SimulatedLink) -> Void
+        onEnd: @escaping (SimulatedLink) -> Void
     ) {
         self.channel = channel
         self.loop = loop
@@ -62,7 +60,6 @@ final class SimulatedLink: @unchecked Sendable {
         self.clock = clock
         self.idle = idle
         self.onValue = onValue
-        self.onStep = onStep
         self.onEnd = onEnd
     }
 
@@ -246,7 +243,6 @@ final class SimulatedLink: @unchecked Sendable {
     private func stepDone() {
         sensorState = .ready
         stepSensor()
-        onStep()
     }
 
     private func endPause() {

@@ -53,7 +53,6 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     var timers: [RadioLoop.Timer] = []
     /// Puts an advert on the air.
     var transmit: (() -> Void)?
-    private var onProgress: (() -> Void)?
     private var onValue: (@Sendable (SimulatedValue) -> Void)?
 
     /// A peripheral that gives what its sensor has.
@@ -196,9 +195,8 @@ public final class SimulatedPeripheral: @unchecked Sendable {
 
     // MARK: Life, on the radio's loop
 
-    func start(transmit: @escaping () -> Void, onProgress: @escaping () -> Void) {
+    func start(transmit: @escaping () -> Void) {
         self.transmit = transmit
-        self.onProgress = onProgress
         guard rhythm.pause != nil else { return }
         timers.append(loop.after(rhythm.firstWakeUp) { [weak self] in self?.wakeNow() })
     }
@@ -288,7 +286,6 @@ public final class SimulatedPeripheral: @unchecked Sendable {
                     SimulatedValue(
                         fate: fate, device: device.address, characteristic: characteristic, payload: payload))
             },
-            onStep: { [weak self] in self?.onProgress?() },
             onEnd: { [weak self] in self?.ended($0) })
         self.link = link
         for (reading, payload) in zip(readings, payloads) {
@@ -304,7 +301,6 @@ public final class SimulatedPeripheral: @unchecked Sendable {
         readings.removeFirst()
         payloads.removeFirst()
         continuation.yield(.confirmed(confirmed))
-        onProgress?()
         guard payloads.isEmpty else { return }
         timers.append(loop.after(rhythm.linger) { [weak self] in self?.link?.hangUp() })
     }

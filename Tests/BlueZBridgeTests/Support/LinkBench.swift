@@ -35,7 +35,7 @@ struct LinkBench {
     ) async throws -> AttributeLink {
         await peripheral.script([behaviour])
         let channel = try await loop.perform { [loop, peripheral] in
-            peripheral.start(transmit: {}, onProgress: {})
+            peripheral.start(transmit: {})
             peripheral.wakeNow()
             return Result<PacketChannel, SystemError> { () throws(SystemError) in
                 let (near, far) = try PacketChannel.pair(on: loop)
