@@ -71,6 +71,14 @@ def number(*command, **options):
     return float(done.stdout.split()[-1])
 
 
+def median(rounds):
+    """The median of each of the figures that several rounds found, however they are nested; of what is none, the first."""
+    first = rounds[0]
+    if isinstance(first, dict):
+        return {name: median([found[name] for found in rounds]) for name in first}
+    return statistics.median(rounds) if isinstance(first, int | float) else first
+
+
 def beside(ours, others):
     """The medians of `ours` and of each of `others`, measured in turn, so that the machine is the same to all."""
     figures = {name: [] for name in ["ours", *others]}
