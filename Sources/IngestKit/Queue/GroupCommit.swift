@@ -34,6 +34,7 @@ final class GroupCommit: Sendable {
     }
 
     private let database: DatabaseQueue
+    private let events: RecentEvents
     private let file: QueueFile
     private let identity: QueueFile.Identity
     private let state = Mutex(State())
@@ -42,9 +43,12 @@ final class GroupCommit: Sendable {
     /// Raised by that error, and by the first of a row of errors that may pass. One waiter.
     let troubled = WakeUp()
 
-    /// - Parameter file: those of the open database.
-    init(_ database: DatabaseQueue, file: QueueFile) {
+    /// - Parameters:
+    ///   - file: those of the open database.
+    ///   - events: told of each transaction.
+    init(_ database: DatabaseQueue, file: QueueFile, events: RecentEvents) {
         self.database = database
+        self.events = events
         self.file = file
         identity = file.identity
     }
@@ -120,11 +124,13 @@ final class GroupCommit: Sendable {
             if let failure { throw failure }
             var committed: [@Sendable () -> Void] = []
             let before = db.totalChangesCount
+            events.begin()
             try db.inTransaction(.immediate) {
                 committed = try group.map { try $0.carryOut(db) }
                 return .commit
             }
             guard isInPlace else { throw StoreError(.replaced, path: file.path) }
+            events.commit()
             // What changed nothing says nothing of the disk.
             if db.totalChangesCount != before { noteSuccess() }
             for tell in committed { tell() }

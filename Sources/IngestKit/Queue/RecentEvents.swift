@@ -7,6 +7,8 @@ import Synchronization
 /// there; whatever is missing here is read there.
 final class RecentEvents: Sendable {
     private struct State {
+        /// Of the transaction under way, what each of its writes tells.
+        var uncommitted: [[SQLiteRecordStore.OutboxItem]] = []
         /// Consecutive numbers.
         var items: [SQLiteRecordStore.OutboxItem] = []
         /// The last number that is marked as written; nil before the first.
@@ -18,13 +20,27 @@ final class RecentEvents: Sendable {
 
     private let state = Mutex(State())
 
-    /// Keeps what was committed, as long as there is room and its numbers go on from what is kept.
+    /// A transaction begins, whatever became of the one before: SQLite may have rolled that back by itself.
+    func begin() {
+        state.withLock { $0.uncommitted.removeAll() }
+    }
+
+    /// The transaction under way has put these into the outbox.
     func add(_ items: [SQLiteRecordStore.OutboxItem]) {
+        state.withLock { $0.uncommitted.append(items) }
+    }
+
+    /// The transaction is on the disk. Keeps what it tells as long as there is room and the numbers go on from what is
+    /// kept.
+    func commit() {
         state.withLock { state in
-            guard let first = items.first, state.items.count + items.count <= Self.limit,
-                state.items.last.map({ $0.sequence + 1 == first.sequence }) ?? true
-            else { return }
-            state.items += items
+            for items in state.uncommitted {
+                guard let first = items.first, state.items.count + items.count <= Self.limit,
+                    state.items.last.map({ $0.sequence + 1 == first.sequence }) ?? true
+                else { continue }
+                state.items += items
+            }
+            state.uncommitted.removeAll()
         }
     }
 

@@ -25,11 +25,11 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// Puts events into the outbox, and keeps them at hand once they are committed, for whoever takes them out.
+    /// Puts events into the outbox, in a transaction of `write`, and keeps them at hand once they are committed, for
+    /// whoever takes them out.
     func tell(_ events: [Event], _ db: Database) throws {
         let items = try Self.append(events, db)
-        guard !items.isEmpty else { return }
-        db.afterNextTransaction { [recentEvents] _ in recentEvents.add(items) }
+        if !items.isEmpty { recentEvents.add(items) }
     }
 
     /// What the journal is to get next, at most `limit` entries in the order of their numbers: what is at hand, else out

@@ -81,7 +81,7 @@ public final class SQLiteRecordStore: Sendable {
         destinations: [DestinationRouting], positionAtOpening: Int64
     ) {
         self.database = database
-        self.commits = GroupCommit(database, file: QueueFile(path: path))
+        self.commits = GroupCommit(database, file: QueueFile(path: path), events: recentEvents)
         self.path = path
         self.bootID = bootID
         self.clock = clock

@@ -1,3 +1,4 @@
+import GRDB
 import Synchronization
 import Testing
 
@@ -88,6 +89,33 @@ import Testing
             #expect(journal.entries.map { $0[.recordID] ?? "up" } == expected)
             #expect(journal.entries.map { $0[.sequence] } == (1...expected.count).map(String.init))
             #expect(try await store.events.isEmpty)
+            try await store.close()
+        }
+    }
+
+    /// As where the disk is full: SQLite has then ended the transaction before anybody can.
+    @Test func whatSQLiteRolledBackByItselfIsNotTold() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let journal = RecordingSink()
+            let outbox = EventOutbox(store: store, sink: journal)
+            try await store.fill(["a"])
+            try await outbox.drain()
+            let failure = await #expect(throws: StoreError.self) {
+                try await store.write { db in
+                    try store.tell([.destinationUp(destination: "clinic")], db)
+                    try db.execute(sql: "PRAGMA max_page_count = 1")
+                    defer { #expect(!db.isInsideTransaction) }
+                    try db.execute(sql: "INSERT INTO outbox VALUES (1000, hex(zeroblob(500000)))")
+                }
+            }
+            #expect(failure?.kind == .full)
+            try await store.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+            try await store.fill(["b"])
+            try await outbox.drain()
+            #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
+            #expect(journal.entries.map { $0[.sequence] } == ["1", "2"])
+            #expect(try await store.outboxEntries(limit: 10).isEmpty)
             try await store.close()
         }
     }
