@@ -53,12 +53,14 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// Takes away their batches that begin up to a position: records of these are dropped for want of room.
+    /// Takes away their batches that begin up to a position: records of these are dropped for want of room. An image that
+    /// stays, because somebody else waits for it, is owed to them still.
     static func giveUpBatchesOfAbsent(through position: Int64, _ db: Database) throws {
-        for table in ["batch", "image_batch"] {
+        let isDropped = "NOT EXISTS (SELECT 1 FROM record WHERE position = first_position)"
+        for (table, condition) in [("batch", "TRUE"), ("image_batch", isDropped)] {
             try db.execute(
                 sql: """
-                    DELETE FROM \(table) WHERE first_position <= ?
+                    DELETE FROM \(table) WHERE first_position <= ? AND \(condition)
                         AND destination IN (SELECT name FROM destination WHERE state = ?)
                     """,
                 arguments: [position, DestinationState.notConfigured.rawValue])

@@ -166,7 +166,7 @@ extension SQLiteRecordStore {
         return released
     }
 
-    /// Tries the images of an entry again that are set aside where it was.
+    /// Tries the images of an entry again that are set aside where it was. Those that wait there still are its person's too.
     /// - Returns: how many these are.
     private static func retry(imagesOf entry: Row, _ request: Retry, _ db: Database) throws -> Int {
         let id: String = entry["id"]
@@ -179,8 +179,21 @@ extension SQLiteRecordStore {
             try request.release(image, db)
             count += 1
         }
+        let waiting = try Row.fetchAll(
+            db, sql: Self.waitingImages, arguments: ["id": id, "destination": entry["destination"] as String])
+        for image in waiting where RecordContent(json: image["body"])?.imageOf?.id.text == id {
+            try request.assign(image["seq"], at: entry["destination"], db)
+        }
         return count
     }
+
+    /// That a destination has not taken, and that may be of an entry.
+    private static let waitingImages = """
+        SELECT seq, body FROM record
+        WHERE kind = 'image' AND instr(body, :id) > 0 AND (
+            EXISTS (SELECT 1 FROM image_batch WHERE destination = :destination AND first_position = record.position)
+            OR position > (SELECT position FROM destination WHERE name = :destination))
+        """
 }
 
 /// How records are tried again.
@@ -220,11 +233,7 @@ private struct Retry {
         try db.execute(
             sql: "DELETE FROM dead_letter WHERE destination = ? AND record_seq = ?",
             arguments: [destination, sequence])
-        if let subject {
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO assignment (destination, record_seq, subject) VALUES (?, ?, ?)",
-                arguments: [destination, sequence, subject])
-        }
+        try assign(sequence, at: destination, db)
         if letter["kind"] == RecordKind.image.rawValue {
             return try SQLiteRecordStore.insert(
                 images: [position], destination: destination, gateway: gateway, db)
@@ -235,5 +244,13 @@ private struct Retry {
         if isOnItsWay == true { return }
         try SQLiteRecordStore.insert(
             positions: [position], destination: destination, lane: .backlog, gateway: gateway, db)
+    }
+
+    /// Notes whose a record is there, where that is said.
+    func assign(_ sequence: Int64, at destination: String, _ db: Database) throws {
+        guard let subject else { return }
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO assignment (destination, record_seq, subject) VALUES (?, ?, ?)",
+            arguments: [destination, sequence, subject])
     }
 }

@@ -113,8 +113,8 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// What images take that some destination has not taken, and those that are set aside, in bytes: what is not dropped
-    /// for want of room. Goes through all images.
+    /// What images take that some destination has not taken, of those that are configured, and those that are set aside,
+    /// in bytes: what is not dropped for want of room. Goes through all images.
     func undeliveredImageBytes() async throws -> UInt64 {
         try await read { db in UInt64(clamping: try Int64.fetchOne(db, sql: Self.undeliveredImages) ?? 0) }
     }
@@ -122,11 +122,14 @@ extension SQLiteRecordStore {
     static let undeliveredImages = """
         SELECT sum(length(payload)) FROM record
         WHERE kind = 'image' AND (
-            EXISTS (SELECT 1 FROM image_batch WHERE first_position = record.position)
+            EXISTS (
+                SELECT 1 FROM image_batch JOIN destination AS receiver ON name = destination
+                WHERE first_position = record.position AND state <> 'not-configured')
             OR EXISTS (SELECT 1 FROM dead_letter WHERE record_seq = record.seq)
             OR EXISTS (
                 SELECT 1 FROM destination AS receiver
-                WHERE record.position > receiver.position AND record.seq > receiver.cleared_seq
+                WHERE state <> 'not-configured' AND record.position > receiver.position
+                    AND record.seq > receiver.cleared_seq
                     AND instr(char(10) || record.destinations || char(10), char(10) || name || char(10)) > 0))
         """
 

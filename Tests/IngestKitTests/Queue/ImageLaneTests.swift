@@ -220,6 +220,49 @@ import Testing
         }
     }
 
+    /// What is owed to nobody else is dropped where room is needed.
+    @Test func whatADestinationIsOwedThatWasTakenOutLeavesRoomForOthers() async throws {
+        let home = DestinationRouting(name: "home", takesImages: true)
+        try await withTemporaryDirectory { directory in
+            let first = try await bench.open(in: directory, [ImageBench.taking, home])
+            _ = try await first.enter([bench.entered(1)], image: bench.image(of: 1))
+            try await bench.acknowledge(try #require(try await bench.next(first, of: "home")), first)
+            // That one is on its way there; to this one it has not come.
+            _ = try await first.enter([bench.entered(2)], image: bench.image(of: 2))
+            try await bench.deliver(first)
+            #expect(try await first.undeliveredImageBytes() > 0)
+            try await first.close()
+            let second = try await bench.open(in: directory)
+            #expect(try await second.undeliveredImageBytes() == 0)
+            try await second.close()
+        }
+    }
+
+    /// Where room is needed it stays for those who are there, and so for those who come back.
+    @Test func anImageThatStaysIsOwedStillToADestinationThatWasTakenOut() async throws {
+        let home = DestinationRouting(name: "home", takesImages: true)
+        try await withTemporaryDirectory { directory in
+            let first = try await bench.open(in: directory, [ImageBench.taking, home])
+            for number in 1...3 as ClosedRange<Int64> {
+                _ = try await first.enter([bench.entered(number)], image: bench.image(of: number))
+            }
+            // All entries are taken, so that the images wait on both lanes.
+            for name in ["clinic", "home"] {
+                try await bench.acknowledge(try #require(try await bench.next(first, of: name)), first)
+                _ = try await bench.next(first, of: name)
+            }
+            try await first.close()
+            let second = try await bench.open(in: directory)
+            try await bench.acknowledge(try await bench.nextImage(second), second)
+            #expect(try await second.retire(keeping: nil, after: 0).dropped > 0)
+            try await second.close()
+            let third = try await bench.open(in: directory, [ImageBench.taking, home])
+            let image = try await bench.deliver(third, to: "home").compactMap(\.image)
+            #expect(image == [try bench.image(of: 2).bytes, try bench.image(of: 3).bytes])
+            try await third.close()
+        }
+    }
+
     // MARK: - What it costs
 
     @Test func composingCostsTheSameHoweverManyImagesWait() async throws {

@@ -209,6 +209,29 @@ import Testing
         }
     }
 
+    @Test func anEntryOfNobodyTakesAnImageAlongThatWaitsStill() async throws {
+        try await bench.withStore { store, _ in
+            let entry = try bench.entered(subject: nil)
+            for text in ["1", "2"] {
+                _ = try await store.enter([entry], image: bench.image(text, subject: nil))
+            }
+            // The first is on its way by then, the second not yet.
+            let batch = try #require(try await bench.next(store))
+            #expect(batch.items.map(\.header.id) == [entry.id])
+            try await bench.setAside(batch, store, status: nil, error: DeadLetter.unassigned)
+            let selection = DeadLetterSelection(records: [entry.id.text])
+            #expect(
+                try await store.retry(selection, subject: "patient-18", gateway: "box")
+                    == RetryOutcome(released: 1))
+            var subjects: [String?] = []
+            while let batch = try await bench.next(store) {
+                subjects += batch.items.map { RecordContent(json: $0.body)?.subject }
+                try await bench.acknowledge(batch, store)
+            }
+            #expect(subjects == ["patient-18", "patient-18", "patient-18"])
+        }
+    }
+
     @Test func anEntryAndItsImageMayBothBeNamed() async throws {
         try await withNobodys { store, entry, images async throws in
             let selection = DeadLetterSelection(records: [entry.id.text, images[1].id.text])
