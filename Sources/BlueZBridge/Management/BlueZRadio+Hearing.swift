@@ -10,18 +10,19 @@ struct KernelFilter {
 
 /// What is heard: the kernel drops adverts that nobody asks for, and silence is nevertheless silence.
 extension BlueZRadio {
-    /// Without any advert for this long the scan is restarted once; then hourly. Homes without any
-    /// device in the air look the same as a scan that died.
+    /// Nothing that is listed for this long is no silence yet, but from then on every advert comes.
+    private static let trust = Duration.seconds(60)
+    /// Without any advert for this long then the scan is restarted once; then hourly. Homes without any device in the
+    /// air look the same as a scan that died.
     private static let silence = Duration.seconds(90)
     private static let longSilence = Duration.seconds(3_600)
-    /// The last part of it, in which every advert comes: of those that nobody asks for one is enough.
-    private static let doubt = Duration.seconds(30)
 
     // MARK: The kernel's filter
 
     func listen(only filter: AdvertisementFilter) {
         receiver.filter = filter
         kernelFilter.program = AdvertProgram.filter(admitting: filter)
+        if kernelFilter.program == nil { tellOfAll("the list is too long") }
         filterInKernel()
     }
 
@@ -30,7 +31,6 @@ extension BlueZRadio {
         let needsAll = receiver.onEvery != nil || inventory.values.contains(where: \.isInDoubt)
         do {
             try management.setFilter(needsAll ? nil : kernelFilter.program)
-            if kernelFilter.program == nil { tellOfAll("the list is too long") }
         } catch {
             tellOfAll(error.description)
         }
@@ -47,7 +47,11 @@ extension BlueZRadio {
     /// Notes an advert with content, whoever's.
     func heard(on index: UInt16) {
         inventory[index]?.lastAdvert = clock.now
-        if inventory[index]?.isInDoubt == true { setInDoubt(false, index) }
+        guard let adapter = inventory[index], adapter.isInDoubt else { return }
+        setInDoubt(false, index)
+        if let timer = adapter.silence { loop.cancel(timer) }
+        inventory[index]?.silence = nil
+        watchSilence(index)
     }
 
     private func setInDoubt(_ isInDoubt: Bool, _ index: UInt16) {
@@ -58,7 +62,7 @@ extension BlueZRadio {
     func watchSilence(_ index: UInt16) {
         guard let adapter = inventory[index], adapter.silence == nil else { return }
         let due = adapter.lastAdvert + Self.trust(in: adapter)
-        let wait = adapter.isInDoubt ? Self.doubt : max(Duration.seconds(1), due.since(clock.now))
+        let wait = adapter.isInDoubt ? Self.silence : max(Duration.seconds(1), due.since(clock.now))
         inventory[index]?.silence = loop.after(wait) { [weak self] in
             self?.assumeIsolated { $0.checkSilence(index) }
         }
@@ -66,7 +70,7 @@ extension BlueZRadio {
 
     /// How long nothing may come of what the kernel does not drop.
     private static func trust(in adapter: Adapter) -> Duration {
-        (adapter.wasRestarted ? longSilence : silence) - doubt
+        adapter.wasRestarted ? longSilence - silence : trust
     }
 
     private func checkSilence(_ index: UInt16) {

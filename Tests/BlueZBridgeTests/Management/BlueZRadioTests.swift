@@ -226,9 +226,9 @@ struct BlueZRadioTests {
         let listening = bench.listen()
         await bench.listening()
         _ = await bench.command(Opcode.addPatternsMonitor)
-        // The last third of it with everything that is in the air.
+        // First nothing that is listed, then nothing at all.
         await bench.clock.advance(by: .seconds(60), bench.loop)
-        await bench.clock.advance(by: .seconds(30), bench.loop)
+        await bench.clock.advance(by: .seconds(90), bench.loop)
         _ = await bench.command(Opcode.removeMonitor)
         _ = await bench.command(Opcode.addPatternsMonitor)
         listening.cancel()

@@ -19,10 +19,10 @@ struct HearingTests {
         await bench.loop.perform { [kernel = bench.kernel] in kernel.gatewayChannel.filter != nil }
     }
 
-    /// Moves the clock by steps of 10 s, with an advert of the stranger after each.
-    private func hearStranger(_ bench: RadioBench, times: Int) async {
+    /// Moves the clock by steps of 10 s, with an advert of the stranger after so many of them.
+    private func hearStranger(_ bench: RadioBench, times: Int, steps: Int = 1) async {
         for _ in 0..<times {
-            await bench.clock.advance(by: .seconds(10), bench.loop)
+            for _ in 0..<steps { await bench.clock.advance(by: .seconds(10), bench.loop) }
             await bench.kernel.advertise(.cuffAdvert, from: Self.stranger)
             await bench.loop.turned()
         }
@@ -64,11 +64,12 @@ struct HearingTests {
     }
 
     /// What the kernel drops is no silence.
-    @Test func aScanThatHearsStrangersAloneIsNotRestarted() async throws {
+    @Test(arguments: [1, 12])
+    func aScanThatHearsStrangersAloneIsNotRestarted(tensOfSecondsBetween steps: Int) async throws {
         let bench = try RadioBench()
         let listening = bench.listen()
         await bench.listening()
-        await hearStranger(bench, times: 60)
+        await hearStranger(bench, times: 60, steps: steps)
         #expect(await isFiltered(bench))
         listening.cancel()
         try await listening.value

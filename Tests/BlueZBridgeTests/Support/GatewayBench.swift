@@ -41,7 +41,7 @@ struct GatewayBench {
     /// Longer than silence and cooldown after a read, and than any first back-off.
     static let longPause = Duration.seconds(20)
     /// How long every advert is listened to before a scan that hears nothing is restarted.
-    private static let doubt = Duration.seconds(30)
+    private static let silence = Duration.seconds(90)
 
     let clock: DrivenClock
     let loop: RadioLoop
@@ -282,8 +282,8 @@ struct GatewayBench {
         }
         await scanStarted()
         // Everything is listened to first; still nothing then is silence.
-        await pause(duration - Self.doubt)
-        await pause(Self.doubt)
+        await pause(duration - Self.silence)
+        await pause(Self.silence)
         await scanStarted()
     }
 

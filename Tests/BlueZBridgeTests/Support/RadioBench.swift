@@ -42,6 +42,8 @@ struct RadioBench {
     /// Waits until hci0 listens.
     func listening() async {
         await states { $0.first?.isListening == true }
+        // What follows the announcement in the same turn.
+        await loop.turned()
     }
 
     /// Waits for a command.
