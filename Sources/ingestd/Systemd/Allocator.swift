@@ -14,7 +14,7 @@ enum Allocator {
     /// From now on memory comes in pages of 4 KiB. Where the kernel is set to give huge ones (Debian is), a thread's stack
     /// or a part of the heap takes 2 MiB at the first touch, a third of what the whole process has otherwise.
     static func useSmallPages() {
-        // A kernel without huge pages refuses, and gives none.
+        // Refused, it leaves all as it was, and takes more memory.
         _ = CSystemd_use_small_pages()
     }
 }
