@@ -47,7 +47,7 @@ check "a scan finds devices" 0 "$status"
 check "with their names" 1 "$(grep -c '"name":"Cuff B-0006"' "$work/out")"
 check "and entries" 1 "$(grep -c '"entry":"- {id: 1001, address: \\"C0:00:00:00:00:06\\"}"' "$work/out")"
 check "a pipe gets no progress" 0 "$(wc -c < "$work/err")"
-run scan --seconds 3 < /dev/null
+run scan --seconds 12 < /dev/null
 check "for people too" 1 "$(grep -c -- '^ *- {id: 1001, address: "C0:00:00:00:00:06"}$' "$work/out")"
 check "in 80 columns" 0 "$(grep -c '.\{81\}' "$work/out")"
 check "no name is in the journal" 0 "$(grep -c 'B-0006\|C0:00' "$work/events")"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPService
 
-@Suite(.timeLimit(.minutes(2))) struct ConnectionBoundsTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionBoundsTests {
     typealias Answer = RawClient.Answer
 
     private static let order = HTTPServerTests.order

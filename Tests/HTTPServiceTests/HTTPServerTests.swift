@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPService
 
-@Suite(.timeLimit(.minutes(2))) struct HTTPServerTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPServerTests {
     typealias Answer = RawClient.Answer
 
     static let limit = 64

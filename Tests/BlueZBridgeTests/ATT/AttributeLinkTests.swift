@@ -5,7 +5,7 @@ import Testing
 @testable import PeripheralSimulator
 
 /// The real ATT client against a simulated peripheral, over a socket pair.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AttributeLinkTests {
     private static let datedTemperature: [UInt8] = [
         0x02, 0x4C, 0x0E, 0x00, 0xFE, 0xEA, 0x07, 11, 20, 9, 14, 57,

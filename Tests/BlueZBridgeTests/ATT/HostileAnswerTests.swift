@@ -5,7 +5,7 @@ import Testing
 @testable import PeripheralSimulator
 
 /// Answers that break the protocol, and requests that the peripheral makes of us.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HostileAnswerTests {
     /// An answer to the request with this opcode.
     struct Malformed: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import Testing
 @testable import PeripheralSimulator
 
 /// Links that end when they should not.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct LinkEndTests {
     /// A reading of the thermometer has ten PDUs; the last is the confirmation.
     @Test(arguments: 0...10)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlueZBridge
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AgentTests {
     struct Question: Sendable, CustomTestStringConvertible {
         let member: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlueZBridge
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BondListTests {
     @Test func bondsAreToldAsBluetoothdHasThem() async throws {
         let bench = try BondBench()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BlueZBridge
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BusConnectionTests {
     /// Two programs on one bus.
     struct Bench: Sendable {

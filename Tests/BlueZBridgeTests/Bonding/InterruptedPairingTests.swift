@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlueZBridge
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct InterruptedPairingTests {
     /// Begins to pair with a device in this manner, and goes on when bluetoothd was asked.
     private func pairing(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlueZBridge
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PairingTests {
     typealias Manner = StandInBluetoothd.Manner
 

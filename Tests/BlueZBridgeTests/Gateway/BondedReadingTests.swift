@@ -4,7 +4,7 @@ import Testing
 @testable import IngestKit
 
 /// What bonds change of passive reading, through the whole gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BondedReadingTests {
     @Test func deviceThatMustBeBondedAndIsNotIsNotConnectedToAndToldOnce() async throws {
         let bonding = SimulatedBonding(isInPairingMode: false)

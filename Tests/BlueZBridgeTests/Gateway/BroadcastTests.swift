@@ -5,7 +5,7 @@ import Testing
 @testable import IngestKit
 
 /// The whole way of a broadcast, from the simulated kernel to the queue.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BroadcastTests {
     private typealias Data = SimulatedServiceData
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Peripherals that give their readings when they are told to, each by a protocol of its own, through
 /// the whole gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ControlPointTests {
     // MARK: Generic health sensor
 

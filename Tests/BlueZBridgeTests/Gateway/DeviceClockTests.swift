@@ -5,7 +5,7 @@ import Testing
 @testable import IngestKit
 
 /// A cuff's clock: compared on each link, told of when it is wrong, set where that is wanted.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DeviceClockTests {
     /// Write Request (Core Specification Vol 3 Part F 3.4.5.1).
     private static let write: UInt8 = 0x12

@@ -4,7 +4,7 @@ import Testing
 @testable import IngestKit
 
 /// Pairing through the whole gateway, with who keeps the bonds simulated.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DevicePairingTests {
     @Test func aPairedCuffIsReadOverAnEncryptedLink() async throws {
         try await GatewayBench.run(SimulatedBonding(), entry: .init(requiresBond: true)) { bench in

@@ -14,7 +14,7 @@ extension PassiveGateway {
 
 /// A peripheral that advertises to its bonded central only, beside three that everybody hears, on a
 /// clock that is driven.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DirectedAdvertisingTests {
     private static let directed = DeviceAddress(RadioBench.pinned, .random)
 

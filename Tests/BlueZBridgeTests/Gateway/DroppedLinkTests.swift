@@ -3,7 +3,7 @@ import PeripheralSimulator
 import Testing
 
 /// A link that is lost anywhere: no reading is lost, none becomes two.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DroppedLinkTests {
     @Test(arguments: GatewayBench.Kind.allCases)
     func linkLostAfterAnyPDUBringsTheReadingOnce(kind: GatewayBench.Kind) async throws {

@@ -3,7 +3,7 @@ import PeripheralSimulator
 import Testing
 
 /// A link that is lost anywhere in a procedure of several values: nothing is lost, nothing doubled.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DroppedTransferTests {
     /// Runs the gateway with the first link lost after each number of PDUs that a healthy one has, and
     /// has it read until nothing is left.

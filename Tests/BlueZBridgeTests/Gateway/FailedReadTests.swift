@@ -5,7 +5,7 @@ import Testing
 @testable import IngestKit
 
 /// Reads that cannot be made, or not kept.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FailedReadTests {
     @Test(arguments: [
         (LinkError.refused(errno: 111), "the connection was refused (errno 111)"),

@@ -4,7 +4,7 @@ import PeripheralSimulator
 import Testing
 
 /// What a device says it can do: read once, remembered, and no part of records.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FeatureTests {
     private typealias Expected = [String: [String]]
 

@@ -6,7 +6,7 @@ import Testing
 @testable import IngestKit
 
 /// A gateway whose own clock cannot be relied on, from the radio to what is delivered.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct GatewayClockTests {
     /// 1970-01-01T00:20:00Z: the driven clock begins 1 000 s after the boot.
     private static let unset: Int64 = 1_200

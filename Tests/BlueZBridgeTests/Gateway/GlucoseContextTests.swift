@@ -3,7 +3,7 @@ import PeripheralSimulator
 import Testing
 
 /// Contexts and the glucose that they belong to, through the whole gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct GlucoseContextTests {
     private static func related(_ bench: GatewayBench) -> [Int: Bool] {
         let records = bench.noted.committed.all

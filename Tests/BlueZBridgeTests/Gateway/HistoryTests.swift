@@ -3,7 +3,7 @@ import PeripheralSimulator
 import Testing
 
 /// Which stored readings are taken, and whose they are, through the whole gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HistoryTests {
     private static func measured(_ bench: GatewayBench, _ day: Int) -> [Record] {
         bench.noted.committed.all.filter { $0.time.device?.day == day }

@@ -4,7 +4,7 @@ import Testing
 @testable import IngestKit
 
 /// Reads of an operator through the whole gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct OperatorReadTests {
     typealias Kind = OperatorStep.Kind
 

@@ -4,7 +4,7 @@ import Testing
 @testable import IngestKit
 
 /// Scans of an operator through the whole gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct OperatorScanTests {
     @Test func aScanTellsWhatIsInTheAirAndReadingWaits() async throws {
         try await GatewayBench.run(

@@ -3,7 +3,7 @@ import PeripheralSimulator
 import Testing
 
 /// Values that come in parts, and records that belong together, through the whole gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PartsTests {
     private static func weighing(isDated: Bool = true, isSplit: Bool = true) -> Scale.Weighing {
         let time = isDated ? GatewayBench.deviceTime : nil

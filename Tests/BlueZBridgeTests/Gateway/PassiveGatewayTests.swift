@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The whole way of a reading up to the queue, on simulated radios.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PassiveGatewayTests {
     /// A clock that is driven; counts the sleeps asked of it.
     private final class CountingClock: GatewayClock {

@@ -5,7 +5,7 @@ import Testing
 @testable import IngestKit
 
 /// Whose a reading is: never the wrong person's.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PeopleTests {
     private static let twoUsers = [1: "patient-17", 2: "patient-18"]
 

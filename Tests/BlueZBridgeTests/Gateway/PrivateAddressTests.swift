@@ -4,7 +4,7 @@ import Testing
 @testable import IngestKit
 
 /// Pairing with a cuff that sends under a private address to all but its bonded gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PrivateAddressTests {
     static let identity = DeviceAddress(RadioBench.pinned, .random)
     /// 01 in the two top bits: resolvable private.

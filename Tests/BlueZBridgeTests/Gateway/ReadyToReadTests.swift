@@ -4,7 +4,7 @@ import PeripheralSimulator
 import Testing
 
 /// When the gateway tells that a measurement can be taken.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ReadyToReadTests {
     @Test func aModelThatAdvertisesBeforeTheMeasurementIsToldAtEachWakeUp() async throws {
         let reading = GatewayBench.Kind.undatedThermometer.reading

@@ -4,7 +4,7 @@ import PeripheralSimulator
 import Testing
 
 /// When a record is released for delivery, and what is read of the device around it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ReleaseTests {
     private static let battery: [UInt8] = [87]
 

@@ -3,7 +3,7 @@ import PeripheralSimulator
 import Testing
 
 /// What a generic health sensor has stored, read through the whole gateway: every observation once.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct StoredObservationsTests {
     static let all: [UInt8] = [0x07, 0x01]
     private static let allPlain: [UInt8] = [0x01, 0x01]

@@ -3,7 +3,7 @@ import PeripheralSimulator
 import Testing
 
 /// A meter's memory, read through the whole gateway: every record once, whatever happens on the way.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct StoredRecordsTests {
     static let all: [UInt8] = [0x01, 0x01]
 

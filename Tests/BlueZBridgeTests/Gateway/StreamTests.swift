@@ -3,7 +3,7 @@ import PeripheralSimulator
 import Testing
 
 /// Peripherals that send a value each second, through the whole gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct StreamTests {
     /// Worn on, and never silent.
     private static let worn = SimulatedPeripheral.Rhythm(patience: nil, staysAwake: true)

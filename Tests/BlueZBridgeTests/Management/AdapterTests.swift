@@ -4,7 +4,7 @@ import PeripheralSimulator
 import Testing
 
 /// How adapters are chosen, set up and told apart.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AdapterTests {
     typealias Opcode = ManagementProtocol.Opcode
 

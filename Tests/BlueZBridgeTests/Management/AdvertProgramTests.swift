@@ -3,7 +3,7 @@ import IngestKit
 import Testing
 
 /// Which events the kernel lets through, by a program that it runs itself.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AdvertProgramTests {
     typealias Mark = AdvertisementFilter.Mark
 

@@ -4,7 +4,7 @@ import PeripheralSimulator
 import Testing
 
 /// The real radio against a simulated kernel.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BlueZRadioTests {
     typealias Opcode = ManagementProtocol.Opcode
     typealias Status = ManagementProtocol.Status

@@ -5,7 +5,7 @@ import Testing
 @testable import IngestKit
 
 /// What the radio has the kernel drop, and that nothing is missed by it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HearingTests {
     typealias Opcode = ManagementProtocol.Opcode
 

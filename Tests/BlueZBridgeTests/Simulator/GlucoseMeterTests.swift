@@ -5,7 +5,7 @@ import Testing
 @testable import PeripheralSimulator
 
 /// The simulated meter, asked over a real link.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct GlucoseMeterTests {
     private static let time = DeviceTime(
         year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0)

@@ -6,7 +6,7 @@ import Testing
 @testable import PeripheralSimulator
 
 /// Peripherals of another process, here on a loop of their own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PeripheralHostTests {
     private static let device = DeviceAddress.simulated(9)
 

@@ -34,7 +34,7 @@ struct WriteCommandTests {
         #expect(server.table.attributes.map(\.value) == Self.table.attributes.map(\.value))
     }
 
-    @Test(.timeLimit(.minutes(5))) func commandHasNoAnswerAndReachesTheSensor() async throws {
+    @Test(.timeLimit(.minutes(15))) func commandHasNoAnswerAndReachesTheSensor() async throws {
         let bench = try LinkBench(sensor: OneTouchMeter(wallSeconds: 946_684_800))
         defer { bench.loop.stop() }
         let link = try await bench.connect()

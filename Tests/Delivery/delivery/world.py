@@ -18,6 +18,9 @@ class World:
         self.certificates = Certificates(directory)
         self.programs = Programs(directory)
         self.nginx = Nginx(directory)
+        # They take free ports, before others are noted as free.
+        self.wrong = {name: WrongServer(getattr(servers, name)) for name in [
+            "closes", "garbage", "one_request_each"]}
         made = self.certificates
         names = ["good", "tls12", "expired", "early", "elsewhere", "unknown", "old", "mutual", "token", "plain",
                  "alert", "alert12", "proxy", "closed_proxy", "socks", "closed_socks", "nowhere"]
@@ -31,8 +34,6 @@ class World:
             ("token", made.good, (f'location / {{ if ($http_authorization != "{allowed}") {{ return 401; }} return 200; }}',)),
         ]:
             self.nginx.server(self.ports[name], certificate, *lines)
-        self.wrong = {name: WrongServer(getattr(servers, name)) for name in [
-            "closes", "garbage", "one_request_each"]}
 
     def start(self):
         self.nginx.start(self.programs, self.ports["good"])

@@ -75,7 +75,7 @@ def run(directory, kills, seed):
 
     try:
         # A moment may be missed a few dozen times in a row on a fast disk: it goes on until all were met.
-        while moments.total() < kills or (moments.total() < 2 * kills and some_situation_is_missing()):
+        while moments.total() < kills or (moments.total() < 20 * kills and some_situation_is_missing()):
             gateway.start()
             moments[wait_for_the_moment(choice, peripherals, receiver, gateway)] += 1
             status = gateway.kill()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IngestKit
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct PairingJobTests {
     @Test func anAnswerThatComesLateAnswersNoOtherQuestion() async throws {
         let job = PairingJob(id: "1", isAutomatic: false, clock: DrivenClock())
