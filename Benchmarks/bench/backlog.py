@@ -7,7 +7,7 @@ import time
 
 from bench import gateway
 from bench.measuring import QUEUE_BENCHMARK, Row, beside, undisturbed, workspace
-from bench.receiver import receiver, wait_for
+from bench.receiver import rate, receiver, wait_for
 
 LONG = int(os.environ.get("BACKLOG") or 10_000_000)
 SHORT = 1000
@@ -45,9 +45,8 @@ class Backlog:
             gateway.stop(process)
 
     def deliver(self):
-        """The milliseconds of a request, and the MiB that the process has for itself after ten.
-
-        The middle of the times between two: ten are too few for a mean."""
+        """Records a second, from the first of ten requests to the last, and the MiB that the process has for itself
+        after them."""
         self.refill()
         with receiver(self.directory, self.port) as requests:
             process = gateway.start(self.directory)
@@ -58,8 +57,7 @@ class Backlog:
             finally:
                 process.kill()
                 process.wait()
-        gaps = [after[0] - before[0] for before, after in zip(found, found[1:])]
-        return statistics.median(gaps) * 1000, int(words[words.index("Anonymous:") + 1]) / 1024
+        return rate(found, BATCH), int(words[words.index("Anonymous:") + 1]) / 1024
 
     def commit(self):
         """Microseconds a commit of one record."""
@@ -86,9 +84,9 @@ def undisturbed_rows(long, short):
     memory = {"long": [], "short": []}
 
     def delivered(backlog, found):
-        gap, mebibytes = backlog.deliver()
+        records, mebibytes = backlog.deliver()
         found.append(mebibytes)
-        return BATCH / gap * 1000
+        return records
 
     medians = beside(lambda: delivered(long, memory["long"]), {"short": lambda: delivered(short, memory["short"])})
     yield Row(name("anonymous memory, MiB"), statistics.median(memory["long"]), aim,

@@ -62,5 +62,8 @@ def wait_for(requests, count, limit_s=600):
 
 
 def rate(found, per_request):
-    """Records a second, from the first request to the last."""
-    return (len(found) - 1) * per_request / (found[-1][0] - found[0][0])
+    """Records a second, from the first request to the last, of which the longest had so many records."""
+    # One that was not filled counts for what it had.
+    full = max(length for _, length in found)
+    requests = sum(length for _, length in found[1:]) / full
+    return requests * per_request / (found[-1][0] - found[0][0])

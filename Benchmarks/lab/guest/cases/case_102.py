@@ -1,6 +1,8 @@
 """What the service does while nothing happens, and what it takes."""
 
+import collections
 import glob
+import os
 import subprocess
 import time
 
@@ -8,6 +10,7 @@ from benchmarks import figures
 from benchmarks.programs import memory_kib, processor_ns
 from labkit.gateway import UNIT
 from labkit.kinds import CUFF, GLUCOSE_METER, OXIMETER, SCALE, THERMOMETER
+from labkit.waiting import expect_equal
 
 TITLE = "idle with five peripherals"
 LIMIT_S = 900
@@ -25,30 +28,52 @@ def run(lab):
     lab.gateway.start(*peripherals)
     time.sleep(SETTLING_S)
     pid = lab.gateway.pid
-    before, taken_before = wake_ups(pid), processor_ns(UNIT)
+    wake_ups, taken_before = WakeUps(pid), processor_ns(UNIT)
     for part in range(IDLE_S // PART_S):
         time.sleep(PART_S)
-        print(f"figure part {part + 1}: {total(before, wake_ups(pid))} wake-ups so far", flush=True)
-    after, taken = wake_ups(pid), processor_ns(UNIT) - taken_before
+        print(f"figure part {part + 1} of {IDLE_S // PART_S}", flush=True)
+    by_thread, taken = wake_ups.by_thread(), processor_ns(UNIT) - taken_before
     memory = memory_kib(pid)
-    figures.note("idle", seconds=IDLE_S, wake_ups=total(before, after), cpu_ms=taken / 1e6, threads=len(after),
-                 by_thread={name: count - before.get((thread, name), 0) for (thread, name), count in after.items()},
+    figures.note("idle", seconds=IDLE_S, wake_ups=by_thread.total(), cpu_ms=taken / 1e6, by_thread=dict(by_thread),
                  anonymous_kib=memory["Anonymous"], resident_kib=memory["Rss"], memory=memory)
     trace(pid)
 
 
-def wake_ups(pid):
-    """How often each thread was woken up so far, by its id and name."""
-    counts = {}
-    for path in glob.glob(f"/proc/{pid}/task/*/status"):
-        with open(path, encoding="utf-8") as file:
-            status = dict(line.strip().split(":\t", 1) for line in file if ":\t" in line)
-        counts[status["Pid"], f"{status['Name']}-{status['Pid']}"] = int(status["voluntary_ctxt_switches"])
-    return counts
+class WakeUps:
+    """How often each thread of a process is woken up, also of those that end meanwhile (Documentation/trace/events.rst).
 
+    As the kernel counts voluntary switches: a thread gives the processor up, and not because another one wants it."""
 
-def total(before, after):
-    return sum(after.values()) - sum(before.get(thread, 0) for thread in after)
+    TRACING = "/sys/kernel/tracing"
+
+    def __init__(self, pid):
+        self.threads = {os.path.basename(path) for path in glob.glob(f"/proc/{pid}/task/*")}
+        self._set("options/event-fork", "1")
+        self._set("set_event_pid", " ".join(self.threads))
+        for event in ("sched_process_fork", "sched_switch"):
+            self._set(f"events/sched/{event}/enable", "1")
+        self._set("trace", "")
+
+    def by_thread(self):
+        """So far, by the name and the id of each thread."""
+        threads, counts = set(self.threads), collections.Counter()
+        with open(f"{self.TRACING}/trace", encoding="utf-8") as file:
+            for line in file:
+                # Nothing may be missing: a buffer that was full begins with its last entries.
+                if line.startswith("# entries-in-buffer"):
+                    kept, written = line.split(":")[1].split()[0].split("/")
+                    expect_equal(kept, written, "events that the trace has kept")
+                event, _, text = line.partition(": ")[2].partition(": ")
+                fields = dict(field.split("=", 1) for field in text.split() if "=" in field)
+                if event == "sched_process_fork" and fields["pid"] in threads:
+                    threads.add(fields["child_pid"])
+                elif event == "sched_switch" and fields["prev_pid"] in threads and fields["prev_state"][0] != "R":
+                    counts[f"{fields['prev_comm']}-{fields['prev_pid']}"] += 1
+        return counts
+
+    def _set(self, name, value):
+        with open(f"{self.TRACING}/{name}", "w", encoding="utf-8") as file:
+            file.write(value)
 
 
 def trace(pid):
