@@ -75,6 +75,9 @@ final class DrivenClock: GatewayClock {
 
     /// Moves the clock, and has the loop look at it.
     func advance(by duration: Duration, _ loop: RadioLoop) async {
+        // What the test waited for was told in the middle of a turn: the deadline that the same turn sets is one from
+        // before the move.
+        await loop.turned()
         let due = state.withLock { state in
             let now = MonotonicInstant(nanoseconds: state.nanoseconds) + duration
             state.nanoseconds = now.nanoseconds
