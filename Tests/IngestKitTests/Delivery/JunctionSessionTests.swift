@@ -115,6 +115,7 @@ import Testing
             let down = try await running.names(.destinationDown)
             #expect(down[0][.error] == "the session could not be refreshed (HTTP 503)")
             fake.answerAsEver("/auth")
+            try await running.untilWaiting()
             bench.clock.advance(by: .seconds(5))
             try await running.eventually(3, .submitted)
             try await running.stop()

@@ -92,6 +92,7 @@ import Testing
             #expect(try await first.names(.submitted).isEmpty)
             #expect(fake.samples.count == 1)
             // What was taken is not sent again…
+            try await first.untilWaiting()
             bench.clock.advance(by: .seconds(5))
             try await first.eventually(2, .retrying)
             #expect(fake.count("/blood_oxygen") == 1 && fake.count("/heartrate") == 2)

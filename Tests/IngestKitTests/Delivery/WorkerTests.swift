@@ -138,7 +138,10 @@ import Testing
     @Test func aRequestWithoutAnAnswerEndsAfterAMinute() async throws {
         try await withHarness(Answer(status: 200, hangs: true)) { harness, receiver in
             let running = try await harness.start(ids: ["a"])
-            try await eventually("the request is there") { receiver.received.count == 1 }
+            // The bound of the request and the heartbeat of the worker.
+            try await eventually("the request is there, and its time runs") {
+                receiver.received.count == 1 && harness.clock.sleeperCount == 2
+            }
             harness.clock.advance(by: .seconds(60))
             try await running.eventually(1, .retrying)
             let down = try #require(try await running.store.events.first { $0.name == "destination-down" })
