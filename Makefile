@@ -72,9 +72,10 @@ prove-queue:
 prove-disk:
 	PROOF=whole swift test --disable-xctest --filter 'FaultyDiskTests|MendingTests'
 
+# All cases of the lab; `make test` leaves out those of which the unit tests show the same.
 lab: packages
 	swift build
-	tools/test lab
+	Tests/Lab/run
 
 # The lab's case of the package: installed, upgraded, removed, purged.
 lab-package: deb
@@ -94,8 +95,8 @@ prove-power-cuts: packages
 lint:
 	tools/lint
 
-# FUZZ_RUNS inputs to each decoder; docs/fuzzing.md.
-fuzz:
+# FUZZ_RUNS inputs to each decoder, and to what each other peer reaches; docs/fuzzing.md.
+fuzz: packages
 	Fuzz/run
 
 # The gateway beside what else does the same; docs/performance.md.

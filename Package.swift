@@ -115,6 +115,7 @@ let package = Package(
             name: "IngestKitTests",
             dependencies: [
                 "CFaultyDisk", "HTTPService", "IngestKit",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,6 +26,8 @@ struct CMosquitto {
     char problem[256], reason[512];
     /* The connection, and our end of what the library has in its place; -1 before TCP stands. */
     int network, inner;
+    /* An assertion of the library's has failed: nothing is done with it any more. */
+    bool is_void;
     /* Nothing more comes, and the errno where that is for another reason than its end. */
     bool is_over;
     int broken;
@@ -237,14 +241,49 @@ static bool send_on(CMosquitto *client)
     return true;
 }
 
+/* Where this thread goes on when an assertion of the library's fails; NULL while the library is not at work. */
+static _Thread_local jmp_buf *resort;
+
+/*
+ * Debian builds libmosquitto 2.0.11 with its assertions, and a broker can make one fail: a property of MQTT that the library
+ * does not know has it log without a client (property__read in lib/property_mosq.c, log__printf in lib/logging_mosq.c;
+ * later versions do not). A failed assertion calls this function, which the dynamic linker finds here before glibc's own.
+ * The connection ends in place of the process. All other assertions of the process end as usual.
+ */
+__attribute__((noreturn, visibility("default"))) void
+__assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
+{
+    if (resort)
+        longjmp(*resort, 1);
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+    abort();
+}
+
+/* mosquitto_loop without waiting. What the library reads is a broker's, and is read here alone. */
+static int loop(CMosquitto *client)
+{
+    jmp_buf here;
+    if (client->is_void)
+        return MOSQ_ERR_MALFORMED_PACKET;
+    if (setjmp(here)) {
+        resort = NULL;
+        client->is_void = true;
+        return MOSQ_ERR_MALFORMED_PACKET;
+    }
+    resort = &here;
+    errno = 0;
+    int result = note(client, mosquitto_loop(client->library, 0, 1));
+    resort = NULL;
+    return result;
+}
+
 /* Has the library work, without waiting, until it has no more to say. */
 static int work(CMosquitto *client)
 {
     int result;
-    do {
-        errno = 0;
-        result = note(client, mosquitto_loop(client->library, 0, 1));
-    } while (send_on(client) && result == 0);
+    do
+        result = loop(client);
+    while (send_on(client) && result == 0);
     if (result == MOSQ_ERR_CONN_LOST && client->broken) {
         client->error = client->broken;
         return MOSQ_ERR_ERRNO;
@@ -286,10 +325,9 @@ int CMosquitto_turn(CMosquitto *client, int milliseconds)
             return MOSQ_ERR_NO_CONN;
         if (poll(&pending, 1, milliseconds) == 0)
             return 0;
-        errno = 0;
         /* The library finds out why there is no connection. */
         if (!CMosquitto_has_peer(client))
-            return note(client, mosquitto_loop(client->library, 0, 1));
+            return loop(client);
         return (result = take_over(client)) ? result : work(client);
     }
     if ((result = work(client)))
@@ -340,6 +378,8 @@ const char *CMosquitto_reason(const CMosquitto *client) { return client->reason;
 
 void CMosquitto_disconnect(CMosquitto *client, int reason)
 {
+    if (client->is_void)
+        return;
     mosquitto_disconnect_v5(client->library, reason, NULL);
     if (client->network >= 0)
         while (send_on(client))

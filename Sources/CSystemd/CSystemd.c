@@ -20,6 +20,17 @@ int CSystemd_use_small_pages(void)
     return prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 
+int CSystemd_forbid_dumps(void)
+{
+    static const int crashes[] = {SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
+        struct sigaction action;
+        if (sigaction(crashes[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            signal(crashes[i], SIG_DFL);
+    }
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id)
 {
     posix_spawnattr_t attributes;

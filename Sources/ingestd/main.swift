@@ -17,6 +17,9 @@ struct Ingestd: ParsableCommand {
         ])
 }
 
+// Before any of them reads a token or a value.
+CoreDumps.forbid()
+
 // Not `Ingestd.main()`: failures are told our way, in one line, with an exit code of sysexits(3).
 do {
     var command = try Ingestd.parseAsRoot()

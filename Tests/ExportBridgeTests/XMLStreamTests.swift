@@ -22,6 +22,7 @@ private final class Notes: XMLHandler {
     private func parse(_ document: String, piece: Int = 7) throws -> [String] {
         let notes = Notes()
         let stream = try XMLStream(notes)
+        defer { #expect(stream.highestMemory <= XMLStream.mostMemory) }
         var rest = Array(document.utf8)[...]
         while !rest.isEmpty {
             try stream.feed(rest.prefix(piece))
@@ -74,5 +75,47 @@ private final class Notes: XMLHandler {
         #expect(throws: XMLError.tooManyNames) { try parse("<a>\(elements)</a>", piece: 1000) }
         let attributes = (0...1000).map { "<b x\($0)='1'/>" }.joined()
         #expect(throws: XMLError.tooManyNames) { try parse("<a>\(attributes)</a>", piece: 1000) }
+    }
+
+    /// What comes after `<a>`, again and again, and the fault that ends it; nil if it may go on.
+    @Test(arguments: [
+        ("<!-- ", "comment ", XMLError.tagTooLong), ("<?pi ", "instruction ", .tagTooLong),
+        ("<b x='", "value ", .tagTooLong), ("<", "name", .tagTooLong), ("<b ", " ", .tagTooLong),
+        ("<![CDATA[", "text ", nil), ("", "text &amp; ", nil), ("", "\n", nil), ("", "<b/>", nil),
+        ("", "<b>", .tooDeep), ("</a>", " ", nil), ("</a>", "<!-- c -->", nil),
+    ])
+    func whatDoesNotEndTakesBoundedMemory(begin: String, again: String, expected: XMLError?) throws {
+        let stream = try XMLStream(Notes())
+        let block = Array(String(repeating: again, count: (1 << 17) / again.utf8.count).utf8)
+        func feed() throws(XMLError) {
+            try stream.feed(Array("<a>\(begin)".utf8)[...])
+            for _ in 0..<128 { try stream.feed(block[...]) }
+        }
+        var found: XMLError?
+        do { try feed() } catch { found = error }
+        #expect(found == expected)
+        #expect(stream.highestMemory <= XMLStream.mostMemory)
+    }
+
+    @Test func namesAndAttributesAreBounded() throws {
+        let (fits, long) = (String(repeating: "n", count: 256), String(repeating: "n", count: 257))
+        #expect(try parse("<a><\(fits) \(fits)='1'/></a>", piece: 1000).count == 4)
+        #expect(throws: XMLError.nameTooLong) { try parse("<a><\(long)/></a>", piece: 1000) }
+        #expect(throws: XMLError.nameTooLong) { try parse("<a \(long)='1'/>", piece: 1000) }
+        #expect(throws: XMLError.nameTooLong) {
+            try parse("<\(String(repeating: "n", count: 1_000_000))/>", piece: 1 << 17)
+        }
+        func element(_ attributes: Int) -> String {
+            "<a" + (0..<attributes).map { " x\($0)='1'" }.joined() + "/>"
+        }
+        #expect(try parse(element(64), piece: 1000).count == 2)
+        #expect(throws: XMLError.tooManyAttributes) { try parse(element(65), piece: 1000) }
+    }
+
+    @Test func whatExpatHoldsHasABound() {
+        // In a tag of less than 1 MiB, which expat parses before it reports it.
+        let attributes = (0..<90_000).map { " x\(String($0, radix: 36))=''" }.joined()
+        #expect(attributes.utf8.count < 1 << 20)
+        #expect(throws: XMLError.tooMuchMemory) { try parse("<a\(attributes)/>", piece: 1 << 17) }
     }
 }

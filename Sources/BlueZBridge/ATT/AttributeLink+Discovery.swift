@@ -2,6 +2,9 @@ public import IngestKit
 
 /// Discovery of what a reading needs, and no more (Core Specification Vol 3 Part G 4.4 to 4.7).
 extension AttributeLink {
+    /// Descriptors of one characteristic that are looked at; the specification defines about 20.
+    private static let mostDescriptors = 64
+
     /// Runs `body`; when the peripheral refuses a handle that an earlier link had found, the
     /// service is forgotten, found anew, and `body` runs once more.
     func retryingAfterMove<Result: Sendable>(
@@ -12,8 +15,7 @@ extension AttributeLink {
         } catch {
             guard Self.mayMeanMoved(error), remembered.contains(service.description) else { throw error }
             // When one service has moved, the others cannot be trusted either.
-            layout = .unknown
-            remembered = []
+            forgetLayout()
             return try await body()
         }
     }
@@ -59,7 +61,8 @@ extension AttributeLink {
         return found
     }
 
-    /// The declaration of a characteristic (4.6.2): its service is walked until it is met.
+    /// The declaration of a characteristic (4.6.2): its service is walked until it is met, or until as many
+    /// characteristics were met as are looked at. What stands behind those counts as missing.
     @discardableResult
     func find(
         _ characteristic: BluetoothUUID, in service: BluetoothUUID
@@ -74,6 +77,7 @@ extension AttributeLink {
         let walked = range.characteristics.values.filter { $0.properties != 0 }.map(\.valueHandle).max()
         var next = walked.map { $0 == .max ? $0 : $0 + 1 } ?? range.firstHandle
         while next <= range.lastHandle {
+            guard looksLeft > 0 else { throw .missing(characteristic) }
             let answer: [UInt8]
             do {
                 answer = try await transact(
@@ -108,12 +112,13 @@ extension AttributeLink {
         // Handle, properties, value handle, and a UUID of 2 or 16 bytes.
         guard let length = reader.byte(), length == 7 || length == 21 else { return nil }
         var last: UInt16?
-        while reader.remaining >= Int(length) {
+        while reader.remaining >= Int(length), looksLeft > 0 {
             guard let declaration = reader.number(), let properties = reader.byte(),
                 let value = reader.number(), let uuid = reader.uuid(length: Int(length) - 5),
                 declaration >= max(start, (last ?? 0) &+ 1), declaration < value, value <= range.lastHandle
             else { return nil }
             last = declaration
+            looksLeft -= 1
             let known = layout.services[service.description]??.characteristics[uuid.description]
             // Of several with one UUID the first counts.
             if let known, known.properties != 0 { continue }
@@ -137,7 +142,8 @@ extension AttributeLink {
             .min()
         let last = nextValue.map { $0 - 2 } ?? range.lastHandle
         var next = found.valueHandle
-        while next < last {
+        var lookedAt = 0
+        while next < last, lookedAt < Self.mostDescriptors {
             let (descriptors, end) = try await descriptors(from: next + 1, to: last)
             // What comes after the next declaration belongs to another characteristic.
             let own = descriptors.prefix { $0.type != AttributeProtocol.Attribute.characteristic }
@@ -149,6 +155,7 @@ extension AttributeLink {
                 return match.handle
             }
             guard own.count == descriptors.count else { break }
+            lookedAt += own.count
             guard let end, end > next else { break }
             next = end
         }
@@ -204,10 +211,7 @@ extension AttributeLink {
         var reader = PDUReader(answer, skipping: 2)
         guard reader.number() != nil, let hash = reader.bytes(16) else { throw .malformed(opcode: opcode) }
         let text = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        if let known = layout.databaseHash, known != text {
-            layout = .unknown
-            remembered = []
-        }
+        if let known = layout.databaseHash, known != text { forgetLayout() }
         layout.databaseHash = text
     }
 }

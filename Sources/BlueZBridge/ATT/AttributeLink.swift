@@ -12,6 +12,9 @@ public actor AttributeLink: PeripheralLink {
     private let hangUp: @Sendable () async -> Void
     /// Services whose handles come from an earlier link, so that a refusal may mean that they moved.
     var remembered: Set<String>
+    /// How many more characteristics are looked at.
+    var looksLeft: Int
+    private var hasForgotten = false
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
@@ -30,6 +33,7 @@ public actor AttributeLink: PeripheralLink {
         self.loop = loop
         layout = remembered ?? .unknown
         self.remembered = Set(layout.services.compactMap { $0.value == nil ? nil : $0.key })
+        looksLeft = AttributeLayout.mostCharacteristics - layout.characteristicCount
         bearer = AttributeBearer(channel: channel, loop: loop, clock: clock)
     }
 
@@ -152,8 +156,11 @@ public actor AttributeLink: PeripheralLink {
             handle >= range.firstHandle, handle <= range.lastHandle,
             let value = reader.bytes(Int(length) - 2)
         else { throw .malformed(opcode: opcode) }
-        layout.services[service.description]??.characteristics[characteristic.description] =
-            AttributeLayout.Characteristic(properties: 0, valueHandle: handle, configurationHandle: nil)
+        if looksLeft > 0 {
+            looksLeft -= 1
+            layout.services[service.description]??.characteristics[characteristic.description] =
+                AttributeLayout.Characteristic(properties: 0, valueHandle: handle, configurationHandle: nil)
+        }
         // The length field counts at most 253 bytes of value (3.4.4.2).
         return try await readRest(of: value, fullLength: min(bearer.mtu - 4, 253), handle: handle)
     }
@@ -195,6 +202,15 @@ public actor AttributeLink: PeripheralLink {
         AttributeProtocol.Code.insufficientEncryption,
     ]
 
+    /// Nothing is known of the attributes any more.
+    func forgetLayout() {
+        layout = .unknown
+        remembered = []
+        // A peripheral that has moved its attributes is looked at anew, but only once on a link.
+        if !hasForgotten { looksLeft = AttributeLayout.mostCharacteristics }
+        hasForgotten = true
+    }
+
     // MARK: Values that the peripheral sends
 
     public func nextValue(within timeout: Duration) async throws(LinkError) -> ReceivedValue? {
@@ -231,8 +247,7 @@ public actor AttributeLink: PeripheralLink {
     /// A value from a handle that we do not know: the attributes have moved, or this says that they
     /// did. Returns the characteristic if it is one that the reader may want.
     private func identify(_ value: AttributeBearer.Value) async throws(LinkError) -> BluetoothUUID? {
-        layout = .unknown
-        remembered = []
+        forgetLayout()
         let type = try await attributeType(at: value.handle)
         if let type, type != AttributeProtocol.Attribute.serviceChanged { return type }
         if value.isIndication { try bearer.sendConfirmation() }

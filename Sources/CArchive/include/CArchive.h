@@ -4,6 +4,18 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+// A file that an archive is read from.
+struct CArchive_file;
+
+// archive_read_open_filename(3) with a bound: libarchive keeps a description of every member, which it reads before the
+// first is told, and up to there it gets `most` bytes of the file, CArchive_is_exhausted then says whether it wanted
+// more. Returns NULL with errno. The file is closed and freed with the archive.
+struct CArchive_file *CArchive_open(struct archive *archive, const char *path, long long most);
+
+// Lets the archive read as much as it wants from now on.
+void CArchive_lift_bound(struct CArchive_file *file);
+int CArchive_is_exhausted(const struct CArchive_file *file);
+
 /*
  * archive_read_next_header(3) with names in UTF-8, whatever the locale: the library has none for a member whose name does
  * not fit into the locale, not even as archive_entry_pathname_utf8. The locale is the calling thread's, for this call.

@@ -16,6 +16,11 @@ int CSystemd_adopt_orphans(void);
 // -1 with errno. prctl is variadic.
 int CSystemd_use_small_pages(void);
 
+// Has the kernel write no core of this process, to a file or a program, and let no process of the same user look into
+// its memory (prctl(2), PR_SET_DUMPABLE), and takes the handlers of crashes away that the language's runtime has set.
+// Returns 0, or -1 with errno. prctl is variadic.
+int CSystemd_forbid_dumps(void);
+
 // Starts a program (posix_spawn) with one argument and one environment variable, as the leader of a process group,
 // in /, with /dev/null as its standard streams, no other descriptor, and all signals as a new process has them.
 // Returns 0 and its ID, or an errno. Here because Swift does not see glibc's extensions (_np), and because an

@@ -90,7 +90,7 @@ enum ModelReader {
         guard let name = word(reader, "a quirk") else { return nil }
         guard let quirk = PeripheralModel.Quirk(rawValue: name) else {
             let known = PeripheralModel.Quirk.allCases.map(\.rawValue)
-            let near = Spelling.nearest(to: name, among: known).map { "; did you mean \($0)?" }
+            let near = reader.nearest(to: name, among: known).map { "; did you mean \($0)?" }
             reader.error("there is no quirk \(NodeReader.quoted(name))" + (near ?? ""))
             return nil
         }

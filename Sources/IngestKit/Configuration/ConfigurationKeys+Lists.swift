@@ -35,7 +35,10 @@ extension ConfigurationKeys {
             ),
             KeyDescription(
                 "passkey", "credential", default: "none",
-                "The passkey for pairing, six digits. Without it `ingestd pair` asks for the device's."),
+                "The passkey for pairing, six digits. Without it `ingestd pair` asks for the device's. With `pair: auto` "
+                    + "the gateway gives it once, then `ingestd pair` has to (docs/security.md says what each try "
+                    + "shows to an impostor)."
+            ),
             KeyDescription(
                 "key", "credential", default: "none",
                 "The bind key of an encrypted broadcast, 32 hexadecimal digits; what the device sends without encryption is not read then."

@@ -75,7 +75,8 @@ public enum ConfigurationKeys {
             KeyDescription(
                 "max_size", "size, 16MiB to 1TiB", default: "`1GiB`",
                 "Largest size of the queue on disk. Delivered records go when it is reached; then nothing is read. "
-                    + "Images of entries that are not delivered take a quarter at most."
+                    + "Images of entries that are not delivered take a quarter at most; devices without `address` in the "
+                    + "allow-list share a tenth, and one of them takes an eighth of that at most."
             ),
             KeyDescription(
                 "keep_submitted", "duration, 0s to 3650d", default: "`7d`",

@@ -131,7 +131,7 @@ extension ConfigurationReader {
             return .model(id)
         }
         if !aliases.contains(text) {
-            let near = Spelling.nearest(to: text, among: aliases).map { "; did you mean \($0)?" }
+            let near = reader.nearest(to: text, among: aliases).map { "; did you mean \($0)?" }
             reader.error(
                 "\(NodeReader.quoted(text)) is neither a catalogue ID nor an alias of the allow-list"
                     + (near ?? ""))

@@ -148,7 +148,7 @@ extension ConfigurationReader {
     private func destination(_ reader: NodeReader, among names: [String]) -> String? {
         guard let name = reader.text("the name of a destination", limit: 64) else { return nil }
         guard names.contains(name) else {
-            let near = Spelling.nearest(to: name, among: names).map { "; did you mean \($0)?" }
+            let near = reader.nearest(to: name, among: names).map { "; did you mean \($0)?" }
             reader.error("there is no destination \(NodeReader.quoted(name))" + (near ?? ""))
             return nil
         }

@@ -121,7 +121,7 @@ extension ConfigurationReader {
         for (name, mark, value) in entries?["subsystems"]?.pairs() ?? [] {
             guard let subsystem = Configuration.Subsystem(rawValue: name) else {
                 let known = Configuration.Subsystem.allCases.map(\.rawValue)
-                let near = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
+                let near = value.nearest(to: name, among: known).map { "did you mean \($0)?" }
                 log.error(
                     at: mark, key: value.key,
                     "unknown subsystem; " + (near ?? "expected \(TextForm.list(known))"))

@@ -32,8 +32,13 @@ public struct Diagnostic: Sendable, Hashable {
 }
 
 extension Diagnostic: CustomStringConvertible {
-    /// `PATH:LINE:COLUMN: KEY: MESSAGE`; warnings say so before the message.
+    /// `PATH:LINE:COLUMN: KEY: MESSAGE`; warnings say so before the message. One line, also if the file has line breaks in
+    /// a key or a value.
     public var description: String {
+        TerminalText.line(text)
+    }
+
+    private var text: String {
         var text = path
         if let line, let column { text += ":\(line):\(column)" }
         if let key { text += ": \(key)" }

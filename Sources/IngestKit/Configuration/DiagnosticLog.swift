@@ -5,14 +5,34 @@ import Yams
 final class DiagnosticLog {
     /// More than an operator reads; keeps a file of rubbish from filling the terminal.
     private static let limit = 200
+    /// Entries of mappings and items of lists, counted as often as aliases repeat them: far more than any file in use
+    /// has, and few enough to be read in a second.
+    private static let mostEntries = 50_000
 
     let path: String
     private var found: [Diagnostic] = []
     /// Those that are left out.
     private var left = 0
+    private var entries = 0
 
     init(path: String) {
         self.path = path
+    }
+
+    /// Whether what is found from here on may still be shown.
+    var hasRoom: Bool { left == 0 }
+
+    /// Counts entries that are about to be read; those of the first container that are too many are an error.
+    /// - Returns: whether the file may have so many.
+    func takes(_ count: Int, at mark: Yams.Mark?, key: String?) -> Bool {
+        guard entries <= Self.mostEntries else { return false }
+        entries += count
+        guard entries > Self.mostEntries else { return true }
+        error(
+            at: mark, key: key,
+            "expected at most \(Self.mostEntries) entries in the whole file, those that aliases repeat counted each time"
+        )
+        return false
     }
 
     func error(at mark: Yams.Mark?, key: String?, _ message: String) {

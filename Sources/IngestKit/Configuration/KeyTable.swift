@@ -32,19 +32,21 @@ public struct KeySection: Sendable, Hashable {
         self.path = path
         self.keys = keys
     }
-
-    /// The key of this section that a misspelt one is most likely to mean; nil when none is near.
-    func nearest(to name: String) -> String? {
-        Spelling.nearest(to: name, among: keys.map(\.name))
-    }
 }
 
 enum Spelling {
+    /// Of a word and of a candidate, in bytes: what is longer is no name.
+    private static let longest = 64
+
     /// The candidate within the fewest edits, if those are at most a third of its letters (and
-    /// two at least, so that short words can be mistyped too).
+    /// two at least, so that short words can be mistyped too). Candidates may come out of a file: one that is too long
+    /// for a name, or has control characters, is none.
     static func nearest(to word: String, among candidates: [String]) -> String? {
-        let letters = Array(word.lowercased().utf8.prefix(64))
-        let scored = candidates.map { ($0, distance(letters, Array($0.lowercased().utf8))) }
+        let letters = Array(word.lowercased().utf8.prefix(longest))
+        let names = candidates.filter {
+            $0.utf8.count <= longest && !$0.unicodeScalars.contains(where: \.isControl)
+        }
+        let scored = names.map { ($0, distance(letters, Array($0.lowercased().utf8))) }
         guard let best = scored.min(by: { $0.1 < $1.1 }) else { return nil }
         return best.1 <= max(2, best.0.utf8.count / 3) && best.1 < best.0.utf8.count ? best.0 : nil
     }

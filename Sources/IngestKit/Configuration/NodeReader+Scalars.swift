@@ -80,7 +80,7 @@ extension NodeReader {
     where Choice.RawValue == String {
         if let scalar, let choice = choices.first(where: { $0.rawValue == scalar }) { return choice }
         let words = choices.map(\.rawValue)
-        expected(TextForm.list(words), near: scalar.flatMap { Spelling.nearest(to: $0, among: words) })
+        expected(TextForm.list(words), near: scalar.flatMap { nearest(to: $0, among: words) })
         return nil
     }
 

@@ -3,7 +3,7 @@ import Yams
 /// A value of a file with its key and its place. Every access that finds something else than
 /// expected says so in the log and gives nil.
 struct NodeReader {
-    /// More entries than any file in use; bounds what aliases can multiply.
+    /// Of one mapping or list: more than any file in use.
     static let maximumEntries = 1000
 
     let node: Node
@@ -90,6 +90,7 @@ extension NodeReader {
             error("expected at most \(Self.maximumEntries) entries")
             return nil
         }
+        guard isTaken(mapping.count) else { return nil }
         return mapping.compactMap { keyNode, value in
             guard case .scalar(let scalar) = keyNode else {
                 log.error(at: keyNode.mark, key: key.isEmpty ? nil : key, "expected a plain key")
@@ -112,18 +113,31 @@ extension NodeReader {
             error("expected at most \(Self.maximumEntries) items")
             return nil
         }
+        guard isTaken(sequence.count) else { return nil }
         return sequence.enumerated().map { NodeReader(node: $1, key: "\(key)[\($0)]", log: log) }
+    }
+
+    private func isTaken(_ count: Int) -> Bool {
+        log.takes(count, at: mark, key: key.isEmpty ? nil : key)
     }
 
     /// The texts under one key of each mapping in a list, without complaint about anything else.
     func texts(of key: String) -> [String] {
         node.sequence?.prefix(Self.maximumEntries).compactMap { item in
-            item.mapping?.first { $0.key.scalar?.string == key }?.value.scalar?.string
+            guard let mapping = item.mapping, mapping.count <= Self.maximumEntries else { return nil }
+            return mapping.first { $0.key.scalar?.string == key }?.value.scalar?.string
         } ?? []
     }
 
+    /// The candidate that is most likely meant by `word`; nil if none is near, or nobody would be shown it.
+    func nearest(to word: String, among candidates: [String]) -> String? {
+        log.hasRoom ? Spelling.nearest(to: word, among: candidates) : nil
+    }
+
     private func unknown(_ name: String, in section: KeySection) -> String {
-        if let near = section.nearest(to: name) { return "unknown key; did you mean \(near)?" }
+        if let near = nearest(to: name, among: section.keys.map(\.name)) {
+            return "unknown key; did you mean \(near)?"
+        }
         return "unknown key; expected one of \(section.keys.map(\.name).joined(separator: ", "))"
     }
 }

@@ -20,14 +20,55 @@ struct YAMLDocument {
         log = DiagnosticLog(path: path)
         let node: Node?
         do {
+            try Self.checkKeys(of: text, path: path)
             // libyaml itself refuses more than 1000 levels of nesting.
             // Values are read by what is expected of them, so that no resolver has to tell their types: the default
             // one matches every key against seven regular expressions.
             node = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
+        } catch let error as ConfigurationError {
+            throw error
         } catch {
             throw ConfigurationError(diagnostics: [Self.diagnostic(of: error, text: text, path: path)])
         }
         root = NodeReader(node: node ?? .mapping(.init([])), key: "", log: log)
+    }
+
+    /// Stands for the sign of an alias. No use of it is known to anybody.
+    private static let mute: Unicode.Scalar = "\u{F8FE}"
+
+    /// Refuses keys that are no scalars where there are aliases. The parser computes a hash of each key: of one that is
+    /// made of aliases of aliases, for longer than anybody waits. So the text is parsed with its aliases as scalars first,
+    /// which takes a time by its length.
+    /// - Throws: `ConfigurationError`, or what is wrong with the text.
+    private static func checkKeys(of text: String, path: String) throws {
+        guard text.utf8.contains(UInt8(ascii: "*")), text.utf8.contains(UInt8(ascii: "&")) else { return }
+        var plain = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { plain.append(scalar == "*" ? mute : scalar) }
+        guard let root = try Parser(yaml: String(plain), resolver: .basic, encoding: .utf8).singleRoot()
+        else {
+            return
+        }
+        var nodes = [root]
+        while let node = nodes.popLast() {
+            switch node {
+            case .sequence(let sequence): nodes += sequence
+            case .mapping(let mapping):
+                for (key, value) in mapping {
+                    nodes.append(value)
+                    if case .scalar(let scalar) = key,
+                        scalar.style != .plain || scalar.string.unicodeScalars.first != mute
+                    {
+                        continue
+                    }
+                    throw ConfigurationError(diagnostics: [
+                        Diagnostic(
+                            .error, path: path, line: key.mark?.line ?? 1, column: key.mark?.column ?? 1,
+                            message: "expected a plain key")
+                    ])
+                }
+            case .scalar, .alias: break
+            }
+        }
     }
 
     /// Reads a file of at most `maximumSize` bytes of UTF-8.

@@ -12,20 +12,23 @@ public struct SigningKeys: Sendable, Equatable {
     static let tolerance: Duration = .seconds(300)
 
     private let keys: [SymmetricKey]
+    /// The keys' bytes.
+    let secrets: [[UInt8]]
 
     /// Reads keys in base64, with or without `=` at the end and `whsec_` in front, separated by blanks or
     /// line breaks; nil for anything else.
     public init?(_ text: String) {
         let words = text.split { $0.isWhitespace }
         guard 1...Self.maximumCount ~= words.count else { return nil }
-        var keys: [SymmetricKey] = []
+        var secrets: [[UInt8]] = []
         for word in words {
             var base64 = String(word.hasPrefix("whsec_") ? word.dropFirst(6) : word)
             while base64.utf8.count % 4 != 0 { base64 += "=" }
             guard let bytes = Data(base64Encoded: base64), Self.sizes ~= bytes.count else { return nil }
-            keys.append(SymmetricKey(data: bytes))
+            secrets.append(Array(bytes))
         }
-        self.keys = keys
+        self.secrets = secrets
+        keys = secrets.map { SymmetricKey(data: $0) }
     }
 
     /// The value of `webhook-signature`: a signature by each key.

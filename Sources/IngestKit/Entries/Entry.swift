@@ -6,6 +6,14 @@ public struct RecordEntry: Sendable, Equatable, Codable {
         case manual
         /// An export of Apple Health: `ingestd import`.
         case appleHealth = "apple-health"
+
+        /// How the names of its entries begin (docs/records.md): so none can have the id of a device's reading.
+        var namePrefix: String {
+            switch self {
+            case .manual: "MANUAL|"
+            case .appleHealth: "HEALTHKIT|"
+            }
+        }
     }
 
     /// One measured quantity. The number is text, so that it goes over the control socket with its digits.
@@ -124,7 +132,7 @@ extension RecordEntry {
             [source.name, source.version, source.manufacturer, source.model, source.firmware]
             .compactMap { $0 } + flags + values.flatMap { [$0.type, $0.number, $0.unit] }
         guard kind.isDelivered, values.count <= Self.mostValues, flags.count <= Self.mostValues,
-            name.utf8.count <= 4 * Self.longestText, hasSoundTimes,
+            name.utf8.count <= 4 * Self.longestText, name.hasPrefix(origin.namePrefix), hasSoundTimes,
             subject.map(DeadLetterSelection.isSubject) ?? true
         else { return false }
         return texts.allSatisfy { (1...Self.longestText).contains($0.utf8.count) }

@@ -37,6 +37,7 @@ extension Event {
         case .queueHigh: .queueHigh
         case .queueFull: .queueFull
         case .queueNormal: .queueNormal
+        case .strangerDropped: .strangerDropped
         case .storeQuarantined: .storeQuarantined
         }
     }
@@ -51,7 +52,7 @@ extension Event {
             .queueNormal:
             .notice
         case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .mediaFailed, .destinationDown,
-            .queueHigh,
+            .queueHigh, .strangerDropped,
             .sessionEnded(_, nil, _):
             .warning
         case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured,
@@ -164,6 +165,9 @@ extension Event {
             "Reading stops, there is no room for readings: \(error)"
         case .queueNormal:
             "There is room for readings again"
+        case .strangerDropped(let count):
+            "Dropped \(count) record\(count == 1 ? "" : "s") that no destination takes, of devices without an "
+                + "address in the allow-list"
         case .storeQuarantined(let file, let records, let lost, let isDeliveryKnown, let kept):
             "Put the damaged queue aside as \(file): \(records) record\(records == 1 ? "" : "s") taken over, "
                 + (lost.map { "\($0) lost" } ?? "an unknown number lost")
@@ -215,7 +219,7 @@ extension Event {
         case .decodeError(let record, let peripheral, let error):
             Details(
                 recordID: record, kind: record.map { _ in .undecoded }, peripheral: peripheral, error: error)
-        case .imported(let count):
+        case .imported(let count), .strangerDropped(let count):
             Details(count: count)
         case .historySkipped(let peripheral, let count):
             Details(peripheral: peripheral, count: count)

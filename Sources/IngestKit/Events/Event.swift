@@ -31,8 +31,8 @@ public enum Event: Sendable, Equatable {
     case readyToRead(PeripheralReference)
     case read(recordID: RecordID, kind: RecordKind, PeripheralReference)
     case readFailed(PeripheralReference, error: String, attempt: Int)
-    /// An import has ended.
-    /// - Parameter count: the records that were not there before.
+    /// A commit of an import.
+    /// - Parameter count: its records that were not there before.
     case imported(count: Int)
     case duplicateIgnored(recordID: RecordID, kind: RecordKind, PeripheralReference)
     case historySkipped(PeripheralReference, count: Int)
@@ -76,6 +76,8 @@ public enum Event: Sendable, Equatable {
     /// There is no room for more records: nothing is read.
     case queueFull(error: String)
     case queueNormal
+    /// Records were dropped that no destination takes, because unpinned devices had no more room.
+    case strangerDropped(count: Int)
     /// The queue was damaged and put aside; it goes on with what could be read.
     /// - Parameters:
     ///   - file: what it is called now, in the same directory.

@@ -34,6 +34,7 @@ public enum EventName: String, Sendable, Hashable, CaseIterable {
     case queueHigh = "queue-high"
     case queueFull = "queue-full"
     case queueNormal = "queue-normal"
+    case strangerDropped = "stranger-dropped"
     case storeError = "store-error"
     case storeQuarantined = "store-quarantined"
 
@@ -75,6 +76,7 @@ public enum EventName: String, Sendable, Hashable, CaseIterable {
         case .queueHigh: "1e88deb0a73f4a22952de1dd4b60066b"
         case .queueFull: "267df4918be34a1c92b92c410a22f23c"
         case .queueNormal: "ed195cddbe904e02ae47a53ccf5db875"
+        case .strangerDropped: "a59685415ffe432a9dd237e64140e0aa"
         case .storeError: "3f3f0f26a3264da6aaa745fe1b3c4ac4"
         case .storeQuarantined: "44590031c1b84501bb02fe4e9d218cb6"
         }

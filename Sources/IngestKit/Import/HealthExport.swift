@@ -1,6 +1,15 @@
-/// Makes entries of an Apple Health export, element by element, as they come (docs/import.md). It holds the element that
-/// is under way, and what has not been taken.
+/// Makes entries of an Apple Health export, element by element, as they come (docs/import.md). The document is told
+/// twice: a sample's name holds its number among its equals, which may be anywhere in it, so they are counted first.
+/// Holds the element that is under way, and what has not been taken.
 public final class HealthExport {
+    /// Why an export cannot be read on.
+    public enum Failure: Error, Equatable {
+        /// The second time it has samples that it did not have the first time.
+        case changed
+        /// Samples cannot be kept in a temporary file; SQLite's words.
+        case noTemporaryFile(String)
+    }
+
     /// What is to be taken of it.
     public struct Selection: Sendable {
         public var sets: Set<HealthKitSet>
@@ -43,21 +52,56 @@ public final class HealthExport {
     public internal(set) var tally = Tally()
     private var entries: [RecordEntry] = []
     private var open: [Sample] = []
-    /// Of the last entry: equal ones are numbered.
-    private var lastName = ""
-    private var ordinal = 1
+    private var census = SampleCensus()
+    private var isCounted = false
+    private var hasChanged = false
+    /// Those that may have equals: since the last were put away, and before.
+    private var unnumbered: [(entry: RecordEntry, created: Int64?)] = []
+    private var putAway: EqualSamples?
 
     public init(_ selection: Selection) {
         self.selection = selection
     }
 
-    /// The entries since it was asked last.
-    public func takeEntries() -> [RecordEntry] {
+    /// The samples are counted, to the end of the document or as far as it can be read: it is told again from here on,
+    /// and gives entries.
+    public func beginAgain() {
+        isCounted = true
+        tally = Tally()
+        open = []
+    }
+
+    /// The entries since it was asked last, but for those that may have equals.
+    public func takeEntries() throws(Failure) -> [RecordEntry] {
+        if hasChanged { throw .changed }
+        if !unnumbered.isEmpty {
+            try withTemporaryFile { samples in try samples.add(unnumbered) }
+            unnumbered = []
+        }
         defer { entries = [] }
         return entries
     }
 
-    public var entryCount: Int { entries.count }
+    /// Samples since it was asked last.
+    public var entryCount: Int { entries.count + unnumbered.count }
+
+    /// After the end of the document: the next of the entries that may have equals; empty when all were taken.
+    public func takeEqualEntries(_ count: Int) throws(Failure) -> [RecordEntry] {
+        guard putAway != nil else { return [] }
+        return try withTemporaryFile { samples in try samples.next(count) }
+    }
+
+    private func withTemporaryFile<Value>(
+        _ body: (EqualSamples) throws -> Value
+    ) throws(Failure) -> Value {
+        do {
+            let samples = try putAway ?? EqualSamples()
+            putAway = samples
+            return try body(samples)
+        } catch {
+            throw .noTemporaryFile("\(error)")
+        }
+    }
 
     // MARK: Elements
 
@@ -153,20 +197,25 @@ public final class HealthExport {
         case .unknownUnit(let unit): count(unit, in: \.unknownUnits)
         case .values(let values, let flags, let said):
             let name = "HEALTHKIT|\(sample.type)|\(start.instant)|\(end.instant)|\(said)"
-            ordinal = name == lastName ? ordinal + 1 : 1
-            lastName = name
-            let entry = RecordEntry(
+            guard isCounted else { return census.count(name) }
+            var entry = RecordEntry(
                 kind: type.kind, origin: .appleHealth, start: start.instant,
                 end: end.instant == start.instant ? nil : end.instant, utcOffset: start.utcOffset,
                 timeSource: .imported, values: values,
                 flags: flags + (sample.isUserEntered ? ["user-entered"] : []),
-                subject: selection.subject, source: sample.source, name: "\(name)|\(ordinal)")
+                subject: selection.subject, source: sample.source, name: name)
             // The queue takes a commit of them as a whole or not at all.
             guard entry.isSound else {
                 tally.unreadable += 1
                 return
             }
-            entries.append(entry)
+            switch census.standing(of: name) {
+            case .alone:
+                entry.name += "|1"
+                entries.append(entry)
+            case .mayHaveEquals: unnumbered.append((entry, sample.created))
+            case .unknown: hasChanged = true
+            }
             tally.taken[type.kind, default: 0] += 1
         }
     }

@@ -12,6 +12,15 @@ extension HealthExport {
         /// More parts, statistics or characters of a value than any sample has.
         private static let mostParts = 16
         private static let longestValue = 128
+        /// More bytes than what a phone writes into an attribute that is used has.
+        private static let longestAttribute = 4096
+        /// Those that are used.
+        private static let used: Set = [
+            "type", "workoutActivityType", "startDate", "endDate", "value", "unit", "duration",
+            "durationUnit",
+            "totalEnergyBurned", "totalEnergyBurnedUnit", "totalDistance", "totalDistanceUnit", "sourceName",
+            "sourceVersion", "device", "creationDate",
+        ]
 
         let element: String
         /// HealthKit's identifier.
@@ -25,12 +34,21 @@ extension HealthExport {
 
         init(_ element: String, _ attributes: [String: String]) {
             self.element = element
-            self.attributes = attributes
+            // A longer one counts as absent: samples are held until their parents end.
+            self.attributes = attributes.filter {
+                Self.used.contains($0.key) && $0.value.utf8.count <= Self.longestAttribute
+            }
+            let attributes = self.attributes
             type = (attributes["type"] ?? attributes["workoutActivityType"]) ?? ""
         }
 
         mutating func add(part: Sample) {
-            if parts.count < Self.mostParts { parts.append(part) }
+            guard parts.count < Self.mostParts else { return }
+            var part = part
+            // A part's own parts say nothing, and there could be ever more of them.
+            part.parts = []
+            part.statistics = []
+            parts.append(part)
         }
 
         mutating func add(metadata: [String: String]) {
@@ -43,13 +61,16 @@ extension HealthExport {
 
         mutating func add(statistics: [String: String]) {
             guard self.statistics.count < Self.mostParts, let type = statistics["type"],
-                let sum = statistics["sum"], let unit = statistics["unit"]
+                let sum = statistics["sum"], let unit = statistics["unit"],
+                [type, sum, unit].allSatisfy({ $0.utf8.count <= Self.longestValue })
             else { return }
             self.statistics.append((type, sum, unit))
         }
 
         var start: EntryTime? { attributes["startDate"].flatMap { EntryTime($0, in: .utc) } }
         var end: EntryTime? { attributes["endDate"].flatMap { EntryTime($0, in: .utc) } }
+        /// When it came into the phone's store, in seconds since 1970.
+        var created: Int64? { attributes["creationDate"].flatMap { EntryTime($0, in: .utc) }?.instant }
 
         var source: RecordEntry.Source {
             let device = attributes["device"].map(HealthKitText.device)

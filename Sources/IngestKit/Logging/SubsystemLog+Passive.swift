@@ -58,6 +58,7 @@ extension ReadSession.Outcome {
         case .succeeded: "succeeded"
         case .failed(let words): "failed: \(words)"
         case .refused: "not begun: a bond is missing or refused"
+        case .dayIsFull: "ended: the device gave more than is taken of one in a day"
         case .storeUnusable(let error): "given up: \(error)"
         }
     }

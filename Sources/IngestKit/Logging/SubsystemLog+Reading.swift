@@ -20,12 +20,15 @@ extension SubsystemLog {
             switch outcome {
             case .committed(let id):
                 self[.records].debug(
-                    "\(entry.logName): \(record.kind.rawValue) \(id.text) is new, \(record.stage.rawValue)")
+                    "\(entry.logName): \(record.kind.rawValue)\(tag(id)) is new, \(record.stage.rawValue)")
             case .duplicate(let id):
-                self[.records].debug("\(entry.logName): \(record.kind.rawValue) \(id.text) was there")
+                self[.records].debug("\(entry.logName): \(record.kind.rawValue)\(tag(id)) was there")
             }
         }
     }
+
+    /// What names a record in a line; nothing as long as there is no key.
+    private func tag(_ id: RecordID) -> String { key.map { " " + $0.tag(ofRecord: id.text) } ?? "" }
 }
 
 extension AllowedPeripheral {

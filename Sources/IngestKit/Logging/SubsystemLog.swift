@@ -3,8 +3,8 @@ import Synchronization
 
 /// The program's log, by subsystem. Its levels can change while it runs.
 ///
-/// A line names peripherals by model and alias, as events do. It holds no measured value, address,
-/// person or token, at any level.
+/// A line names peripherals by model and alias, and records by tag, as events do. It holds no measured value, address,
+/// person, token or id of a record, at any level.
 public struct SubsystemLog: Sendable {
     /// A log that says nothing.
     public static let silent = SubsystemLog(
@@ -12,6 +12,8 @@ public struct SubsystemLog: Sendable {
 
     private let levels: Levels
     private let loggers: [Configuration.Subsystem: Logger]
+    /// Of the tags of records; without one, lines do not name them.
+    private(set) var key: TagKey?
 
     /// - Parameter write: takes a line, without its end.
     public init(
@@ -30,6 +32,13 @@ public struct SubsystemLog: Sendable {
     public subscript(subsystem: Configuration.Subsystem) -> Logger {
         // There is one of each.
         loggers[subsystem] ?? Logger(label: "ingestd", factory: { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// The same log, whose lines name records by their tags.
+    public func tagging(by key: TagKey) -> SubsystemLog {
+        var log = self
+        log.key = key
+        return log
     }
 
     /// Takes other levels from now on.

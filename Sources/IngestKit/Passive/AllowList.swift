@@ -31,6 +31,9 @@ public struct AllowList: Sendable, Equatable {
         pinned.filter { $0.value.model.has(.directedAdvertising) && $0.value.broadcastFormat == nil }
     }
 
+    /// Whether an entry names this address.
+    func pins(_ address: BluetoothAddress) -> Bool { pinned[address] != nil }
+
     /// What the radio has to report for this list.
     public var filter: AdvertisementFilter {
         AdvertisementFilter(addresses: Set(pinned.keys), models: models.flatMap(\.model.recognised))

@@ -73,6 +73,8 @@ actor BroadcastReader {
     private var devices: [DeviceAddress: Device] = [:]
     private var keys: [String: Result<BindKey, BindKeyError>] = [:]
     private var storeFailed: MonotonicInstant?
+    /// Devices for whose readings there is no room.
+    private var fullStrangers = FullStrangers()
     /// Devices without an address in the allow-list that may come to be followed.
     private var newcomers: BroadcastAllowance
 
@@ -103,6 +105,9 @@ actor BroadcastReader {
             .sorted { $0.key.address.description < $1.key.address.description }
             .map { ($0.key, $0.value.lastHeard, $0.value.signal) }
     }
+
+    /// From now on what these devices broadcast is not used, and what all others do is.
+    func leaveAlone(_ full: FullStrangers) { fullStrangers = full }
 
     /// Reads bind keys again, and tells again what is wrong.
     func reload() {
@@ -153,9 +158,10 @@ actor BroadcastReader {
         for device in devices.values {
             guard let held = device.held, isOver(held.until) else { continue }
             device.held = nil
-            if try await !commit(held.heard, of: device) {
-                device.held = (held.heard, ports.clock.now + Self.storePause)
-            }
+            let isFull = fullStrangers.include(
+                held.heard.item.advertisement.device.address, held.heard.item.entry)
+            if !isFull, try await commit(held.heard, of: device) { continue }
+            device.held = (held.heard, ports.clock.now + Self.storePause)
         }
     }
 
@@ -313,6 +319,12 @@ actor BroadcastReader {
         let previous = device.memory
         device.memory = memory
         let product = await record(of: item, reading: broadcast.reading, device)
+        var day = DailyAllowance(memory.allowance, bootID: factory.bootID, at: ports.clock.now)
+        guard day.admits(records: 1, bytes: product.record.queuedSize) else {
+            device.memory = previous
+            complain(of: device, item, DailyAllowance.reason + ": the rest is left out")
+            return true
+        }
         guard
             try await store(
                 product.record, isIdentified: product.isIdentified, item, decodeError: nil, of: device)
@@ -353,15 +365,19 @@ actor BroadcastReader {
         let submission = RecordSubmission(
             record: record, repetition: isIdentified ? .identified : .undatedNotification,
             received: item.advertisement.received, decodeError: decodeError,
-            destinations: item.entry.destinations)
+            destinations: item.entry.destinations, isStranger: item.entry.address == nil)
         ports.log.decoded(
             decodeError == nil ? record.kind : nil, count: item.structure.value.count, from: "an advert",
             of: item.entry, failure: decodeError)
         let start = ports.clock.now
+        var day = DailyAllowance(device.memory.allowance, bootID: factory.bootID, at: start)
+        day.committed(bytes: record.queuedSize)
+        var memory = device.memory
+        memory.allowance = day
         do {
             let outcomes = try await ports.store.commit(
-                QueueTransaction(
-                    submissions: [submission], memory: (item.advertisement.device, device.memory)))
+                QueueTransaction(submissions: [submission], memory: (item.advertisement.device, memory)))
+            device.memory = memory
             ports.log.committed([record], outcomes, of: item.entry, took: ports.clock.now.since(start))
         } catch {
             try storeFailed(error)
@@ -380,6 +396,8 @@ actor BroadcastReader {
     /// - Throws: the error, if the queue is of no further use.
     private func storeFailed(_ error: any Error) throws {
         if let error = error as? StoreError, error.isFatal { throw error }
+        // That one device has no room is no matter of the others.
+        if (error as? StoreError)?.kind == .strangersFull { return }
         guard !(error is CancellationError) else { return }
         let now = ports.clock.now
         defer { storeFailed = now }

@@ -14,6 +14,17 @@ extension PassiveGateway {
         }
     }
 
+    /// Takes over from the queue which devices had bonds and which automatic pairings are spent. Does nothing if that
+    /// has been done.
+    func recallBonds() async throws {
+        guard !hasRecalledBonds else { return }
+        let devices = try await ports.store.rememberedBonds()
+        let spent = try await ports.store.spentPairings()
+        bonds.recall(devices)
+        pairing.automatic.recall(spent)
+        hasRecalledBonds = true
+    }
+
     private func bondsChanged(_ list: BondList) {
         let now = ports.clock.now
         for change in bonds.update(list, at: now) {
@@ -53,7 +64,7 @@ extension PassiveGateway {
     func mayBeRead(_ advertisement: Advertisement, as entry: AllowedPeripheral) -> Bool {
         let device = advertisement.device
         let now = advertisement.received
-        guard advertisement.isInPairingMode, bonds.wantsAutomaticPairing(device, as: entry) else {
+        guard advertisement.isInPairingMode, pairsUnasked(device, as: entry) else {
             return bonds.admits(device, at: now)
         }
         // Some always say that they are in pairing mode, and give their readings without a bond.
@@ -157,6 +168,37 @@ extension PassiveGateway {
         await listen(for: nil)
     }
 
+    /// Whether the gateway pairs with the device without being asked, now or when the back-off ends.
+    func pairsUnasked(_ device: DeviceAddress, as entry: AllowedPeripheral) -> Bool {
+        hasRecalledBonds && bonds.wantsAutomaticPairing(device, as: entry)
+            && !pairing.automatic.isSpent(entry)
+    }
+
+    /// Whether the passkey of the entry may be given while nobody looks on: once, until an operator has paired under
+    /// the entry. That is on the disk before the passkey is given.
+    func spendPasskey(of entry: AllowedPeripheral) async -> Bool {
+        guard !pairing.automatic.isSpent(entry) else { return false }
+        pairing.automatic.set(entry, isSpent: true)
+        do {
+            try await ports.store.setPairing(entry.pairingKey, isSpent: true)
+            return true
+        } catch {
+            ports.events.emit(storeError: error)
+            return false
+        }
+    }
+
+    /// A pairing under the entry has succeeded: it may have another automatic one.
+    func restorePasskey(of entry: AllowedPeripheral) async {
+        guard pairing.automatic.isSpent(entry) else { return }
+        do {
+            try await ports.store.setPairing(entry.pairingKey, isSpent: false)
+            pairing.automatic.set(entry, isSpent: false)
+        } catch {
+            ports.events.emit(storeError: error)
+        }
+    }
+
     /// Whether the gateway may pair by itself under this entry now.
     func mayPair(_ entry: AllowedPeripheral) -> Bool {
         pairing.automatic.allows(entry, at: ports.clock.now)
@@ -183,7 +225,7 @@ extension PassiveGateway {
         // matched.
         if advertisement.device.isPrivate, advertisement.isInPairingMode,
             let entry = allowList.match(advertisement, takesPrivate: true),
-            bonds.wantsAutomaticPairing(advertisement.device, as: entry),
+            pairsUnasked(advertisement.device, as: entry),
             bonds.isSettled(at: advertisement.received)
         {
             pairing.wish.yield(PairingHold.Wish(advertisement: advertisement, entry: entry))
@@ -195,7 +237,10 @@ extension PassiveGateway {
     /// There is a bond now: the device is read over its adapter from now on.
     func paired(_ bond: Bond) {
         let now = ports.clock.now
+        // What it shows to a bonded gateway may be another.
+        strangers.forget(bond.device)
         bonds.clear(bond.device)
+        bonds.remember(bond.device, isBonded: true)
         if var all = bonds.all, !all.contains(bond) {
             // Before the keeper's own word, which may come later, takes the place of this.
             all = all.filter { $0.device != bond.device }
@@ -208,7 +253,9 @@ extension PassiveGateway {
 
     /// The device has no bond any more.
     func unpaired(_ device: DeviceAddress) {
+        strangers.forget(device)
         bonds.clear(device)
+        bonds.remember(device, isBonded: false)
         if let all = bonds.all { bondsChanged(.known(all.filter { $0.device != device })) }
         perform(scheduler.bind(device, to: nil, at: ports.clock.now))
     }

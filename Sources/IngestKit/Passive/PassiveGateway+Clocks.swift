@@ -69,10 +69,15 @@ extension PassiveGateway {
         _ skew: ClockSkew, of device: DeviceAddress, as entry: AllowedPeripheral, at seconds: Int64
     ) async {
         do {
-            var memory = try await ports.store.recall(device) ?? DeviceMemory()
+            let stored = try await ports.store.recall(device)
+            var memory = strangers.memory(of: device, stored: stored)
             guard !ClockSkew.isRecent(memory.lastSkewNotice, at: seconds) else { return }
             memory.lastSkewNotice = seconds
-            try await ports.store.remember(memory, of: device)
+            if entry.address == nil, stored?.isBondAlone != false {
+                strangers.note(memory, of: device)
+            } else {
+                try await ports.store.remember(memory, of: device)
+            }
         } catch {
             return ports.events.emit(storeError: error)
         }

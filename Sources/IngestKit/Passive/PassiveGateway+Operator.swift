@@ -45,6 +45,9 @@ extension PassiveGateway {
         guard witness.isDryRun || takesReadings else {
             return .failed("there is no room for readings: ingestd status says why")
         }
+        guard witness.isDryRun || !scheduler.fullStrangers.include(device.address, entry) else {
+            return .failed(SessionError.strangersFull.words)
+        }
         if isDirected {
             scheduler.turns[device]?.began = ports.clock.now
         } else if !startForOperator(request) {

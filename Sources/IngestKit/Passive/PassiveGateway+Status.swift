@@ -80,7 +80,8 @@ extension PassiveGateway {
     ) -> GatewayStatus.Peripheral.State {
         switch bonds.obstacles[device] {
         case .lost, .neverPaired, .keysRefused: return .bondMissing
-        case .adapterAbsent, nil: break
+        // The bonded device is another one, and this one is not to be paired.
+        case .adapterAbsent, .otherType, nil: break
         }
         if peripheral.wantsBond, bonds.bonds(of: device)?.isEmpty ?? true { return .bondMissing }
         if peripheral.wait != nil { return .waiting }

@@ -55,10 +55,14 @@ public actor PassiveGateway {
     var scheduler: ReadScheduler
     var attempts = StandingAttempts()
     var bonds = BondTable()
+    /// Whether `bonds` and `pairing` hold what the queue remembers of bonds and automatic pairings.
+    var hasRecalledBonds = false
     /// Raised when a bond may be gone.
     let bondsToLookFor = WakeUp()
     var pairing = PairingHold()
     var shownClocks = ShownClocks()
+    var strangers = StrangerMemories()
+    var spent = SpentDevices()
     private(set) var takesReadings = true
     /// Adapters that listen, by their names at the time.
     private(set) var listening: Set<AdapterID> = []
@@ -91,6 +95,8 @@ public actor PassiveGateway {
     /// - Throws: what the radio cannot live with.
     public func run() async throws {
         await acquaint()
+        // If the queue cannot be read now, each read and each automatic pairing asks again.
+        try? await recallBonds()
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
                 // The group waits for the loop over the requests, which nothing else would end.
@@ -138,6 +144,12 @@ public actor PassiveGateway {
         perform(takesReadings ? scheduler.resume(at: now) : scheduler.pause(at: now))
     }
 
+    /// From now on these unpinned devices are left alone for want of room, and no others.
+    public func setFullStrangers(_ full: FullStrangers) async {
+        perform(scheduler.leaveAlone(full, at: ports.clock.now))
+        await broadcasts.leaveAlone(full)
+    }
+
     /// How many adapters listen now.
     public var listeningAdapters: Int { listening.count }
 
@@ -156,9 +168,13 @@ public actor PassiveGateway {
         guard !isForPairing(advertisement), let entry = allowList.match(advertisement) else { return }
         ports.log.heard(advertisement, as: entry)
         // Never connected to, and no matter of the scheduler's debounce.
-        guard takesReadings || entry.broadcastFormat == nil else { return }
+        let isFull =
+            !takesReadings || scheduler.fullStrangers.include(advertisement.device.address, entry)
+        guard !isFull || entry.broadcastFormat == nil else { return }
         guard !broadcasts.takes(advertisement, as: entry) else { return }
-        guard mayBeRead(advertisement, as: entry) else { return }
+        guard mayBeRead(advertisement, as: entry),
+            spent.admits(advertisement.device, at: advertisement.received)
+        else { return }
         perform(scheduler.heard(advertisement, as: entry))
     }
 
@@ -275,12 +291,20 @@ public actor PassiveGateway {
         guard let profile = Profiles.named(request.entry.model.profile) else {
             return .failed("this version cannot read the profile \(request.entry.model.profile)")
         }
-        var memory: DeviceMemory
+        let stored: DeviceMemory?
         do {
-            memory = try await ports.store.recall(request.device) ?? DeviceMemory()
+            if !hasRecalledBonds { try await recallBonds() }
+            stored = try await ports.store.recall(request.device)
         } catch {
             return .failed("the queue could not be read: \(error)")
         }
+        var memory = strangers.memory(of: request.device, stored: stored)
+        if let end = endOfDay(request, memory) {
+            holdBack(request, until: end)
+            return .dayIsFull(until: end)
+        }
+        // What a dry run shows is not committed.
+        if request.witness?.isDryRun == true { memory.allowance = nil }
         let acquaintance = await acquaintance(of: request.entry)
         // Asked after the last suspension: the bonds may have changed meanwhile.
         guard let isEncrypted = allowsLink(for: request, remembered: memory.bondedAdapter) else {
@@ -315,6 +339,7 @@ public actor PassiveGateway {
         }
         if isEncrypted {
             bonds.clear(request.device)
+            bonds.remember(request.device, isBonded: true)
             // From here on it is read so, also where nobody can be asked for the bond.
             memory.bondedAdapter = bonds.address(of: request.adapter) ?? memory.bondedAdapter
         }
@@ -323,13 +348,18 @@ public actor PassiveGateway {
             environment: witness?.environment(environment) ?? environment,
             target: ReadSession.Target(
                 entry: witness?.entry(request.entry) ?? request.entry, device: request.device,
-                profile: profile, memory: memory, acquaintance: acquaintance,
+                profile: profile, memory: memory, isRemembered: stored?.isBondAlone == false,
+                acquaintance: acquaintance,
                 timing: witness?.timing(scheduler.timing) ?? scheduler.timing,
                 isForClock: request.isForClock, witness: witness))
         ports.events.emit(.connected(request.entry.reference))
         let outcome = await session.run(over: witness?.link(link) ?? link)
-        if witness?.isDryRun != true, await session.hasLookedAtClock {
-            shownClocks.note(await session.shownClock, of: request.device, as: request.entry)
+        if witness?.isDryRun != true {
+            if await session.hasLookedAtClock {
+                shownClocks.note(await session.shownClock, of: request.device, as: request.entry)
+            }
+            strangers.note(await session.volatileMemory, of: request.device)
+            if case .dayIsFull(let end) = outcome { holdBack(request, until: end) }
         }
         let pduCount = await link.pduCount
         // From here to the end of the request nothing is waited for: who hears of the end finds all of it done.

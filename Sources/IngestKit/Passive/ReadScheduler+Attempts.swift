@@ -165,9 +165,9 @@ extension ReadScheduler {
     /// Whether somebody who waits to be read may be read over this adapter.
     private func isWanted(_ adapter: AdapterID) -> Bool {
         queue.contains { device in
-            guard let peripheral = peripherals[device], peripheral.wait?.isOverdue == false else {
-                return false
-            }
+            guard let peripheral = peripherals[device], peripheral.wait?.isOverdue == false,
+                !fullStrangers.include(device.address, peripheral.entry)
+            else { return false }
             return isAllowed(adapter, for: device) && peripheral.hears(adapter)
         }
     }

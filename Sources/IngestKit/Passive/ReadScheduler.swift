@@ -67,6 +67,8 @@ public struct ReadScheduler: Sendable {
     var attempts: [AdapterID: Attempt] = [:]
     /// Since when an adapter could have such an attempt, and has none.
     var heldSince: [AdapterID: MonotonicInstant] = [:]
+    /// Unpinned devices that are not read; those that want to be wait.
+    private(set) var fullStrangers = FullStrangers()
     /// How many pauses have begun and not ended.
     private(set) var pauses = 0
     /// When what waits is to be looked at again, though nothing happens.
@@ -226,6 +228,12 @@ public struct ReadScheduler: Sendable {
         return [.read(device, entry, adapter, attempt: 1)]
     }
 
+    /// These unpinned devices are not read from now on, and all others are. Reads under way go on.
+    public mutating func leaveAlone(_ full: FullStrangers, at now: MonotonicInstant) -> [Action] {
+        fullStrangers = full
+        return startReads(at: now)
+    }
+
     /// A bonded device is read over the adapter that has its keys and over no other, also when that
     /// one is absent; with nil, over any.
     /// - Parameters:
@@ -332,9 +340,9 @@ public struct ReadScheduler: Sendable {
         review = nil
         var actions: [Action] = []
         for device in queue {
-            guard var peripheral = peripherals[device], let wait = peripheral.wait, !wait.isOverdue else {
-                continue
-            }
+            guard var peripheral = peripherals[device], let wait = peripheral.wait, !wait.isOverdue,
+                !fullStrangers.include(device.address, peripheral.entry)
+            else { continue }
             switch choice(for: device, peripheral, waitingSince: wait.since).answer(at: now) {
             case .read(let adapter):
                 _ = peripheral.machine.handle(.readStarted, at: now)

@@ -39,13 +39,18 @@ public struct Relations: Sendable {
     }
 
     /// Takes a record in.
-    /// - Parameter received: when it came, by the monotonic clock.
+    /// - Parameters:
+    ///   - received: when it came, by the monotonic clock.
+    ///   - isDated: whether its date says when it was, if it has one.
     /// - Returns: the weighing that it completes.
-    public mutating func add(_ record: Record, id: RecordID, received: NotedMoment) -> Pair? {
+    public mutating func add(
+        _ record: Record, id: RecordID, received: NotedMoment, isDated: Bool = true
+    ) -> Pair? {
         guard record.kind == .weight || record.kind == .bodyComposition else { return nil }
         guard !waiting.contains(where: { $0.id == id.text }) else { return nil }
         let member = Member(
-            id: id.text, isWeight: record.kind == .weight, time: record.time.device?.description,
+            id: id.text, isWeight: record.kind == .weight,
+            time: isDated ? record.time.device?.description : nil,
             user: record.user, arrived: received)
         guard let index = waiting.lastIndex(where: { $0.isCounterpart(of: member) }) else {
             waiting.append(member)

@@ -51,11 +51,30 @@ enum Glucose {
             reading.flags += sample.flags
         }
         if flags.contains(.sensorStatus) {
-            reading.flags += StatusBits.names(try cursor.uint16("sensor status annunciation"), statusNames)
+            let status = try cursor.uint16("sensor status annunciation")
+            reading.flags += StatusBits.names(status, statusNames)
+            if let reason = absence(status) {
+                for index in reading.measurements.indices {
+                    reading.measurements[index].value = .absent(reason)
+                }
+            }
         }
         if flags.contains(.contextFollows) { reading.flags.append("context-follows") }
         reading.apply(baseTime)
         return reading
+    }
+
+    /// Why the result beside a Sensor Status Annunciation is none; nil where it is one. Bits 1 to 10 mark it: what went
+    /// wrong, and 5 and 6 a result beyond what the device can process, for which meters send the end of their range.
+    private static func absence(_ status: UInt16) -> AbsentReason? {
+        let tooHigh: UInt16 = 1 << 5
+        let tooLow: UInt16 = 1 << 6
+        return switch status & 0b111_1111_1110 {
+        case 0: nil
+        case tooHigh: .aboveDeviceRange
+        case tooLow: .belowDeviceRange
+        default: .markedUnusable
+        }
     }
 
     private static let statusNames: [String?] = [

@@ -47,6 +47,10 @@ enum HeartRate {
             reading.flags.append(
                 flags.contains(.sensorContactDetected) ? "sensor-contact" : noContactFlag)
         }
+        // Straps that touch nobody go on sending, 0 or the last rate.
+        if rate == 0 || reading.flags.contains(noContactFlag) {
+            reading.measurements[0].value = .absent(.notMeasured)
+        }
         if flags.contains(.energyExpended) {
             let energy = try cursor.uint16("energy expended")
             reading.measurements.append(
@@ -70,6 +74,11 @@ enum HeartRate {
     /// most.
     static func seconds(_ interval: UInt16) -> ExactDecimal {
         ExactDecimal(coefficient: Int64(interval) * 9_765_625, exponent: -10).withoutTrailingZeros
+    }
+
+    /// Whether a sample says that nobody was measured.
+    static func isOfNobody(_ reading: Reading) -> Bool {
+        reading.kind == .heartRate && reading.measurements.first?.value == .absent(.notMeasured)
     }
 
     @Sendable

@@ -90,6 +90,8 @@ struct StoredTransfer {
     private var mark: StoredRecordsMemory.Mark?
     /// The operation code of the request.
     private var report: UInt8
+    /// Ids of records that came, by number. Where numbers begin again any of them may be the newest, and there are
+    /// 65,536; elsewhere the newest and the one at the mark are kept.
     private var records: [UInt32: String] = [:]
     /// Numbers of those that stay in the device alone, and how many such have none.
     private var left: Set<UInt32> = []
@@ -139,7 +141,14 @@ struct StoredTransfer {
     mutating func took(number: Int, id: RecordID) {
         guard let number = Self.key(number, filter) else { return }
         records[number] = id.text
+        guard !filter.beginsAgain else { return }
+        let newest = records.keys.max()
+        let marked = mark.flatMap { Self.key($0.number, filter) }
+        records = records.filter { $0.key == newest || $0.key == marked }
     }
+
+    /// Ids that are kept.
+    var keptCount: Int { records.count }
 
     /// A record came that stays in the device alone.
     mutating func left(number: Int?, id: RecordID) {

@@ -10,8 +10,8 @@ struct StreamSampler<Value> {
     }
 
     /// A value came.
-    /// - Parameter isUsable: whether it says anything; one that does not (no contact, no number)
-    ///   stands for its interval only if no other does.
+    /// - Parameter isUsable: whether it holds a number; one that does not stands for its interval
+    ///   only if no other does.
     /// - Returns: what becomes a record now, in order.
     mutating func offer(_ value: Value, isUsable: Bool, at now: MonotonicInstant) -> [Value] {
         var taken: [Value] = []

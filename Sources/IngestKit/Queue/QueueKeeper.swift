@@ -66,12 +66,19 @@ public final class QueueKeeper: Sendable {
     private let setTakesRecords: @Sendable (Bool) async -> Void
     private let current = Mutex(Level.normal)
     private let looked = Mutex(Looked())
+    private let strangers: StrangerKeeper
 
-    /// - Parameter setTakesRecords: has reading stop, and go on.
+    /// - Parameters:
+    ///   - setTakesRecords: has reading stop, and go on.
+    ///   - setFullStrangers: has these unpinned devices left alone, and no others.
     public init(
         store: SQLiteRecordStore, disk: any DiskSpace, settings: Settings, clock: any GatewayClock,
-        events: EventLog, setTakesRecords: @escaping @Sendable (Bool) async -> Void
+        events: EventLog, setTakesRecords: @escaping @Sendable (Bool) async -> Void,
+        setFullStrangers: @escaping @Sendable (FullStrangers) async -> Void = { _ in }
     ) {
+        strangers = StrangerKeeper(
+            store: store, share: StrangerShare(maximumSize: settings.maximumSize), clock: clock,
+            setFull: setFullStrangers)
         self.store = store
         self.disk = disk
         self.settings = settings
@@ -81,6 +88,12 @@ public final class QueueKeeper: Sendable {
     }
 
     public var level: Level { current.withLock { $0 } }
+
+    /// What unpinned devices may hold.
+    public var strangerShare: StrangerShare { strangers.share }
+
+    /// Unpinned devices that are not read for want of room.
+    public var fullStrangers: FullStrangers { strangers.full }
 
     /// Whether an image of this size leaves the level as it is, and readings the better part of the queue, whatever
     /// becomes of images. Not where the disk or the queue cannot be asked.
@@ -115,8 +128,9 @@ public final class QueueKeeper: Sendable {
                         looked.withLock { $0 = Looked() }
                         review = clock.now + Self.reviewInterval
                     }
-                    try await dropDelivered()
-                    retention = clock.now + Self.retentionInterval
+                    // While the clock is in doubt nothing has an age. That is over as soon as it is judged, for which it
+                    // is looked at as often (Timekeeper).
+                    if try await dropDelivered() { retention = clock.now + Self.retentionInterval }
                 }
             } catch let error as StoreError where error.isFatal {
                 throw error
@@ -124,12 +138,18 @@ public final class QueueKeeper: Sendable {
                 // A disk that cannot be asked, or a queue that cannot be written: seen again later.
             }
             let interval = level == .normal ? retention : clock.now + Self.recoveryInterval
-            await pause(until: min(interval, retention))
+            await pause(until: min(interval, retention, strangers.nextLook ?? retention))
         }
     }
 
     /// Compares what is used with what may be, and changes the level where it has to.
     public func look() async throws {
+        try await setLevel()
+        // A full disk takes not even that.
+        if level != .diskFull { try await strangers.look() }
+    }
+
+    private func setLevel() async throws {
         let level = try await changedLevel()
         let before = current.withLock { current in
             defer { current = level }
@@ -176,9 +196,10 @@ public final class QueueKeeper: Sendable {
         return used
     }
 
-    /// Drops what has been kept long enough, as far as the clock can tell.
-    private func dropDelivered() async throws {
-        guard let wall = clock.trustedWallNanoseconds else { return }
+    /// Drops what has been kept long enough.
+    /// - Returns: false if the clock cannot tell.
+    private func dropDelivered() async throws -> Bool {
+        guard let wall = clock.trustedWallNanoseconds else { return false }
         let cutoff = wall - Int64(settings.keepSubmitted / .nanoseconds(1))
         var dropped = 0
         while true {
@@ -187,6 +208,7 @@ public final class QueueKeeper: Sendable {
             if step.isDone { break }
         }
         if dropped > 0 { try await store.giveBackSpace() }
+        return true
     }
 
     /// The next step, from where the last one has come to.

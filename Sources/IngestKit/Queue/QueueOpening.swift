@@ -47,6 +47,8 @@ enum QueueOpening {
             // Set here and not through GRDB's configuration, which goes back to NORMAL with WAL.
             try db.execute(sql: "PRAGMA journal_mode = WAL")
             try db.execute(sql: "PRAGMA synchronous = FULL")
+            // What is deleted is overwritten with zeros. Debian's SQLite does so by itself; another build may not.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
             try db.execute(sql: "PRAGMA mmap_size = 0")
             try db.execute(sql: "PRAGMA cache_size = -\(pageCacheKiB)")
             try db.execute(sql: "PRAGMA journal_size_limit = \(journalSizeLimit)")

@@ -92,7 +92,7 @@ public struct QueueReader: Sendable {
         try read { db in try SQLiteRecordStore.knows(destination, db) }
     }
 
-    private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try database.read(body)
         } catch {

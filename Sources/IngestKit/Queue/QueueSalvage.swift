@@ -62,8 +62,13 @@ struct QueueSalvage {
         for (table, key) in [
             ("device", "address, address_type"), ("unconfirmed", "address"), ("outbox", "sequence"),
             ("pending_packet", "address, characteristic, ordinal"), ("acquaintance", "key"),
-            ("found_clock", "boot_id"), ("retired", "id"), ("assignment", "record_seq, destination"),
+            ("spent_pairing", "entry"), ("found_clock", "boot_id"), ("retired", "id"),
+            ("assignment", "record_seq, destination"),
         ] { try copy(table, by: key) }
+        try giveTypesToPackets()
+        if let source, sharedColumns("device", source)?.contains("is_stranger") == false {
+            try target.execute(sql: QueueSchema.strangersAmongDevices)
+        }
         // A record whose dead letter is not there counts as delivered.
         let isDeliveryKnown =
             destinations && batches && images && deadLetters
@@ -189,6 +194,15 @@ struct QueueSalvage {
         let isWhole = try !isThere || copy("image_batch", by: "destination, first_position")
         try target.execute(sql: QueueSchema.imagesToTheirLane)
         return isWhole
+    }
+
+    /// Packets of an earlier version have no address type.
+    private func giveTypesToPackets() throws {
+        guard let source, let columns = sharedColumns("pending_packet", source),
+            !columns.contains("address_type")
+        else { return }
+        try target.execute(
+            sql: "UPDATE pending_packet SET address_type = \(QueueSchema.typeOfOlderPackets)")
     }
 
     private func takeSession(_ row: Row) throws {

@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 7
+    static let version = 8
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -38,6 +38,12 @@ enum QueueSchema {
         if found < 7 {
             try db.execute(sql: version7)
             try db.execute(sql: imagesToTheirLane)
+        }
+        if found < 8 {
+            try db.execute(sql: version8Bonds)
+            try db.execute(sql: version8Strangers)
+            try db.execute(sql: version8Devices)
+            try db.execute(sql: strangersAmongDevices)
         }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
@@ -257,6 +263,62 @@ enum QueueSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX image_batch_position ON image_batch (first_position);
         CREATE INDEX record_image ON record (position) WHERE kind = 'image';
+        """
+
+    /// The address type of a row of `pending_packet` that an earlier version wrote.
+    static let typeOfOlderPackets = """
+        coalesce((SELECT address_type FROM device WHERE device.address = pending_packet.address
+            ORDER BY memory LIKE '%"bondedAdapter"%' DESC LIMIT 1), 'public')
+        """
+
+    private static let version8Bonds = """
+        -- Packets of two devices with the same 48 bits and different address types are kept apart. Packets of earlier
+        -- versions have the type under which the device is remembered, the one with a bond first.
+        CREATE TABLE pending_packet_of_type (
+            address TEXT NOT NULL,
+            address_type TEXT NOT NULL DEFAULT 'public',
+            characteristic TEXT NOT NULL,
+            ordinal INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            boot_id TEXT NOT NULL,
+            received_ns INTEGER NOT NULL,
+            PRIMARY KEY (address, address_type, characteristic, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO pending_packet_of_type
+            SELECT address, \(typeOfOlderPackets), characteristic, ordinal, payload, boot_id, received_ns
+            FROM pending_packet;
+        DROP TABLE pending_packet;
+        ALTER TABLE pending_packet_of_type RENAME TO pending_packet;
+
+        -- Entries with a passkey whose one automatic pairing was begun: an address, or # and a model's number.
+        CREATE TABLE spent_pairing (
+            entry TEXT PRIMARY KEY
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let version8Devices = """
+        -- Whether no entry of the allow-list has named the device by its address, and it has no bond: anybody can invent
+        -- such devices, so that only the newest are kept.
+        ALTER TABLE device ADD COLUMN is_stranger INTEGER NOT NULL DEFAULT 0;
+        -- Rises with each change of what is remembered of a stranger.
+        ALTER TABLE device ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+        -- Of `memory`, in bytes.
+        ALTER TABLE device ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX device_stranger ON device (changed, size) WHERE is_stranger;
+        """
+
+    /// Earlier versions did not say which devices are strangers, and remembered any number of attributes.
+    static let strangersAmongDevices = """
+        UPDATE device SET memory = json_set(memory, '$.layout', json('{"services":{}}'))
+            WHERE length(memory) > 65536 AND CASE WHEN json_valid(memory) THEN 1 ELSE 0 END;
+        UPDATE device SET is_stranger = 1, size = length(memory), changed = numbered.number
+            FROM (
+                SELECT address AS its_address, address_type AS its_type,
+                    row_number() OVER (ORDER BY address, address_type) AS number
+                FROM device) AS numbered
+            WHERE address = its_address AND address_type = its_type
+                AND NOT EXISTS (SELECT 1 FROM acquaintance WHERE key = address)
+                AND CASE WHEN json_valid(memory) THEN json_extract(memory, '$.bondedAdapter') IS NULL ELSE 0 END;
         """
 
     /// Version 6 had images among the batches of readings, each alone.

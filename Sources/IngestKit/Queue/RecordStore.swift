@@ -11,10 +11,16 @@ public protocol RecordStore: Sendable {
     func freeze(_ records: [Record]) async throws
     /// What earlier links learned of a device; nil for an unknown one.
     func recall(_ device: DeviceAddress) async throws -> DeviceMemory?
+    /// The devices that had a bond by what is remembered of them.
+    func rememberedBonds() async throws -> Set<DeviceAddress>
+    /// The entries whose one automatic pairing with a passkey was begun, by `AllowedPeripheral.pairingKey`.
+    func spentPairings() async throws -> Set<String>
+    /// Notes that the automatic pairing of an entry with a passkey was begun, or allows it another one.
+    func setPairing(_ key: String, isSpent: Bool) async throws
     /// Remembers what this link learned.
     func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws
     /// The committed packets of values that are not whole yet.
-    func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets]
+    func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets]
     /// The newest record of a kind with this number of the device.
     func record(
         numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
@@ -56,7 +62,7 @@ public struct QueueTransaction: Sendable {
 
 /// Packets of one value whose others have not come yet.
 public struct PendingPackets: Sendable, Equatable {
-    public var device: BluetoothAddress
+    public var device: DeviceAddress
     public var characteristic: BluetoothUUID
     /// In the order of their arrival.
     public var packets: [[UInt8]]
@@ -64,7 +70,7 @@ public struct PendingPackets: Sendable, Equatable {
     public var received: MonotonicInstant?
 
     public init(
-        device: BluetoothAddress, characteristic: BluetoothUUID, packets: [[UInt8]],
+        device: DeviceAddress, characteristic: BluetoothUUID, packets: [[UInt8]],
         received: MonotonicInstant?
     ) {
         self.device = device
@@ -91,11 +97,11 @@ public struct RecordSubmission: Sendable {
     public enum Repetition: Sendable, Equatable {
         /// The payload names the moment of measurement: the id alone decides.
         case identified
-        /// An indication without a date: marked unconfirmed until its confirmation was sent. The
-        /// first one on a link whose bytes equal the device's unconfirmed record of the last 10
-        /// minutes is that record.
+        /// An indication without a date, or with one that says nothing: marked unconfirmed until its
+        /// confirmation was sent. The first one on a link whose bytes equal the device's unconfirmed
+        /// record of the last 10 minutes is that record.
         case undatedIndication(isFirstOnLink: Bool)
-        /// A notification without a date: always new.
+        /// A notification without such a date: always new.
         case undatedNotification
         /// Reported from the device's memory, which is read again after a link that broke: that it is
         /// known already is expected, and told in no event. The id decides.
@@ -113,11 +119,15 @@ public struct RecordSubmission: Sendable {
     /// The destinations that the record is for, by the allow-list as it was read under; nil is all.
     /// Later changes to the list do not send it elsewhere.
     public let destinations: [String]?
+    /// Whether the allow-list does not name the device by its address, so that the record counts in the share of such
+    /// devices (`StrangerShare`).
+    public let isStranger: Bool
 
     public init(
         record: Record, repetition: Repetition, received: MonotonicInstant, decodeError: String?,
-        destinations: [String]? = nil
+        destinations: [String]? = nil, isStranger: Bool = false
     ) {
+        self.isStranger = isStranger
         self.destinations = destinations
         self.record = record
         self.repetition = repetition
@@ -170,8 +180,12 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
     var lastClockRefusal: Int64?
     /// When the last `clock-skew` was told, in seconds since 1970.
     var lastSkewNotice: Int64?
+    /// The dates of its live readings; nil while none had one.
+    var dates: DeviceDates?
     /// What the device has broadcast.
     var broadcast: BroadcastMemory?
+    /// How much of it was committed in its day; nil while nothing was.
+    var allowance: DailyAllowance?
 
     public init(
         layout: AttributeLayout = .unknown, manufacturer: String? = nil, model: String? = nil,

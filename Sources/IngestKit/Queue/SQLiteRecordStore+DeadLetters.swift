@@ -62,7 +62,8 @@ extension SQLiteRecordStore {
     /// - Returns: how many were given up; where all is selected a part, and 0 when there are no more.
     /// - Throws: `DeadLetterRefusal` where a record is named that is not there.
     public func drop(_ selection: DeadLetterSelection) async throws -> Int {
-        try await write { db in
+        defer { noteOrder() }
+        return try await write { db in
             var letters: [Row] = []
             if selection.records.isEmpty {
                 letters = try Self.letters(selection, limit: Self.atOnce, db)

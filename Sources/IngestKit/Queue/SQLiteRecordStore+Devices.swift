@@ -4,6 +4,14 @@ import Synchronization
 
 /// What the queue keeps of devices beside their records.
 extension SQLiteRecordStore {
+    /// Strangers that are remembered, and what that takes, in bytes: the newest are kept. A stranger is a device
+    /// that no entry of the allow-list has named by its address and that has no bond.
+    static let mostStrangers = 1_024
+    static let mostBytesOfStrangers = 2 << 20
+    /// Values of strangers whose packets are kept, at most 32 KiB each, and for how long.
+    static let mostPendingOfStrangers = 64
+    private static let longestPendingOfStrangers = Duration.seconds(86_400)
+
     static func memory(of device: DeviceAddress, _ db: Database) throws -> DeviceMemory? {
         let text = try String.fetchOne(
             db, sql: "SELECT memory FROM device WHERE address = ? AND address_type = ?",
@@ -12,18 +20,83 @@ extension SQLiteRecordStore {
         return text.flatMap { try? JSONDecoder().decode(DeviceMemory.self, from: Data($0.utf8)) }
     }
 
+    public func rememberedBonds() async throws -> Set<DeviceAddress> {
+        try await read { db in
+            // The text is looked at first, so that of many devices few are decoded.
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT address, address_type FROM device WHERE memory LIKE '%\"bondedAdapter\"%'")
+            let devices = rows.compactMap { row -> DeviceAddress? in
+                guard let address = BluetoothAddress(row["address"] as String),
+                    let type = AddressType(rawValue: row["address_type"])
+                else { return nil }
+                return DeviceAddress(address, type)
+            }
+            return try Set(devices.filter { try Self.memory(of: $0, db)?.bondedAdapter != nil })
+        }
+    }
+
+    public func spentPairings() async throws -> Set<String> {
+        try await read { db in try String.fetchSet(db, sql: "SELECT entry FROM spent_pairing") }
+    }
+
+    public func setPairing(_ key: String, isSpent: Bool) async throws {
+        try await write { db in
+            try db.execute(
+                sql: isSpent
+                    ? "INSERT OR IGNORE INTO spent_pairing (entry) VALUES (?)"
+                    : "DELETE FROM spent_pairing WHERE entry = ?",
+                arguments: [key])
+        }
+    }
+
+    static func remember(_ memory: DeviceMemory, of device: DeviceAddress, _ db: Database) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let text = String(decoding: try encoder.encode(memory), as: UTF8.self)
+        let isPinned = try Bool.fetchOne(
+            try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM acquaintance WHERE key = ?)"),
+            arguments: [device.address.description])
+        let isStranger = memory.bondedAdapter == nil && isPinned != true
+        // A memory that has not changed costs no write.
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO device (address, address_type, memory, is_stranger, size, changed)
+                VALUES (:address, :type, :memory, :stranger, :size,
+                    iif(:stranger, (SELECT ifnull(max(changed), 0) + 1 FROM device WHERE is_stranger), 0))
+                ON CONFLICT DO UPDATE SET memory = excluded.memory, is_stranger = excluded.is_stranger,
+                    size = excluded.size, changed = excluded.changed
+                WHERE memory <> excluded.memory
+                """
+        ).execute(arguments: [
+            "address": device.address.description, "type": device.type.rawValue, "memory": text,
+            "stranger": isStranger, "size": text.utf8.count,
+        ])
+        guard isStranger, db.changesCount > 0 else { return }
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM device WHERE is_stranger AND changed <= (
+                    SELECT max(changed) FROM (
+                        SELECT changed,
+                            count(*) OVER (ORDER BY changed DESC ROWS UNBOUNDED PRECEDING) AS devices,
+                            sum(size) OVER (ORDER BY changed DESC ROWS UNBOUNDED PRECEDING) AS bytes
+                        FROM device WHERE is_stranger)
+                    WHERE devices > ? OR bytes > ?)
+                """
+        ).execute(arguments: [mostStrangers, mostBytesOfStrangers])
+    }
+
     // MARK: - Packets of values that are not whole
 
-    public func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {
+    public func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
         let bootID = bootID
         return try await read { db in
             let rows = try Row.fetchAll(
                 db,
                 sql: """
                     SELECT characteristic, payload, boot_id, received_ns FROM pending_packet
-                    WHERE address = ? ORDER BY characteristic, ordinal
+                    WHERE address = ? AND address_type = ? ORDER BY characteristic, ordinal
                     """,
-                arguments: [device.description])
+                arguments: [device.address.description, device.type.rawValue])
             var found: [PendingPackets] = []
             for row in rows {
                 guard let characteristic = BluetoothUUID(row["characteristic"] as String) else { continue }
@@ -44,16 +117,45 @@ extension SQLiteRecordStore {
 
     static func replace(_ pending: PendingPackets, bootID: String, _ db: Database) throws {
         try db.execute(
-            sql: "DELETE FROM pending_packet WHERE address = ? AND characteristic = ?",
-            arguments: [pending.device.description, pending.characteristic.description])
+            sql: "DELETE FROM pending_packet WHERE address = ? AND address_type = ? AND characteristic = ?",
+            arguments: [
+                pending.device.address.description, pending.device.type.rawValue,
+                pending.characteristic.description,
+            ])
         for (ordinal, packet) in pending.packets.enumerated() {
             try db.execute(
-                sql: "INSERT INTO pending_packet VALUES (?, ?, ?, ?, ?, ?)",
+                sql: """
+                    INSERT INTO pending_packet
+                        (address, address_type, characteristic, ordinal, payload, boot_id, received_ns)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """,
                 arguments: [
-                    pending.device.description, pending.characteristic.description, ordinal, Data(packet),
-                    bootID, Int64(clamping: pending.received?.nanoseconds ?? 0),
+                    pending.device.address.description, pending.device.type.rawValue,
+                    pending.characteristic.description, ordinal, Data(packet), bootID,
+                    Int64(clamping: pending.received?.nanoseconds ?? 0),
                 ])
         }
+    }
+
+    /// Keeps the newest packets of strangers, and those of a day.
+    static func dropPacketsOfStrangers(bootID: String, at now: MonotonicInstant, _ db: Database) throws {
+        let oldest = now + (.zero - longestPendingOfStrangers)
+        // What the monotonic time of another boot says of an age is nothing.
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM pending_packet WHERE boot_id = ? AND received_ns < ?
+                    AND NOT EXISTS (SELECT 1 FROM acquaintance WHERE key = pending_packet.address)
+                """
+        ).execute(arguments: [bootID, Int64(clamping: oldest.nanoseconds)])
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM pending_packet WHERE (address, address_type, characteristic) IN (
+                    SELECT address, address_type, characteristic FROM pending_packet AS packet
+                    WHERE NOT EXISTS (SELECT 1 FROM acquaintance WHERE key = packet.address)
+                    GROUP BY address, address_type, characteristic
+                    ORDER BY max(boot_id = ?) DESC, max(received_ns) DESC LIMIT -1 OFFSET ?)
+                """
+        ).execute(arguments: [bootID, mostPendingOfStrangers])
     }
 
     // MARK: - Since when devices and users are known
@@ -70,7 +172,14 @@ extension SQLiteRecordStore {
             for key in known where users[key] == nil {
                 try db.execute(sql: "DELETE FROM acquaintance WHERE key = ?", arguments: [key])
             }
+            // Those that an entry names now are strangers no longer.
+            try db.execute(
+                sql: """
+                    UPDATE device SET is_stranger = 0, changed = 0
+                    WHERE is_stranger AND address IN (SELECT key FROM acquaintance)
+                    """)
         }
+        try await adopt(entries.compactMap(\.address))
     }
 
     public func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
@@ -95,7 +204,7 @@ extension SQLiteRecordStore {
     ) throws -> [Acquaintance] {
         try entries.map { entry in
             var acquaintance = Acquaintance(
-                device: try since(entry.acquaintanceKey, "", now: now, db), subjects: [:])
+                device: try since(entry.deviceKey, "", now: now, db), subjects: [:])
             for (slot, subject) in entry.assignments {
                 // Under a list that is no longer in force nobody comes to know a person.
                 if let listed, listed[entry.key(ofSlot: slot)] != subject { continue }
@@ -128,9 +237,12 @@ extension SQLiteRecordStore {
 }
 
 extension AllowedPeripheral {
-    fileprivate var acquaintanceKey: String { address?.description ?? "#\(model.id)" }
+    /// Names the entry in the table of spent pairings: its address, or # and its model's number.
+    var pairingKey: String { deviceKey }
+
+    fileprivate var deviceKey: String { address?.description ?? "#\(model.id)" }
 
     fileprivate func key(ofSlot slot: Int?) -> String {
-        "\(acquaintanceKey)|\(slot.map(String.init) ?? "")"
+        "\(deviceKey)|\(slot.map(String.init) ?? "")"
     }
 }

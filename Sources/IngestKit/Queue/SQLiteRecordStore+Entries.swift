@@ -33,7 +33,8 @@ extension SQLiteRecordStore {
     }
 
     /// Commits entries and releases them for delivery, synced to disk, all or none. Those that are there already, or
-    /// were, change nothing. What somebody wrote is told by an event each; it is fresh, and an import is backlog.
+    /// were, change nothing. What somebody wrote is told by an event each; it is fresh. An import is backlog, and those of a
+    /// commit are told by one event, which the commit writes itself: its count is what came into the queue.
     /// - Parameters:
     ///   - image: of the last one, which has its place behind it. That the entry is there already is no obstacle.
     ///   - room: where there is none for the image, it goes nowhere, which is told.
@@ -47,6 +48,8 @@ extension SQLiteRecordStore {
         let routings = Array(routings.values)
         let outcome = try await write { db in
             var outcome = EntryOutcome(news: try records.map { try Self.enter($0, arrival, db) })
+            let imported = zip(records, outcome.news).count { $0.origin != .manual && $1 }
+            if imported > 0 { try Self.append(.imported(count: imported), db) }
             if let image, let entry = records.last {
                 let isNew = outcome.news.last ?? false
                 outcome.image = try Self.add(image, of: entry, isNew: isNew, room, arrival, routings, db)
@@ -62,12 +65,6 @@ extension SQLiteRecordStore {
     /// - Returns: whether each was new, in their order.
     public func enter(_ records: [EnteredRecord]) async throws -> [Bool] {
         try await enter(records, image: nil).news
-    }
-
-    /// Tells of an import that has ended.
-    public func tellImported(count: Int) async throws {
-        try await write { db in try Self.append(.imported(count: count), db) }
-        outboxWakeUp.raise()
     }
 
     private static func enter(_ record: EnteredRecord, _ arrival: Arrival, _ db: Database) throws -> Bool {

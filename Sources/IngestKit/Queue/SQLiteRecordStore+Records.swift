@@ -14,18 +14,26 @@ extension SQLiteRecordStore: RecordStore {
 
     public func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
         let wall = clock.wallNanoseconds
+        let now = clock.now
         let bootID = bootID
         if !transaction.submissions.isEmpty { try checkRoom() }
+        let strangers = Set(transaction.submissions.filter(\.isStranger).map(\.record.device.address))
+        try checkShare(of: strangers)
         // Also when there was no room for it.
         defer { growth.raise() }
         let outcomes = try await write { db in
             var events: [Event] = []
+            let before = try self.strangerSums(of: strangers, db)
             let outcomes = try transaction.submissions.map { submission in
                 try Self.commit(submission, wallNanoseconds: wall, bootID: bootID, &events, db)
             }
+            try self.checkSums(of: strangers, before: before, db)
             try self.tell(events, db)
             if let (device, memory) = transaction.memory { try Self.remember(memory, of: device, db) }
-            if let pending = transaction.pending { try Self.replace(pending, bootID: bootID, db) }
+            if let pending = transaction.pending {
+                try Self.replace(pending, bootID: bootID, db)
+                try Self.dropPacketsOfStrangers(bootID: bootID, at: now, db)
+            }
             return outcomes
         }
         outboxWakeUp.raise()
@@ -132,21 +140,6 @@ extension SQLiteRecordStore: RecordStore {
         return .committed(submission.record.id)
     }
 
-    private static func remember(
-        _ memory: DeviceMemory, of device: DeviceAddress, _ db: Database
-    ) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        let text = String(decoding: try encoder.encode(memory), as: UTF8.self)
-        // A memory that has not changed costs no write.
-        try db.execute(
-            sql: """
-                INSERT INTO device (address, address_type, memory) VALUES (?, ?, ?)
-                ON CONFLICT DO UPDATE SET memory = excluded.memory WHERE memory <> excluded.memory
-                """,
-            arguments: [device.address.description, device.type.rawValue, text])
-    }
-
     /// The record that this submission repeats, if it repeats one.
     private static func repeated(
         _ submission: RecordSubmission, bootID: String, _ db: Database
@@ -205,8 +198,8 @@ extension SQLiteRecordStore: RecordStore {
             sql: """
                 INSERT INTO record (id, kind, peripheral_id, address, alias, characteristic, payload,
                     body, destinations, committed_ns, checksum, device_sequence, undated_payload,
-                    boot_id, received_ns, undated, is_singular)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    boot_id, received_ns, undated, is_singular, stranger)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             record.id.text, record.kind.rawValue, route.peripheralID,
@@ -217,9 +210,13 @@ extension SQLiteRecordStore: RecordStore {
                 undated: undated, route: route),
             record.sequence, submission.repetition.isStoredUndated ? payload : nil,
             bootID, Int64(clamping: submission.received.nanoseconds), undated,
-            submission.repetition.isSingular,
+            submission.repetition.isSingular, submission.isStranger,
         ])
         if case .undatedIndication = submission.repetition {
+            // What is older can repeat nothing any more. Addresses can be invented, so none of it stays.
+            let oldest = submission.received + (.zero - repetitionWindow * 2)
+            try db.cachedStatement(sql: "DELETE FROM unconfirmed WHERE boot_id <> ? OR received_ns < ?")
+                .execute(arguments: [bootID, Int64(clamping: oldest.nanoseconds)])
             try db.cachedStatement(
                 sql: """
                     INSERT OR REPLACE INTO unconfirmed

@@ -91,9 +91,11 @@ extension SQLiteRecordStore {
     static func retire(_ sequence: Int64, _ db: Database) throws {
         try db.execute(
             sql: """
-                INSERT OR IGNORE INTO retired (id, address, characteristic, undated_payload)
+                INSERT OR IGNORE INTO retired
+                    (id, address, characteristic, undated_payload, stranger, stranger_seq)
                 SELECT id, iif(undated_payload IS NULL, NULL, address),
-                    iif(undated_payload IS NULL, NULL, characteristic), undated_payload
+                    iif(undated_payload IS NULL, NULL, characteristic), undated_payload,
+                    iif(stranger = 1, address, NULL), iif(stranger = 1, seq, NULL)
                 FROM record WHERE seq = ? AND NOT is_singular
                 """,
             arguments: [sequence])

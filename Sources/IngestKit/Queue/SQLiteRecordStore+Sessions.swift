@@ -86,6 +86,7 @@ extension SQLiteRecordStore {
     /// - Returns: how many records were given up.
     public func signOut(of destination: String) async throws -> Int {
         defer {
+            noteOrder()
             outboxWakeUp.raise()
             wakeUp(for: destination).raise()
         }

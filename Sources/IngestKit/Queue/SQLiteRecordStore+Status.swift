@@ -16,7 +16,9 @@ extension SQLiteRecordStore {
         let routings = routings
         return try await read { db in
             QueueStatus(
-                usedBytes: try Self.usedBytes(db), undated: try Self.undatedCount(db),
+                usedBytes: try Self.usedBytes(db),
+                strangerBytes: UInt64(clamping: try Self.strangerBytes(of: "", db)),
+                undated: try Self.undatedCount(db),
                 memories: try Self.memories(of: devices, db),
                 newestCommits: try Self.newestCommits(of: Set(devices.map(\.address)), db),
                 destinations: try Self.destinationCounts(routings, db))
@@ -133,6 +135,8 @@ extension SQLiteRecordStore {
 public struct QueueStatus: Sendable {
     /// What it takes on the disk, without pages that are free for the next records, in bytes.
     public let usedBytes: UInt64
+    /// What unpinned devices hold of that at most, in bytes.
+    public let strangerBytes: UInt64
     /// Records that wait for the clock.
     public let undated: Int
     /// Of those devices that were asked for.

@@ -142,11 +142,10 @@ extension SQLiteRecordStore {
         try db.execute(
             sql: "UPDATE record SET released = ? WHERE seq = ?",
             arguments: [Release.setAside.rawValue, row["seq"] as Int64])
-        let id = RecordID(text: row["id"])
         try append(
             .storeError(
-                recordID: id,
-                error: "what decides the time of record \(id) cannot be read; it is kept and delivered "
+                recordID: RecordID(text: row["id"]),
+                error: "what decides the time of a record cannot be read; it is kept and delivered "
                     + "to nobody, and tried again at the next start"), db)
     }
 

@@ -44,6 +44,9 @@ public final class SQLiteRecordStore: Sendable {
     /// Why no records are taken; nil while they are.
     private let refusal = Mutex<StoreError?>(nil)
 
+    /// What unpinned devices may hold, and which were refused.
+    let strangers = Mutex(StrangerLimits())
+
     /// Opens the queue, or makes a new one, and takes it over from an earlier run: records whose
     /// device block that run did not complete are frozen as they are, once their time is decided.
     ///
@@ -113,6 +116,7 @@ public final class SQLiteRecordStore: Sendable {
                     order: old.order, takesImages: new.takesImages)
             }
         }
+        noteOrder()
         announceRecords()
     }
 

@@ -8,6 +8,9 @@ public struct StoreError: Error, Sendable, Equatable {
         case full
         /// No records are taken, because there is or will soon be no room for them.
         case noRoom(QueueKeeper.Level)
+        /// What devices may hold that the allow-list does not name by address (`StrangerShare`) is taken. No fault of
+        /// the disk, so `StoreWatch` does not tell of it: `ingestd status` does.
+        case strangersFull
         /// The file or its directory cannot be written (SQLITE_READONLY, SQLITE_PERM).
         case readOnly
         /// Not what was written to it: SQLITE_CORRUPT, SQLITE_NOTADB, or a row whose checksum is
@@ -83,9 +86,10 @@ public struct StoreError: Error, Sendable, Equatable {
 
 extension EventLog {
     /// Tells of an error of the queue, unless that is told elsewhere: by `StoreWatch`, or by `queue-full`, which says
-    /// that there is no room.
+    /// that there is no room. That the strangers' share is full is the status' matter.
     func emit(storeError error: any Error) {
         if case .noRoom? = (error as? StoreError)?.kind { return }
+        if (error as? StoreError)?.kind == .strangersFull { return }
         if (error as? StoreError)?.isWatched == true || error is CancellationError { return }
         emit(.storeError(error: "\(error)"))
     }
@@ -99,6 +103,8 @@ extension StoreError: CustomStringConvertible {
             "\(path): no room on the disk; free some, delivery and reading go on by themselves"
         case .noRoom:
             "\(path): there is no room for more readings"
+        case .strangersFull:
+            "\(path): devices without an address in the allow-list have no more room in it (a tenth of queue.max_size for all of them, an eighth of that for one); name the device by its address, or see why a destination does not take its readings"
         case .readOnly:
             "\(path): cannot be written; it and its directory must belong to the user of the service, on a file system that is not read-only"
         case .corrupt:

@@ -96,6 +96,12 @@ public struct DeviceAddress: Hashable, Sendable {
         self.type = type
     }
 
+    /// The same 48 bits as an address of the other type. The two are different devices to the radio, and one
+    /// identity to the allow-list.
+    var otherType: DeviceAddress {
+        DeviceAddress(address, type == .public ? .random : .public)
+    }
+
     /// Whether the address is resolvable or non-resolvable private, so that it says nothing of
     /// the device's identity (Vol 6 Part B 1.3.2: the two top bits are 01 or 00).
     public var isPrivate: Bool {

@@ -140,5 +140,26 @@ public struct AttributeLayout: Sendable, Equatable, Codable {
         self.databaseHash = databaseHash
     }
 
+    /// A stored layout that holds more than a device is looked at for is `unknown`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        services = try container.decode([String: Service?].self, forKey: .services)
+        databaseHash = try container.decodeIfPresent(String.self, forKey: .databaseHash)
+        if services.count > Self.mostServices || characteristicCount > Self.mostCharacteristics {
+            self = .unknown
+        }
+    }
+
     public static let unknown = AttributeLayout()
+
+    /// How many characteristics of one device are looked at and remembered, in all its services together. Health
+    /// devices have 10 to 40.
+    public static let mostCharacteristics = 256
+    /// Profiles ask for 7 services at most.
+    private static let mostServices = 32
+
+    /// Characteristics in all services together.
+    public var characteristicCount: Int {
+        services.values.reduce(0) { $0 + ($1?.characteristics.count ?? 0) }
+    }
 }

@@ -100,13 +100,21 @@ public struct Measurement: Sendable, Equatable {
     }
 }
 
-/// Why a field that is there holds no number (IEEE 11073-20601 special values).
+/// Why a field that is there holds no number: a special value of IEEE 11073-20601, or a number that the device itself
+/// disowns.
 public enum AbsentReason: String, Sendable, Hashable, CaseIterable {
     case notANumber = "not-a-number"
     case notAtThisResolution = "not-at-this-resolution"
     case positiveInfinity = "positive-infinity"
     case negativeInfinity = "negative-infinity"
     case reserved
+    /// The result is higher, or lower, than the device can measure; the number beside it is no measurement.
+    case aboveDeviceRange = "above-device-range"
+    case belowDeviceRange = "below-device-range"
+    /// The device says that the measurement went wrong.
+    case markedUnusable = "marked-unusable"
+    /// Nothing was measured: the sensor touches nobody, or sends a number that no living body has.
+    case notMeasured = "not-measured"
 }
 
 /// A wall time on a device: no zone. Bluetooth Date Time (GATT Specification Supplement 3.70).

@@ -1,5 +1,8 @@
 /// The name of a record: UUID version 5 of what was measured (docs/records.md).
 public struct RecordID: Sendable, Hashable {
+    /// Of the text of an id, in bytes.
+    static let length = 36
+
     /// Lower case with dashes.
     public let text: String
 }

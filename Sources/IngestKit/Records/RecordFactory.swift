@@ -47,16 +47,19 @@ public struct RecordFactory: Sendable {
         public var base: DeviceTime?
         /// Since when device and users are known. Nil: always.
         public var acquaintance: Acquaintance?
+        /// Whether the payload's date, if it has one, names the reading. Its time follows from the date all the same.
+        public var dateNames: Bool
 
         public init(
             way: Way = .live, clock: ClockObservation? = nil, shownClock: ShownClock? = nil,
-            base: DeviceTime? = nil, acquaintance: Acquaintance? = nil
+            base: DeviceTime? = nil, acquaintance: Acquaintance? = nil, dateNames: Bool = true
         ) {
             self.way = way
             self.clock = clock
             self.shownClock = shownClock
             self.base = base
             self.acquaintance = acquaintance
+            self.dateNames = dateNames
         }
     }
 
@@ -106,7 +109,7 @@ public struct RecordFactory: Sendable {
         let distinction: RecordIdentity.Distinction =
             if let base = circumstances.base, reading != nil {
                 .base(base)
-            } else if reading?.hasDate == true {
+            } else if reading?.hasDate == true, circumstances.dateNames {
                 .dateInPayload
             } else {
                 .reception(bootID: bootID, reception.instant)

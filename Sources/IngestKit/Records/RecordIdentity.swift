@@ -2,7 +2,7 @@
 enum RecordIdentity {
     /// What tells two equal payloads of one device apart.
     enum Distinction: Equatable {
-        /// Nothing is needed: the payload holds a full date.
+        /// Nothing is needed: the payload holds a full date that says when it was.
         case dateInPayload
         /// The moment of reception.
         case reception(bootID: String, MonotonicInstant)

@@ -57,9 +57,11 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
         public var isBonded: Bool?
         /// Reads in a row that failed; nil where it was not heard.
         public var failures: Int?
+        /// Stands for the address where everybody may read: in the metrics, and in the service manager's line.
+        public var tag: String?
 
         enum CodingKeys: String, CodingKey {
-            case id, alias, address, state, signal, battery, failures
+            case id, alias, address, state, signal, battery, failures, tag
             case isPinned = "pinned"
             case lastSeen = "last_seen_s"
             case lastReading = "last_reading_s"
@@ -119,6 +121,32 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
         }
     }
 
+    /// What unpinned devices hold of the queue: devices that the allow-list does not name by address.
+    public struct Strangers: Codable, Sendable, Equatable {
+        /// At most, in bytes; nil where the queue cannot be asked.
+        public var bytes: UInt64?
+        /// What they may hold, in bytes.
+        public var maximumBytes: UInt64
+        /// Whether none of them is read, for want of room.
+        public var isFull: Bool
+        /// How many hold as much as one may, so that they are not read.
+        public var fullDevices: Int
+
+        enum CodingKeys: String, CodingKey {
+            case bytes
+            case maximumBytes = "max_bytes"
+            case isFull = "full"
+            case fullDevices = "full_devices"
+        }
+
+        public init(bytes: UInt64?, share: StrangerShare, full: FullStrangers) {
+            self.bytes = bytes
+            maximumBytes = UInt64(clamping: share.all)
+            isFull = full.isAll
+            fullDevices = full.devices.count
+        }
+    }
+
     public struct Queue: Codable, Sendable, Equatable {
         /// Of its file that are in use, in bytes; nil where it cannot be asked.
         public var bytes: UInt64?
@@ -128,14 +156,20 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
         public var level: String
         /// Free on its disk, in bytes.
         public var diskFreeBytes: UInt64?
+        /// Of that, what unpinned devices hold.
+        public var strangers: Strangers?
 
         enum CodingKeys: String, CodingKey {
-            case bytes, level
+            case bytes, level, strangers
             case maximumBytes = "max_bytes"
             case diskFreeBytes = "disk_free_bytes"
         }
 
-        public init(bytes: UInt64?, maximumBytes: UInt64, level: String, diskFreeBytes: UInt64? = nil) {
+        public init(
+            bytes: UInt64?, maximumBytes: UInt64, level: String, diskFreeBytes: UInt64? = nil,
+            strangers: Strangers? = nil
+        ) {
+            self.strangers = strangers
             self.bytes = bytes
             self.maximumBytes = maximumBytes
             self.level = level
@@ -159,6 +193,8 @@ public struct GatewayStatus: Codable, Sendable, Equatable {
     public var peripherals: [Peripheral]
     public var destinations: [Destination]
     public var queue: Queue
+    /// What needs somebody and is in none of the parts above.
+    private var troubles: [String] = []
 
     enum CodingKeys: String, CodingKey {
         case problems, version, gateway, undated, adapters, peripherals, destinations, queue
@@ -185,11 +221,13 @@ extension GatewayStatus {
         self.queue = queue
         isHealthy = true
         problems = []
-        problems = findProblems() + troubles
+        self.troubles = troubles
+        problems = findProblems(isPublic: false)
         isHealthy = problems.isEmpty
     }
 
-    private func findProblems() -> [String] {
+    /// - Parameter isPublic: whether everybody on the box may read them, so that no address is in them.
+    private func findProblems(isPublic: Bool) -> [String] {
         var found: [String] = []
         if !peripherals.isEmpty, !adapters.contains(where: \.isListening) {
             let reasons = adapters.compactMap { adapter in adapter.reason.map { "\(adapter.name) \($0)" } }
@@ -203,15 +241,18 @@ extension GatewayStatus {
         case "disk-full": found.append("the disk is full: nothing is read")
         default: break
         }
+        if let problem = queue.strangers?.problem { found.append(problem) }
         if !isClockRight, undated > 0 {
             found.append("the system clock is not known to be right, and \(undated) readings wait for it")
         }
         for peripheral in peripherals {
+            let label = isPublic ? peripheral.publicLabel : peripheral.label
             if peripheral.state == .bondMissing {
-                found.append("\(peripheral.label) must be paired: ingestd pair \(peripheral.address ?? "")")
+                let order = isPublic ? "ingestd status" : "ingestd pair \(peripheral.address ?? "")"
+                found.append("\(label) must be paired: \(order)")
             } else if let failures = peripheral.failures, failures >= Peripheral.tooManyFailures {
                 found.append(
-                    "\(peripheral.label) could not be read \(failures) times in a row: "
+                    "\(label) could not be read \(failures) times in a row: "
                         + "journalctl INGEST_EVENT=read-failed")
             }
         }
@@ -225,12 +266,13 @@ extension GatewayStatus {
             default: break
             }
         }
-        return found
+        return found + troubles
     }
 
-    /// One line for the service manager.
+    /// One line for the service manager, which shows it to everybody on the box: without addresses.
     public var line: String {
         var parts: [String] = []
+        let problems = findProblems(isPublic: true)
         if !problems.isEmpty { parts.append("needs somebody: \(problems.joined(separator: "; "))") }
         if peripherals.isEmpty {
             parts.append(
@@ -252,9 +294,29 @@ extension GatewayStatus {
     }
 }
 
+extension GatewayStatus.Strangers {
+    /// Who is not read for want of room, and what to do.
+    fileprivate var problem: String? {
+        let way =
+            "name your own by address, and see which destination has not taken their readings"
+        if isFull {
+            return
+                "devices without an address in the allow-list fill their tenth of the queue and are not read: \(way)"
+        }
+        guard fullDevices > 0 else { return nil }
+        return fullDevices == 1
+            ? "a device without an address in the allow-list fills its share of the queue and is not read: \(way)"
+            : "\(fullDevices) devices without an address in the allow-list fill their shares of the queue and are not "
+                + "read: \(way)"
+    }
+}
+
 extension GatewayStatus.Peripheral {
     /// How people call it.
     var label: String { alias ?? address ?? "model \(id)" }
+
+    /// The same where everybody may read: without the address, which tells a device in the street from all others.
+    var publicLabel: String { alias ?? tag ?? "model \(id)" }
 }
 
 /// A length of time for people, in its largest unit.

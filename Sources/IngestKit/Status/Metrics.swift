@@ -64,13 +64,20 @@ public struct Metrics: Sendable {
     }
 
     /// What tells a device from all others: an entry for a model stands for several, which its alias does not tell
-    /// apart.
+    /// apart. Everybody may read it: it is the address's tag, and not the address.
     private static func labels(
         of peripheral: GatewayStatus.Peripheral
     ) -> [(name: String, value: String)] {
-        let labels = [("id", String(peripheral.id)), ("peripheral", peripheral.label)]
-        guard !peripheral.isPinned, let address = peripheral.address else { return labels }
-        return labels + [("address", address)]
+        let labels = [("id", String(peripheral.id)), ("peripheral", peripheral.publicLabel)]
+        guard !peripheral.isPinned, let tag = peripheral.tag else { return labels }
+        return labels + [("tag", tag)]
+    }
+
+    /// Up to whole 64 KiB. Everybody on the box may read the metrics, and a count to the byte tells how many digits a
+    /// reading has.
+    private static func rounded(_ bytes: UInt64) -> UInt64 {
+        let unit: UInt64 = 64 << 10
+        return (bytes + unit - 1) / unit * unit
     }
 
     private mutating func add(_ destinations: [GatewayStatus.Destination]) {
@@ -101,6 +108,26 @@ public struct Metrics: Sendable {
         family(
             "ingestd_queue_takes_readings", .gauge, "1 while there is room for readings.",
             [Self.one(queue.level == "normal" || queue.level == "high" ? 1 : 0)])
+        if let strangers = queue.strangers {
+            if let bytes = strangers.bytes {
+                family(
+                    "ingestd_queue_strangers_bytes", .gauge,
+                    "What devices hold of it that the allow-list does not name by address, up to whole 64 KiB.",
+                    [Self.one(Self.rounded(bytes))]
+                )
+            }
+            family(
+                "ingestd_queue_strangers_max_bytes", .gauge, "What they may hold.",
+                [Self.one(strangers.maximumBytes)])
+            family(
+                "ingestd_queue_strangers_full", .gauge,
+                "How many of them are not read because they hold as much as one may.",
+                [Self.one(strangers.fullDevices)])
+            family(
+                "ingestd_queue_takes_strangers", .gauge,
+                "1 while there is room for readings of such devices.",
+                [Self.one(strangers.isFull ? 0 : 1)])
+        }
         if let free = queue.diskFreeBytes {
             family("ingestd_disk_free_bytes", .gauge, "Free on the queue's disk.", [Self.one(free)])
         }

@@ -1,4 +1,5 @@
-/// `ingestd status` for people: at most 80 columns, but for words that are longer.
+/// `ingestd status` for people: at most 80 columns, but for words that are longer. Nothing in it but its own colours moves
+/// a terminal.
 public struct StatusTable: Sendable {
     private let status: GatewayStatus
     private let usesColours: Bool
@@ -11,15 +12,17 @@ public struct StatusTable: Sendable {
 
     public var lines: [String] {
         var lines = [
-            "ingestd \(status.version) on \(status.gateway), up \(Age(seconds: status.uptime)): "
+            "ingestd \(TerminalText.line(status.version)) on \(TerminalText.line(status.gateway)), up \(Age(seconds: status.uptime)): "
                 + (status.isHealthy ? colour("healthy", .green) : colour("not healthy", .red))
         ]
-        lines += status.problems.flatMap { TerminalText.wrapped("  ! \($0)", indentation: 4) }
+        lines += status.problems.flatMap {
+            TerminalText.wrapped("  ! \(TerminalText.line($0))", indentation: 4)
+        }
         lines.append("clock     \(clock)")
-        lines.append("adapters  \(adapters)")
-        lines.append("queue     \(queue)")
+        lines.append("adapters  \(TerminalText.line(adapters))")
+        lines.append("queue     \(TerminalText.line(queue))")
         lines.append("")
-        lines += peripherals
+        lines += peripherals + tags
         lines.append("")
         lines += destinations
         return lines
@@ -65,6 +68,16 @@ public struct StatusTable: Sendable {
             ["PERIPHERAL", "STATE", "SEEN", "SIGNAL", "READING", "BATTERY", "BOND"], rows, first: 21)
     }
 
+    /// Which device a tag stands for in the metrics, where one does.
+    private var tags: [String] {
+        status.peripherals.compactMap { peripheral in
+            guard peripheral.alias == nil || !peripheral.isPinned, let tag = peripheral.tag,
+                let address = peripheral.address
+            else { return nil }
+            return "\(tag) in the metrics is \(address)"
+        }
+    }
+
     private var destinations: [String] {
         guard !status.destinations.isEmpty else { return ["No destinations: readings are kept."] }
         let rows = status.destinations.map { destination -> [String] in
@@ -78,7 +91,8 @@ public struct StatusTable: Sendable {
             ["DESTINATION", "STATE", "WAITING", "OLDEST", "SUBMIT", "NEXT TRY", "FAILED"], rows, first: 19)
         for destination in status.destinations {
             if let error = destination.lastError {
-                lines += TerminalText.wrapped("\(destination.name): \(error)", indentation: 2)
+                lines += TerminalText.wrapped(
+                    TerminalText.line("\(destination.name): \(error)"), indentation: 2)
             }
         }
         return lines
@@ -90,6 +104,7 @@ public struct StatusTable: Sendable {
 
     /// - Parameter first: the most columns of the first column; what is longer is cut.
     private static func table(_ heads: [String], _ rows: [[String]], first: Int) -> [String] {
+        let rows = rows.map { $0.map { TerminalText.line($0) } }
         let all = [heads] + rows.map { [TerminalText.cut($0[0], to: first)] + $0.dropFirst() }
         let widths = heads.indices.map { column in
             all.map { TerminalText.width(of: $0[column]) }.max() ?? 0

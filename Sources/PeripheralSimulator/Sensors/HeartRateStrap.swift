@@ -11,16 +11,21 @@ public struct HeartRateStrap: SimulatedSensor {
         public var intervals: [UInt16]
         /// In kilojoules, since it was put on.
         public var energy: UInt16?
+        /// Whether it touches the skin.
+        public var hasContact: Bool
 
-        public init(_ rate: UInt16, intervals: [UInt16] = [], energy: UInt16? = nil) {
+        public init(
+            _ rate: UInt16, intervals: [UInt16] = [], energy: UInt16? = nil, hasContact: Bool = true
+        ) {
+            self.hasContact = hasContact
             self.rate = rate
             self.intervals = intervals
             self.energy = energy
         }
 
-        /// Heart Rate Measurement (2A37), with contact detected.
+        /// Heart Rate Measurement (2A37) of a sensor that detects contact.
         public var payload: [UInt8] {
-            var flags: UInt8 = 0x06
+            var flags: UInt8 = hasContact ? 0x06 : 0x04
             var bytes: [UInt8] = []
             if rate > 0xFF {
                 flags |= 0x01

@@ -23,10 +23,10 @@ struct Check: ParsableCommand {
             path: path, readableProfiles: Profiles.names,
             host: .current(environment: ProcessInfo.processInfo.environment))
         if json {
-            print(check.json)
+            try StandardOutput.write(check.json + "\n")
         } else {
             for diagnostic in check.diagnostics { StandardError.print(diagnostic.description) }
-            if let summary = check.summary { print(summary) }
+            if let summary = check.summary { try StandardOutput.write(summary + "\n") }
         }
         // EX_CONFIG of sysexits.h.
         if check.configuration == nil { throw ExitCode(78) }

@@ -52,17 +52,6 @@ enum EntryInlet: Sendable {
         }
     }
 
-    func endImport(added: Int) async throws {
-        do {
-            switch self {
-            case .service(let client): try await client.endImport(added: added)
-            case .queue(let queue): try await queue.desk.store.tellImported(count: added)
-            }
-        } catch {
-            throw failure(error)
-        }
-    }
-
     func close() async {
         switch self {
         case .service(let client): await client.close()

@@ -13,11 +13,12 @@ final class ExportFile {
     private(set) var unpacked: Int64 = 0
 
     init(_ path: String) throws(CommandFailure) {
-        self.path = path
+        // As messages name it.
+        self.path = TerminalText.line(path)
         do throws(ZipError) {
             stream = try ZipStream(path: path, accepts: Self.isExport)
         } catch {
-            throw Self.failure(error, path)
+            throw Self.failure(error, TerminalText.line(path))
         }
     }
 
@@ -71,6 +72,18 @@ final class ExportFile {
         case .notAllowed: CommandFailure(.noInput, "\(path): it may not be read")
         case .unreadable(let number): CommandFailure(.noInput, "\(path): it cannot be read (errno \(number))")
         case .noArchive, .noMember: notApple(path)
+        case .tooManyMembers:
+            CommandFailure(
+                .badData,
+                "\(path): the zip has more files in it than an export: unpack it, and import its export.xml")
+        case .tooLarge:
+            CommandFailure(
+                .badData, "\(path): its document has more than 64 GiB, which no export of Apple Health has")
+        case .unknownMethod:
+            CommandFailure(
+                .badData,
+                "\(path): the zip is encrypted, or packed as no phone packs it: unpack it, and import its export.xml"
+            )
         case .damaged:
             CommandFailure(
                 .badData,
@@ -88,7 +101,8 @@ final class ExportFile {
             CommandFailure(.badData, "\(path): its document breaks off at line \(line + lines): \(again)")
         case .noMemory:
             CommandFailure(.tryAgain, "\(path): there is no memory left to read it with")
-        case .documentType, .tooDeep, .tagTooLong, .tooManyNames:
+        case .documentType, .tooDeep, .tagTooLong, .nameTooLong, .tooManyAttributes, .tooManyNames,
+            .tooMuchMemory:
             CommandFailure(
                 .badData, "\(path): its document \(words(error)), which no export of Apple Health does")
         }
@@ -98,7 +112,10 @@ final class ExportFile {
         switch error {
         case .tooDeep: "nests elements too deeply"
         case .tagTooLong: "has a tag of more than a megabyte"
+        case .nameTooLong: "has a name of more than 256 bytes"
+        case .tooManyAttributes: "has a tag with more than 64 attributes"
         case .tooManyNames: "has too many different names"
+        case .tooMuchMemory: "takes more than 8 MiB of memory to read"
         default: "declares a second document type"
         }
     }

@@ -24,8 +24,7 @@ struct FailedFilter: ParsableArguments {
     func selection(_ records: [String]) throws(CommandFailure) -> DeadLetterSelection {
         let records = records.map { $0.lowercased() }
         if let wrong = records.first(where: { !DeadLetterSelection.isRecord($0) }) {
-            throw CommandFailure(
-                .usage, "\(wrong): expected the id of a record, or at least its first four characters")
+            throw CommandFailure.notARecord(wrong)
         }
         // So many go over the control socket at once.
         guard records.count <= 1000 else {
@@ -45,7 +44,7 @@ extension FailedFilter {
 
 /// What `retry` and `drop` take.
 struct FailedTarget: ParsableArguments {
-    @Argument(help: "Ids of records, or their first characters.")
+    @Argument(help: "Ids of records, their first characters, or tags.")
     var records: [String] = []
 
     @Flag(help: "Everything that is set aside, as far as the other options do not narrow it.")
@@ -99,7 +98,7 @@ struct FailedList: ParsableCommand {
             try filter.check(reader)
             try reader.forEachDeadLetter(selection) { letter in
                 if json {
-                    try StandardOutput.write(screen.json(letter, isWhole: false) + "\n")
+                    try StandardOutput.write(screen.json(letter) + "\n")
                 } else {
                     rows.append(screen.row(letter))
                 }
@@ -115,9 +114,12 @@ struct FailedList: ParsableCommand {
 struct FailedShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show records that are set aside, with what the server said.",
-        discussion: "Prints measured values.")
+        discussion: """
+            And where each stands at the other destinations. Prints measured values. Records that are not set aside \
+            are shown by ingestd records --id.
+            """)
 
-    @Argument(help: "Ids of records, or their first characters.")
+    @Argument(help: "Ids of records, their first characters, or tags, which events have as INGEST_RECORD_ID.")
     var records: [String]
 
     @OptionGroup var filter: FailedFilter
@@ -131,16 +133,26 @@ struct FailedShow: ParsableCommand {
         let selection = try filter.selection(records)
         let access = try QueueAccess(service)
         let screen = FailedScreen(zone: try access.configuration.zone())
+        let routings = access.configuration.routings
         var isFirst = true
         try access.read { reader in
+            let key = try access.tagKey()
+            let others = RecordScreen(key: key)
             try filter.check(reader)
-            try reader.forEachDeadLetter(selection) { letter in
+            // Each is looked up again in the queue, which cannot be done while it is gone through.
+            var letters: [DeadLetter] = []
+            try reader.forEachDeadLetter(try reader.resolve(selection, by: key)) { letters.append($0) }
+            for letter in letters {
+                let standings = try reader.standings(of: letter.id, routings: routings)
                 if json {
-                    try StandardOutput.write(screen.json(letter, isWhole: true) + "\n")
+                    let text = screen.json(letter, isWhole: true) {
+                        others.add(letter.id.text, standings, to: &$0)
+                    }
+                    try StandardOutput.write(text + "\n")
                 } else {
                     let gap = isFirst ? "" : "\n"
-                    let lines = screen.details(letter).joined(separator: "\n")
-                    try StandardOutput.write(gap + lines + "\n")
+                    let lines = screen.details(letter, further: others.fields(of: letter.id.text, standings))
+                    try StandardOutput.write(gap + lines.joined(separator: "\n") + "\n")
                 }
                 isFirst = false
             }
@@ -158,13 +170,17 @@ struct FailedRetry: AsynchronousCommand {
             without one under its lock.
             """)
 
-    @Option(help: "Whose the records are, of those that were set aside as unassigned.")
+    @Option(
+        help: ArgumentHelp(
+            "Whose the records are, of those that were set aside as unassigned; - reads it from standard input.",
+            valueName: "subject"))
     var subject: String?
 
     @OptionGroup var target: FailedTarget
 
     func serve() async throws {
-        let selection = try selection()
+        let subject = subject.map(StandardInput.argument)
+        let selection = try selection(for: subject)
         let access = try QueueAccess(target.service)
         var released = 0
         var left: [String: Int] = [:]
@@ -185,7 +201,7 @@ struct FailedRetry: AsynchronousCommand {
         try StandardOutput.write(report(released, left))
     }
 
-    private func selection() throws(CommandFailure) -> DeadLetterSelection {
+    private func selection(for subject: String?) throws(CommandFailure) -> DeadLetterSelection {
         if let subject {
             guard DeadLetterSelection.isSubject(subject) else {
                 throw CommandFailure(

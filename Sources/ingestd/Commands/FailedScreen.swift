@@ -16,10 +16,11 @@ struct FailedScreen {
     let zone: TimeZoneRules
 
     func row(_ letter: DeadLetter) -> Row {
-        Row(cells: [
-            String(letter.id.text.prefix(8)), String(time(letter).prefix(16)), letter.kind,
-            Self.cut(letter.destination ?? "-", to: Self.destinationWidth), letter.error,
-        ])
+        Row(
+            cells: [
+                String(letter.id.text.prefix(8)), String(time(letter).prefix(16)), letter.kind,
+                Self.cut(letter.destination ?? "-", to: Self.destinationWidth), letter.error,
+            ].map { TerminalText.line($0) })
     }
 
     func table(_ rows: [Row]) -> [String] {
@@ -33,7 +34,8 @@ struct FailedScreen {
         }
     }
 
-    func details(_ letter: DeadLetter) -> [String] {
+    /// - Parameter further: names and values of what is told beside it.
+    func details(_ letter: DeadLetter, further: [(String, String)]) -> [String] {
         let record = RecordSummary(json: letter.record)
         let number = letter.peripheralID.map(String.init) ?? "-"
         let peripheral = letter.alias.map { "\($0) (\(number))" } ?? number
@@ -49,14 +51,19 @@ struct FailedScreen {
         if let subject = letter.subject ?? record?.subject { fields.append(("subject", subject)) }
         if let destination = letter.destination { fields.append(("destination", destination)) }
         fields += [("set aside", time(letter) + attempt), ("error", letter.error)]
-        if let reply = letter.reply { fields.append(("server", Self.printable(reply))) }
+        fields += further
+        if let reply = letter.reply { fields.append(("server", reply)) }
         return fields.map { name, value in
-            name + String(repeating: " ", count: 13 - name.count) + value
+            name + String(repeating: " ", count: 13 - name.count) + TerminalText.line(value)
         }
     }
 
-    /// - Parameter isWhole: with the record and the server's words.
-    func json(_ letter: DeadLetter, isWhole: Bool) -> String {
+    /// - Parameters:
+    ///   - isWhole: with the record and the server's words.
+    ///   - further: adds what is told beside it.
+    func json(
+        _ letter: DeadLetter, isWhole: Bool = false, further: (inout JSONText) -> Void = { _ in }
+    ) -> String {
         var text = JSONText()
         text.beginObject()
         text.member("record_id", letter.id.text)
@@ -79,6 +86,7 @@ struct FailedScreen {
                 text.value(json: Array(letter.record.utf8))
             }
         }
+        further(&text)
         text.endObject()
         return text.string
     }
@@ -98,15 +106,6 @@ struct FailedScreen {
 
     private static func cut(_ text: String, to width: Int) -> String {
         text.count <= width ? text : text.prefix(width - 1) + "…"
-    }
-
-    /// A server's words cannot move the cursor.
-    private static func printable(_ text: String) -> String {
-        String(
-            text.map { character in
-                character.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-                    ? character : " "
-            })
     }
 }
 

@@ -1,7 +1,8 @@
 import ExportBridge
 import IngestKit
 
-/// One import of an Apple Health export: reads, and has each batch committed before it reads on.
+/// One import of an Apple Health export: reads it once to count what is equal, then again, and has each batch committed
+/// before it reads on.
 final class HealthImport {
     /// Records in one commit: enough that its sync does not matter, and few enough that a reading that comes meanwhile
     /// does not wait.
@@ -14,6 +15,7 @@ final class HealthImport {
     private let export: HealthExport
     private let inlet: EntryInlet
     private let progress: ProgressLine
+    private let counter: XMLStream
     private let parser: XMLStream
     private var added = 0
     private var given = 0
@@ -24,6 +26,7 @@ final class HealthImport {
     ) throws(CommandFailure) {
         export = HealthExport(selection)
         do throws(XMLError) {
+            counter = try XMLStream(Handler(export: export))
             parser = try XMLStream(Handler(export: export))
         } catch {
             throw CommandFailure(.tryAgain, "there is no memory left to read the export with")
@@ -46,31 +49,70 @@ final class HealthImport {
 
     /// Reads to the end, or as far as it goes.
     /// - Returns: why it did not go on.
-    func read(_ file: ExportFile) async -> (any Error)? {
+    func read(_ first: ExportFile) async -> (any Error)? {
+        count(first)
+        let file: ExportFile
+        do {
+            file = try ExportFile(first.path)
+        } catch {
+            return error
+        }
         var failure: (any Error)?
         do {
             while try file.feed(parser) {
-                if export.entryCount >= Self.batch { try await give() }
-                progress.show(file.progress, records: given)
+                if export.entryCount >= Self.batch { try await give(try export.takeEntries()) }
+                progress.show((1 + file.progress) / 2, records: given)
             }
         } catch {
             failure = error
         }
         do {
             // What came before the fault is whole.
-            if !(failure is ControlMessage.Refusal) { try await give() }
+            if !(failure is ControlMessage.Refusal) { try await giveRest() }
         } catch {
             failure = failure ?? error
         }
         ratio = file.ratio
         progress.end(records: failure == nil ? given : nil)
-        if added > 0 { try? await inlet.endImport(added: added) }
-        if let refusal = failure as? ControlMessage.Refusal { return CommandFailure(refusal) }
-        return failure
+        return switch failure {
+        case let refusal as ControlMessage.Refusal: CommandFailure(refusal)
+        case let failure as HealthExport.Failure: Self.failure(failure, first.path)
+        default: failure
+        }
     }
 
-    private func give() async throws {
-        var entries = export.takeEntries()[...]
+    /// Counts equal samples. What is wrong with the document is found again, and told then.
+    private func count(_ file: ExportFile) {
+        while (try? file.feed(counter)) ?? false { progress.show(file.progress / 2, records: 0) }
+        export.beginAgain()
+    }
+
+    private static func failure(_ failure: HealthExport.Failure, _ path: String) -> CommandFailure {
+        switch failure {
+        case .changed:
+            CommandFailure(
+                .badData,
+                "\(path): it was changed while it was read: import it again; what was imported stays, and is not "
+                    + "doubled")
+        case .noTemporaryFile(let words):
+            CommandFailure(
+                .tryAgain,
+                "a temporary file for the import cannot be written (\(words)): make room, or name another directory "
+                    + "in the environment variable TMPDIR")
+        }
+    }
+
+    private func giveRest() async throws {
+        try await give(try export.takeEntries())
+        while true {
+            let entries = try export.takeEqualEntries(Self.batch)
+            if entries.isEmpty { return }
+            try await give(entries)
+        }
+    }
+
+    private func give(_ taken: [RecordEntry]) async throws {
+        var entries = taken[...]
         while !entries.isEmpty {
             let answer = try await enter(Array(entries.prefix(Self.batch)))
             added += answer.added
@@ -141,7 +183,9 @@ final class HealthImport {
             (max(0, tally.loosePressures), "a pressure that belongs to no blood pressure"),
         ]
         for (count, words) in rest where count > 0 { lines.append("left out: \(count), \(words)") }
-        for (name, count) in unknown { lines.append("left out: \(count), no kind stands for \(name)") }
+        for (name, count) in unknown {
+            lines.append("left out: \(count), no kind stands for \(TerminalText.line(name))")
+        }
         if ratio > Self.remarkableRatio {
             lines.append("the zip unpacks to \(Int(ratio)) times its size, which is unusual")
         }

@@ -16,11 +16,11 @@ struct PairingScreen: Sendable {
         // The failure's words go to standard error, by whoever ends the command.
         guard step.step != .failed else { return }
         var text = step.text
-        if let code = step.code { text += "  \(code)" }
+        if let code = step.code { text += "  \(TerminalText.line(code))" }
         if let entry = step.entry {
             text +=
                 "\nTo pin it, and to say whose readings these are, put this under peripherals in "
-                + "ingestd.yaml:\n  \(entry)"
+                + "ingestd.yaml:\n  \(TerminalText.line(entry))"
         }
         try StandardOutput.write(text + "\n")
     }

@@ -51,9 +51,11 @@ struct Peripherals: ParsableCommand {
             throw ExitCode(64)  // EX_USAGE
         }
         if json {
-            print(ids.count == 1 ? listing.jsonOfOneOrAll : listing.json)
+            try StandardOutput.write((ids.count == 1 ? listing.jsonOfOneOrAll : listing.json) + "\n")
         } else {
-            for line in ids.isEmpty ? listing.lines : listing.details { print(line) }
+            for line in ids.isEmpty ? listing.lines : listing.details {
+                try StandardOutput.write(TerminalText.line(line) + "\n")
+            }
         }
     }
 }

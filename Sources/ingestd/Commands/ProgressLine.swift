@@ -21,20 +21,21 @@ final class ProgressLine {
     private func draw(_ share: Double, _ records: Int) {
         let full = Int(share * Double(Self.width))
         let bar = String(repeating: "#", count: full) + String(repeating: "-", count: Self.width - full)
-        StandardError.write("\r[\(bar)] \(Int(share * 100)) %, \(records) records")
+        StandardError.draw("\r[\(bar)] \(Int(share * 100)) %, \(records) records")
     }
 
     /// Says something once, until it goes on.
     func note(_ words: String) {
         guard !isNoted else { return }
         isNoted = true
-        StandardError.write((isShown ? "\n" : "") + "ingestd: \(words)\n")
+        if isShown { StandardError.draw("\n") }
+        StandardError.print("ingestd: \(words)")
     }
 
     /// - Parameter records: nil where it broke off, and the line stays as it is.
     func end(records: Int?) {
         guard isShown, last != nil else { return }
         if let records { draw(1, records) }
-        StandardError.write("\n")
+        StandardError.draw("\n")
     }
 }

@@ -29,8 +29,14 @@ struct QueueAccess {
             throw CommandFailure(error)
         } catch let refusal as DeadLetterRefusal {
             throw CommandFailure(.badData, refusal.message.error)
+        } catch let refusal as RecordRefusal {
+            throw CommandFailure(.badData, refusal.words)
         }
     }
+
+    /// The key of the tags by which the journal names records. Within `read`, whose user may read it.
+    /// - Returns: nil where no service has made one.
+    func tagKey() throws(CommandFailure) -> TagKey? { try TagKeyFile(directory: directory).read() }
 
     /// Has something done that changes the queue.
     /// - Parameters:
@@ -82,7 +88,9 @@ struct QueueAccess {
         let store = try await SQLiteRecordStore.open(configuration, clock: SystemClock())
         let result: Result<Value, any Error>
         do {
-            result = .success(try await body(QueueOperations(store: store, configuration: configuration)))
+            let key = try tagKey()
+            result = .success(
+                try await body(QueueOperations(store: store, configuration: configuration, key: key)))
         } catch {
             result = .failure(error)
         }
@@ -106,6 +114,7 @@ struct QueueAccess {
             guard setegid(group) == 0, seteuid(owner) == 0 else {
                 throw CommandFailure(.noPermission, "\(directory): its owner cannot be taken on")
             }
+            CoreDumps.forbid()
         }
         guard FileManager.default.isExecutableFile(atPath: directory) else {
             throw CommandFailure(

@@ -72,7 +72,7 @@ private final class ReadScreen: Sendable {
             try StandardOutput.write((printsJSON ? record : Self.lines(of: record, step.error)) + "\n")
         case .done:
             Progress.end()
-            if !printsJSON, let text = step.text { try StandardOutput.write(text + "\n") }
+            if !printsJSON, let text = step.text { try StandardOutput.write(TerminalText.line(text) + "\n") }
         case .readingUnderWay, .waiting, .reading:
             if let text = step.text { Progress.show(text) }
         case .scanning, .failed: break
@@ -80,8 +80,8 @@ private final class ReadScreen: Sendable {
     }
 
     private static func lines(of json: String, _ error: String?) -> String {
-        guard let record = RecordSummary(json: json) else { return json }
+        guard let record = RecordSummary(json: json) else { return TerminalText.line(json) }
         let lines = Records.lines(of: record)
-        return error.map { lines + "\n    cannot be decoded: \($0)" } ?? lines
+        return error.map { lines + "\n    cannot be decoded: \(TerminalText.line($0))" } ?? lines
     }
 }

@@ -181,7 +181,9 @@ private final class Receiver: Sendable {
     }
 
     private func line(status: Int, key: String?, gateway: String?, record: String) -> String {
-        guard printsJSON else { return "\(status)  \(ReceivedBatch.summary(of: record))\n" }
+        guard printsJSON else {
+            return "\(status)  \(TerminalText.line(ReceivedBatch.summary(of: record)))\n"
+        }
         var text = JSONText()
         text.beginObject()
         text.member("status", status)

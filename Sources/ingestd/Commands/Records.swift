@@ -27,6 +27,12 @@ struct Records: AsynchronousCommand {
             valueName: "destination"))
     var resend: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Only this one, and where it stands at each destination: its id, or its tag, which is INGEST_RECORD_ID.",
+            valueName: "record"))
+    var id: String?
+
     @Flag(help: "Print one record a line, as JSON.")
     var json = false
 
@@ -35,11 +41,15 @@ struct Records: AsynchronousCommand {
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit: expected a number from 1 on") }
         if resend != nil, since == nil { throw ValidationError("--resend: expected --since beside it") }
+        if id != nil, since != nil || until != nil || limit != nil || resend != nil {
+            throw ValidationError("--id stands alone: it names one record")
+        }
         if resend != nil, limit != nil { throw ValidationError("--limit has no meaning beside --resend") }
     }
 
     func serve() async throws {
         let access = try QueueAccess(service)
+        if let id { return try show(id.lowercased(), access) }
         let zone = try access.configuration.zone()
         let now = SystemClock().wallNanoseconds / 1_000_000_000
         let range = try Self.range(
@@ -50,6 +60,17 @@ struct Records: AsynchronousCommand {
         } else {
             try print(range, access)
         }
+    }
+
+    private func show(_ name: String, _ access: QueueAccess) throws {
+        guard DeadLetterSelection.isRecord(name) else { throw CommandFailure.notARecord(name) }
+        let text = try access.read { reader in
+            let key = try access.tagKey()
+            let found = try reader.find(name, by: key, routings: access.configuration.routings)
+            let screen = RecordScreen(key: key)
+            return json ? screen.json(found) : screen.lines(found).joined(separator: "\n")
+        }
+        try StandardOutput.write(text + "\n")
     }
 
     private static func moment(
@@ -88,10 +109,11 @@ struct Records: AsynchronousCommand {
     /// A line that says which, and indented ones with the values.
     static func lines(of record: RecordSummary) -> String {
         var lines = [
-            "\(record.wallTime)  \(record.id.prefix(8))  \(record.kind.rawValue)  \(record.subject ?? "unassigned")"
+            "\(record.wallTime)  \(record.id.prefix(8))  \(record.kind.rawValue)  "
+                + TerminalText.line(record.subject ?? "unassigned")
         ]
         var line = ""
-        for value in record.values.map(\.text) {
+        for value in record.values.map({ TerminalText.line($0.text) }) {
             if !line.isEmpty, 4 + line.count + 2 + value.count > 80 {
                 lines.append("    \(line),")
                 line = ""

@@ -57,13 +57,13 @@ struct Run: AsynchronousCommand {
         case .bluez: source = .kernel(try openManagement())
         case .simulated: source = peripherals.map { .hosted($0) } ?? .simulated
         }
-        let sink: any EventSink =
+        let output: any EntryOutput =
             switch events {
             case .journal where JournalSink.isAvailable: JournalSink()
             case .journal, .stdout: LineSink()
             }
         let gateway = Gateway(
-            configuration: configuration, credentials: Credentials(environment: environment), sink: sink,
+            configuration: configuration, credentials: Credentials(environment: environment), output: output,
             controlPath: ControlSocket.path(
                 environment: environment, stateDirectory: configuration.gateway.stateDirectory),
             reload: { () throws(CommandFailure) in try self.configuration(environment: environment) })

@@ -45,8 +45,10 @@ struct Status: AsynchronousCommand {
         while true {
             let status = try await client.status()
             // Home, and what is below is cleared.
-            if watch, isTerminal, !isDumb, !json { try StandardOutput.write("\u{1B}[H\u{1B}[J") }
-            try StandardOutput.write(try text(status, usesColours: usesColours) + "\n")
+            if watch, isTerminal, !isDumb, !json { try StandardOutput.draw("\u{1B}[H\u{1B}[J") }
+            let text = try text(status, usesColours: usesColours) + "\n"
+            // The table is made harmless before it is coloured.
+            try json ? StandardOutput.write(text) : StandardOutput.draw(text)
             guard watch else { return status }
             try await Task.sleep(for: .seconds(2))
         }

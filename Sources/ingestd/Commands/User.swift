@@ -18,7 +18,8 @@ struct User: ParsableCommand {
                 --api-key names. Changes nothing on this box.
                 """)
 
-        @Argument(help: "What you call the user: client_user_id, without anything that says who it is.")
+        @Argument(
+            help: "What you call the user: client_user_id, without anything that says who it is; - reads it.")
         var clientID: String
 
         @Option(help: "The destination, if there is more than one of type junction.")
@@ -33,13 +34,11 @@ struct User: ParsableCommand {
         @Flag(help: "Print the result as one JSON object.")
         var json = false
 
-        func validate() throws {
-            guard (1...128).contains(clientID.utf8.count), clientID.utf8.allSatisfy({ $0 >= 0x20 }) else {
-                throw ValidationError("expected a CLIENT_ID of 1 to 128 bytes")
-            }
-        }
-
         func serve() async throws {
+            let clientID = StandardInput.argument(clientID)
+            guard (1...128).contains(clientID.utf8.count), clientID.utf8.allSatisfy({ $0 >= 0x20 }) else {
+                throw CommandFailure(.usage, "expected a CLIENT_ID of 1 to 128 bytes")
+            }
             let environment = ProcessInfo.processInfo.environment
             let configuration = try configuration(environment)
             let destination = try destination(of: configuration)
@@ -57,7 +56,7 @@ struct User: ParsableCommand {
             }
             try? await transport.shutdown()
             switch result {
-            case .success(let user): try show(user)
+            case .success(let user): try show(user, of: clientID)
             case .failure(let failure): throw Self.failure(failure, at: destination.name)
             }
         }
@@ -113,7 +112,7 @@ struct User: ParsableCommand {
             return key
         }
 
-        private func show(_ user: JunctionUsers.User) throws {
+        private func show(_ user: JunctionUsers.User, of clientID: String) throws {
             var text = JSONText()
             text.beginObject()
             text.member("client_user_id", clientID)
@@ -121,17 +120,19 @@ struct User: ParsableCommand {
             text.member("created", user.isNew)
             text.endObject()
             let words = user.isNew ? "Created user" : "There is already a user"
-            try StandardOutput.write((json ? text.string : "\(words) \(clientID): \(user.id)") + "\n")
+            try StandardOutput.write(
+                (json ? text.string : "\(words) \(clientID): \(TerminalText.line(user.id))") + "\n")
         }
 
         private static func failure(
             _ failure: JunctionUsers.Failure, at destination: String
         ) -> CommandFailure {
             switch failure {
-            case .unavailable(let words): CommandFailure(.unavailable, "\(destination): \(words)")
+            case .unavailable(let words):
+                CommandFailure(.unavailable, "\(destination): \(TerminalText.line(words))")
             case .keyRejected(let status):
                 CommandFailure(.noPermission, "\(destination) rejects the API key (HTTP \(status))")
-            case .refused(let words): CommandFailure(.badData, "\(destination): \(words)")
+            case .refused(let words): CommandFailure(.badData, "\(destination): \(TerminalText.line(words))")
             }
         }
     }

@@ -44,9 +44,4 @@ extension ControlMessage {
             }
         }
     }
-
-    /// POST /v1/imports: one has ended.
-    struct ImportEnd: Codable, Sendable {
-        var added: Int
-    }
 }

@@ -54,7 +54,7 @@ extension DeadLetterRefusal {
         switch self {
         case .unknown(let name):
             ControlMessage.Refusal(
-                error: "\(name): nothing that is set aside there has this id: ingestd failed list",
+                error: "\(name): nothing that is set aside there has this id or tag: ingestd failed list",
                 reason: "unknown-record")
         case .ambiguous(let name):
             ControlMessage.Refusal(

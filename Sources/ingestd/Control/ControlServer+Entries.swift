@@ -11,8 +11,7 @@ extension ControlServer {
             Self.route("POST", "/v1/entries", bodyLimit: Self.entriesLimit) { request in
                 let message: ControlMessage.Entries = try Self.message(of: request)
                 return try await entries.take(message)
-            },
-            Self.route("POST", "/v1/imports") { try await entries.end(try Self.message(of: $0)) },
+            }
         ]
     }
 }

@@ -47,11 +47,6 @@ struct EntryDesk: Sendable {
         return entered
     }
 
-    func end(_ message: ControlMessage.ImportEnd) async throws -> ControlMessage.Done {
-        try await store.tellImported(count: message.added)
-        return ControlMessage.Done()
-    }
-
     /// Why an import has to wait.
     static let noRoom = "queue-full"
 }

@@ -14,7 +14,8 @@ struct Gateway: Sendable {
 
     let configuration: Configuration
     let credentials: Credentials
-    let sink: any EventSink
+    /// Where events go, tagged.
+    let output: any EntryOutput
     /// Where commands are taken.
     let controlPath: String
     let reload: @Sendable () throws(CommandFailure) -> Configuration
@@ -26,25 +27,26 @@ struct Gateway: Sendable {
     let log: SubsystemLog
 
     init(
-        configuration: Configuration, credentials: Credentials, sink: any EventSink, controlPath: String,
+        configuration: Configuration, credentials: Credentials, output: any EntryOutput, controlPath: String,
         reload: @escaping @Sendable () throws(CommandFailure) -> Configuration
     ) {
         clock = JudgedClock(systemClock)
         log = SubsystemLog(configuration.logging, write: LogLines.write)
         self.configuration = configuration
         self.credentials = credentials
-        self.sink = sink
+        self.output = output
         self.controlPath = controlPath
         self.reload = reload
     }
 
     func run(on source: consuming RadioSource) async throws {
         let lock = try StateLock.make(configuration.gateway.stateDirectory)
+        let key = try TagKeyFile(directory: configuration.gateway.stateDirectory).readOrMake()
         let bootID = try BootID.read()
         let hooks = Hooks(
             configuration.hooks, programs: HookProcesses(), clock: clock,
             told: { StandardError.print($0) })
-        let sink = HookedSink(sink, hooks: hooks)
+        let sink = HookedSink(TaggingSink(output, key: key), hooks: hooks)
         let events = EventLog(sink: sink)
         let store = try await Self.extendingStart(by: clock) { () async throws(CommandFailure) in
             try await SQLiteRecordStore.open(configuration, clock: clock)
@@ -58,7 +60,7 @@ struct Gateway: Sendable {
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: bluetooth.isSimulated)
         let ports = PassiveGateway.Ports(
-            radio: bluetooth.radio, store: store, events: events, clock: clock, log: log,
+            radio: bluetooth.radio, store: store, events: events, clock: clock, log: log.tagging(by: key),
             bondKeeper: bluetooth.bondKeeper,
             bindKey: { [credentials] name throws(BindKeyError) in try credentials.bindKey(name) })
         let passive = PassiveGateway(
@@ -73,7 +75,8 @@ struct Gateway: Sendable {
             settings: QueueKeeper.Settings(
                 maximumSize: configuration.queue.maximumSize,
                 keepSubmitted: configuration.queue.keepSubmitted),
-            clock: clock, events: events, setTakesRecords: { await passive.setTakesReadings($0) })
+            clock: clock, events: events, setTakesRecords: { await passive.setTakesReadings($0) },
+            setFullStrangers: { await passive.setFullStrangers($0) })
         let transports = Transports(configuration.destinations, credentials: credentials)
         let pulse = Pulse(clock: systemClock)
         let parts = DeliveryParts(store: store, transports: transports, events: events, pulse: pulse)
@@ -103,11 +106,11 @@ struct Gateway: Sendable {
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
             store: store, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
-            sessions: operatorSessions)
+            sessions: operatorSessions, key: key)
         services.append(
             ControlServer(
                 path: controlPath, pairings: pairings, orders: orders, sessions: operatorSessions,
-                queue: QueueOperations(store: store, configuration: configuration),
+                queue: QueueOperations(store: store, configuration: configuration, key: key),
                 entries: EntryDesk(
                     store: store, clock: clock, gateway: configuration.gateway.id,
                     keeper: keeper),

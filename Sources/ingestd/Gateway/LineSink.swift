@@ -2,7 +2,7 @@ import FoundationEssentials
 import IngestKit
 
 /// Writes events to standard output, one JSON object a line, for boxes and tests without journald.
-struct LineSink: EventSink {
+struct LineSink: EntryOutput {
     func write(_ entry: JournalEntry) {
         let microseconds = Int64(Date().timeIntervalSince1970 * 1_000_000)
         // A reader that went away is no reason to stop reading peripherals.

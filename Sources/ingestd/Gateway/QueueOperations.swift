@@ -6,11 +6,14 @@ struct QueueOperations: Sendable {
     static let longestSpikeRange: Int64 = 7 * 24 * 3600
 
     private let store: SQLiteRecordStore
+    /// Of the tags by which the journal names records; nil: none was made yet.
+    private let key: TagKey?
     private let gateway: String
     private let destinations: [String: Configuration.Destination]
 
-    init(store: SQLiteRecordStore, configuration: Configuration) {
+    init(store: SQLiteRecordStore, configuration: Configuration, key: TagKey?) {
         self.store = store
+        self.key = key
         gateway = configuration.gateway.id
         destinations = Dictionary(uniqueKeysWithValues: configuration.destinations.map { ($0.name, $0) })
     }
@@ -22,8 +25,19 @@ struct QueueOperations: Sendable {
                 error: "--subject: expected the name of a person, as in the configuration",
                 reason: "bad-target")
         }
-        let outcome = try await store.retry(
-            message.selection, subject: message.subject, gateway: gateway, after: message.after ?? 0)
+        let outcome: RetryOutcome
+        do {
+            outcome = try await store.retry(
+                try await store.resolve(message.selection, by: key), subject: message.subject,
+                gateway: gateway, after: message.after ?? 0)
+        } catch DeadLetterRefusal.stays(let id, let obstacle) {
+            // Who asks with a tag or the beginning of an id is not told the id: a value can be found from it.
+            let name = message.selection.records.first {
+                id.text.hasPrefix($0) || key?.tag(ofRecord: id.text) == $0
+            }
+            throw ControlMessage.Refusal(
+                error: "\(name ?? "a record") \(obstacle.words)", reason: obstacle.rawValue)
+        }
         return ControlMessage.Retried(
             released: outcome.released,
             left: Dictionary(uniqueKeysWithValues: outcome.left.map { ($0.rawValue, $1) }),
@@ -32,7 +46,7 @@ struct QueueOperations: Sendable {
 
     func drop(_ selection: DeadLetterSelection) async throws -> ControlMessage.Dropped {
         try await check(selection)
-        let count = try await store.drop(selection)
+        let count = try await store.drop(try await store.resolve(selection, by: key))
         if count > 0 { StandardError.print("an operator has given up \(count) records that were set aside") }
         return ControlMessage.Dropped(dropped: count, isPart: selection.records.isEmpty && count > 0)
     }

@@ -12,6 +12,8 @@ struct StatusReport: Sendable {
     let disk: DirectorySpace
     let deliveries: [Delivery]
     let sessions: Sessions
+    /// Of the tags that stand for addresses where everybody may read.
+    let key: TagKey
     let control = ControlStanding()
 
     func now() async -> GatewayStatus {
@@ -35,7 +37,9 @@ struct StatusReport: Sendable {
             destinations: await destinations(answer?.destinations ?? []),
             queue: GatewayStatus.Queue(
                 bytes: answer?.usedBytes, maximumBytes: queue.maximumSize, level: keeper.level.word,
-                diskFreeBytes: try? disk.freeBytes()),
+                diskFreeBytes: try? disk.freeBytes(),
+                strangers: GatewayStatus.Strangers(
+                    bytes: answer?.strangerBytes, share: keeper.strangerShare, full: keeper.fullStrangers)),
             troubles: troubles)
     }
 
@@ -43,6 +47,7 @@ struct StatusReport: Sendable {
         _ known: PassiveGateway.KnownPeripheral, _ answer: QueueStatus?
     ) -> GatewayStatus.Peripheral {
         var status = known.status
+        status.tag = status.address.map(key.tag(ofDevice:))
         for memory in known.devices.compactMap({ answer?.memories[$0] }) {
             status.battery = memory.battery
             // Its bond was lost while the service did not run.

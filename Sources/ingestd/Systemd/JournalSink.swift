@@ -3,7 +3,7 @@ import Glibc
 import IngestKit
 
 /// Writes events to the systemd journal, with their fields (sd_journal_sendv).
-struct JournalSink: EventSink {
+struct JournalSink: EntryOutput {
     /// Where journald listens. sd_journal_sendv reports success also where nobody does.
     static let socket = "/run/systemd/journal/socket"
 

@@ -78,6 +78,115 @@ struct HostileAnswerTests {
         #expect(await bench.peripheral.traces[0].pdus.count < 400)
     }
 
+    // MARK: Attributes without end
+
+    /// Answers as a service that takes all handles, with a characteristic at each second handle.
+    /// - Parameter uuid: of the characteristic whose declaration has this handle.
+    private static func attributes(_ uuid: @escaping @Sendable (UInt16) -> UInt16) -> LinkBehaviour {
+        .responding { request, _ in
+            let first = request.count > 2 ? UInt16(request[1]) | UInt16(request[2]) << 8 : 0
+            switch request[0] {
+            case 0x06: return [[0x07, 0x01, 0x00, 0xFF, 0xFF]]
+            case 0x08 where request.suffix(2) == [0x03, 0x28]:
+                let entries = (0..<3).map { first / 2 * 2 + UInt16($0) * 2 + 2 }.flatMap { handle in
+                    let (value, uuid) = (handle + 1, uuid(handle))
+                    return [
+                        UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8), 0x20,
+                        UInt8(truncatingIfNeeded: value), UInt8(value >> 8),
+                        UInt8(truncatingIfNeeded: uuid), UInt8(uuid >> 8),
+                    ]
+                }
+                return [[0x09, 0x07] + entries]
+            case 0x08: return [[0x09, 0x03, 0x09, 0x90, 0x41]]
+            // One descriptor that means nothing at each handle.
+            case 0x04: return [[0x05, 0x01, request[1], request[2], 0x04, 0x29]]
+            default: return [[0x13]]
+            }
+        }
+    }
+
+    @Test func ofAnyNumberOfCharacteristicsTheFirst256AreLookedAt() async throws {
+        let bench = try LinkBench()
+        let most = AttributeLayout.mostCharacteristics
+        let link = try await bench.connect(Self.attributes { $0 })
+        await #expect(throws: LinkError.missing(0x2A1C)) {
+            try await link.subscribe(to: 0x2A1C, in: 0x1809)
+        }
+        #expect(await link.layout.characteristicCount == most)
+        // Find By Type Value, and three characteristics in an answer.
+        let pdus = 2 * (1 + (most + 2) / 3)
+        #expect(await link.pduCount == pdus)
+        // Others are not looked for in vain, and a value is read, but its handle is not remembered.
+        #expect(try await !link.has(0x2A35, in: 0x1809))
+        #expect(await link.pduCount == pdus)
+        #expect(try await link.read(0x2A29, in: 0x1809) == [0x41])
+        let layout = await link.layout
+        #expect(layout.characteristicCount == most)
+        await link.close()
+        await bench.linkEnded()
+
+        // The next link begins where this one came to.
+        let again = try await bench.connect(remembering: layout, Self.attributes { $0 })
+        #expect(try await !again.has(0x2A1C, in: 0x1809))
+        #expect(await again.pduCount == 0)
+        await again.close()
+    }
+
+    @Test func whatIsAmongTheFirst256IsFound() async throws {
+        let bench = try LinkBench()
+        let link = try await bench.connect(Self.attributes { $0 == 300 ? 0x2A1C : 0x3000 + $0 })
+        #expect(try await link.has(0x2A1C, in: 0x1809))
+        #expect(await link.layout.characteristicCount < 160)
+        await link.close()
+    }
+
+    @Test func equalCharacteristicsCountAsOthersDo() async throws {
+        let bench = try LinkBench()
+        let link = try await bench.connect(Self.attributes { _ in 0x2A49 })
+        #expect(try await !link.has(0x2A1C, in: 0x1809))
+        #expect(await link.layout.characteristicCount == 1)
+        #expect(await link.pduCount < 180)
+        await link.close()
+    }
+
+    @Test func descriptorsOfACharacteristicAreBounded() async throws {
+        let bench = try LinkBench()
+        // The characteristic that is wanted is the last that is met.
+        let behaviour = LinkBehaviour.responding { request, _ in
+            switch request[0] {
+            case 0x06: return [[0x07, 0x01, 0x00, 0xFF, 0xFF]]
+            case 0x08: return [[0x09, 0x07, 0x02, 0x00, 0x20, 0x03, 0x00, 0x1C, 0x2A]]
+            default: return [[0x05, 0x01, request[1], request[2], 0x04, 0x29]]
+            }
+        }
+        let link = try await bench.connect(behaviour)
+        await #expect(throws: LinkError.missing(0x2902)) {
+            try await link.subscribe(to: 0x2A1C, in: 0x1809)
+        }
+        #expect(await link.pduCount == 2 * (2 + 64))
+        await link.close()
+    }
+
+    @Test func attributesThatMoveAgainAndAgainAreLookedForTwice() async throws {
+        let bench = try LinkBench()
+        // It sends from a handle that is not known whenever it is asked for a service, so that all is forgotten.
+        var behaviour = Self.attributes { $0 }
+        let answers = behaviour.respond
+        behaviour.respond = { request, answer in
+            let proper = answers?(request, answer) ?? []
+            return request[0] == 0x06 ? proper + [[0x1B, 0xF0, 0xF0, 0x00]] : proper
+        }
+        let link = try await bench.connect(behaviour)
+        for _ in 0..<20 {
+            #expect(try await !link.has(0x2A1C, in: 0x1809))
+            _ = try await link.nextValue(within: .zero)
+        }
+        #expect(await link.layout.characteristicCount <= AttributeLayout.mostCharacteristics)
+        let walks = await bench.peripheral.traces[0].gatewayOpcodes.count { $0 == 0x08 }
+        #expect(walks <= 2 * 86)
+        await link.close()
+    }
+
     @Test(
         arguments: [
             ([0x02, 0x17, 0x00], [0x03, 0x05, 0x02]),

@@ -197,7 +197,7 @@ struct BondedReadingTests {
     }
 
     @Test func automaticPairingThatFailsBacksOff() async throws {
-        let entry = GatewayBench.Entry(requiresBond: true, pairing: .auto, passkey: "cuff")
+        let entry = GatewayBench.Entry(requiresBond: true, pairing: .auto)
         try await GatewayBench.run(SimulatedBonding(.passkey(1)), entry: entry) { bench in
             await bench.peripheral.wakeUp()
             try await bench.advance(until: "pair-failed")
@@ -213,7 +213,7 @@ struct BondedReadingTests {
 
     /// As one that always says that it is in pairing mode.
     @Test func deviceThatCannotBePairedIsReadBetweenTheAttempts() async throws {
-        let entry = GatewayBench.Entry(pairing: .auto, passkey: "cuff")
+        let entry = GatewayBench.Entry(pairing: .auto)
         let bonding = SimulatedBonding(.passkey(1), isRequired: false)
         try await GatewayBench.run(bonding, entry: entry, readings: 2) { bench in
             await bench.peripheral.wakeUp()
@@ -228,6 +228,60 @@ struct BondedReadingTests {
             try await bench.advance(until: "disconnected", times: 2)
             #expect(bench.kinds() == [.bloodPressure: 2])
             #expect(bench.count(of: "pair-failed") == 2)
+        }
+    }
+
+    /// Each try would show an impostor more of a passkey that stays the same.
+    @Test func aPasskeyIsGivenOnceWithoutAnOperator() async throws {
+        let entry = GatewayBench.Entry(requiresBond: true, pairing: .auto, passkey: "cuff")
+        try await GatewayBench.run(SimulatedBonding(.passkey(1)), entry: entry, readings: 2) { bench in
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "pair-failed")
+            #expect(
+                bench.errors(of: "pair-failed") == [
+                    "the passkey is wrong, or the numbers differ; it is not paired automatically again: "
+                        + "run ingestd pair 1"
+                ])
+            #expect(try await bench.store.spentPairings() == ["C0:00:00:00:00:01"])
+            try await bench.spend(.seconds(300))
+            #expect(bench.count(of: "pair-failed") == 1)
+            // What an entry wants and there is not is told, as of any other device.
+            #expect(bench.count(of: "read-failed") == 1)
+            #expect(await bench.links() == 0)
+            // An operator's pairing gives it another one.
+            await bench.peripheral.changeBonding { $0.method = .passkey(123_456) }
+            #expect(try await bench.pair().last?.step == .paired)
+            #expect(try await bench.store.spentPairings().isEmpty)
+        }
+    }
+
+    @Test func aPasskeyThatWasGivenStaysSpentAfterAStart() async throws {
+        let entry = GatewayBench.Entry(requiresBond: true, pairing: .auto, passkey: "cuff")
+        let spend = { (setup: inout GatewayBench.Setup) in
+            setup.spentPairings = ["C0:00:00:00:00:01"]
+        }
+        try await GatewayBench.run(
+            SimulatedBonding(.passkey(123_456)), entry: entry, change: spend
+        ) { bench in
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "read-failed")
+            try await bench.spend(.seconds(120))
+            #expect(bench.keeper.all.isEmpty)
+            #expect(bench.count(of: "pair-failed") == 0)
+        }
+    }
+
+    /// As one that claims to have neither a display nor keys.
+    @Test func aDeviceThatDoesNotAskForThePasskeyIsNotPairedByItself() async throws {
+        let entry = GatewayBench.Entry(requiresBond: true, pairing: .auto, passkey: "cuff")
+        try await GatewayBench.run(SimulatedBonding(.justWorks), entry: entry) { bench in
+            await bench.peripheral.wakeUp()
+            try await bench.advance(until: "pair-failed")
+            let error = try #require(bench.errors(of: "pair-failed").first)
+            #expect(error.hasPrefix("a device was bonded without the passkey of its entry"))
+            #expect(bench.keeper.all.isEmpty)
+            #expect(bench.count(of: "paired") == 0)
+            #expect(await bench.links() == 0)
         }
     }
 

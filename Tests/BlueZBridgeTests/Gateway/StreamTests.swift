@@ -90,6 +90,37 @@ struct StreamTests {
         }
     }
 
+    /// It goes on sending, with the last rate or 0, and intervals of an earlier second.
+    @Test(arguments: [
+        HeartRateStrap.Value(0), .init(0, hasContact: false), .init(72, hasContact: false),
+        .init(0, intervals: [853]), .init(72, intervals: [853, 848], energy: 3, hasContact: false),
+    ])
+    func strapThatTouchesNobodyMakesNoRecordAndIsNoFailure(value: HeartRateStrap.Value) async throws {
+        let timing = PassiveTiming(streamInterval: .seconds(5), streamMaximum: .seconds(15))
+        try await GatewayBench.run(
+            sensor: HeartRateStrap(values: [value]), as: "heart-rate", rhythm: Self.worn, timing: timing
+        ) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [:])
+            #expect(bench.count(of: "read-failed") == 0)
+            #expect(await bench.peripheral.sensor(HeartRateStrap.self).valuesSent > 10)
+        }
+    }
+
+    @Test func samplesWithoutContactLeaveTheIntervalToTheNextOnes() async throws {
+        let timing = PassiveTiming(streamInterval: .seconds(5), streamMaximum: .seconds(16))
+        let values = [0, 0, 61, 62, 63, 64, 0].map { HeartRateStrap.Value(UInt16($0), hasContact: $0 > 0) }
+        try await GatewayBench.run(
+            sensor: HeartRateStrap(values: values), as: "heart-rate", rhythm: Self.worn, timing: timing
+        ) { bench in
+            try await bench.readOnce()
+            let rates = bench.noted.committed.all.flatMap(\.measurements).map(\.value)
+            #expect(rates.count >= 2)
+            #expect(!rates.contains(.absent(.notMeasured)))
+            #expect(rates.first == .exact(ExactDecimal(coefficient: 61, exponent: 0)))
+        }
+    }
+
     @Test func equalValuesOfAStreamAreRecordsOfTheirOwn() async throws {
         let timing = PassiveTiming(streamInterval: .seconds(1), streamMaximum: .seconds(10))
         try await GatewayBench.run(
@@ -169,6 +200,19 @@ struct StreamTests {
             let oximeter = await bench.peripheral.sensor(PulseOximeter.self)
             #expect(oximeter.requests == [StoredRecordsTests.all, StoredRecordsTests.all])
             #expect(try await bench.outbox() == [String](repeating: "read", count: 21))
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    /// It gives what it has just measured, and then its memory, in which that is too. Its clock stands.
+    @Test func dateOfADeviceWhoseMemoryIsReadNamesItsReadingWhateverItSays() async throws {
+        let date = DeviceTime(year: 2000, month: 1, day: 1, hours: 0, minutes: 0, seconds: 0)
+        let checks = [97, 95].map { PulseOximeter.SpotCheck(.init($0, 61), at: date) }
+        let oximeter = PulseOximeter(spotChecks: checks, stored: checks)
+        try await GatewayBench.run(sensor: oximeter, as: "pulse-oximeter") { bench in
+            try await bench.readOnce()
+            try await bench.readAgain()
+            #expect(bench.kinds() == [.pulseOximetry: 2])
             #expect(bench.count(of: "read-failed") == 0)
         }
     }

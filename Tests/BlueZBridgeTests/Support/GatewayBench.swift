@@ -46,6 +46,7 @@ struct GatewayBench {
     let clock: DrivenClock
     let loop: RadioLoop
     let peripheral: SimulatedPeripheral
+    let other: SimulatedPeripheral?
     let radio: SimulatedRadio
     let store: SQLiteRecordStore
     let noted: NotedStore
@@ -104,6 +105,8 @@ struct GatewayBench {
     /// What is read, and how.
     struct Setup {
         var peripheral: @Sendable (RadioLoop, DrivenClock) -> SimulatedPeripheral
+        /// Another peripheral in the air.
+        var other: (@Sendable (RadioLoop, DrivenClock) -> SimulatedPeripheral)?
         /// As catalogue models name it.
         var profile: String
         /// By which the model is recognised; nil: by its address only.
@@ -112,6 +115,8 @@ struct GatewayBench {
         var timing = PassiveTiming()
         /// How many commits the store refuses at first, with `failure`.
         var failingCommits = 0
+        /// What an earlier run has noted of automatic pairings.
+        var spentPairings: [String] = []
         /// Whether the store gives no packets of values that are not whole, with `failure`.
         var failsPackets = false
         var failure: any Error = NotedStore.NoRoom()
@@ -132,14 +137,17 @@ struct GatewayBench {
         clock = DrivenClock(tick: setup.tick)
         loop = try RadioLoop(clock: clock)
         peripheral = setup.peripheral(loop, clock)
+        other = setup.other?(loop, clock)
         radio = try SimulatedRadio(
             loop: loop, clock: clock,
-            adapters: [SimulatedAdapter(index: 0, address: RadioBench.address)], peripherals: [peripheral])
+            adapters: [SimulatedAdapter(index: 0, address: RadioBench.address)],
+            peripherals: [peripheral] + (other.map { [$0] } ?? []))
         directory = FileManager.default.temporaryDirectory.appending(path: "gateway-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         store = try await SQLiteRecordStore.open(
             path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
             destinations: [])
+        for key in setup.spentPairings { try await store.setPairing(key, isSpent: true) }
         noted = NotedStore(
             store: store, clock: clock, failingCommits: setup.failingCommits,
             failsPackets: setup.failsPackets, failure: setup.failure)

@@ -66,7 +66,7 @@ final class NotedStore: RecordStore {
         try await store.remember(memory, of: device)
     }
 
-    func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {
+    func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
         if failsPackets { throw failure }
         return try await store.pendingPackets(of: device)
     }
@@ -75,6 +75,13 @@ final class NotedStore: RecordStore {
         numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
     ) async throws -> StoredPayload? {
         try await store.record(numbered: sequence, kind: kind, of: device)
+    }
+
+    func rememberedBonds() async throws -> Set<DeviceAddress> { try await store.rememberedBonds() }
+    func spentPairings() async throws -> Set<String> { try await store.spentPairings() }
+
+    func setPairing(_ key: String, isSpent: Bool) async throws {
+        try await store.setPairing(key, isSpent: isSpent)
     }
 
     func acquaint(_ entries: [AllowedPeripheral]) async throws {

@@ -9,7 +9,7 @@ import uuid
 from . import behaviours as do
 from .cases import READINGS, expect_equal
 from .gateway import NOBODY, Failure, Gateway
-from .proof import nothing_lost, read_ids
+from .proof import nothing_lost, read_tags
 
 RECORDS = 3000
 # With this pause before each answer the backlog takes 23 s, and longer than the readings do.
@@ -64,19 +64,21 @@ def run(world):
     finally:
         status = gateway.stop()
     expect_equal(status, 0, "the exit status")
-    new = read_ids(gateway)
+    new = read_tags(gateway)
+    backlog = gateway.tags(backlog)
     expect_equal(len(new), READINGS, "new readings")
     orders = {}
     for order, server in servers.items():
-        nothing_lost(server, [event["INGEST_RECORD_ID"] for event in gateway.of(order, "submitted")], backlog + new)
-        orders[order] = [name for request in server.taken() for name in request.ids]
+        submitted = [event["INGEST_RECORD_ID"] for event in gateway.of(order, "submitted")]
+        nothing_lost(gateway, server, submitted, backlog + new)
+        orders[order] = gateway.tags(name for request in server.taken() for name in request.ids)
     expect_equal(orders["strict"] == backlog + new, True, "strict is first in, first out")
     expect_equal([name for name in orders["fresh"] if name not in new] == backlog, True, "the backlog keeps its order")
     if orders["fresh"][-1] != backlog[-1]:
         raise Failure("the backlog was through before the last new reading came")
     reads = {event["INGEST_RECORD_ID"]: event["at"] for event in gateway.events if event["INGEST_EVENT"] == "read"}
     for request in servers["fresh"].taken():
-        for name in reads.keys() & request.ids:
+        for name in reads.keys() & gateway.tags(request.ids):
             delay = request.at + PAUSE_S - reads[name]
             if delay > PROMPT_S:
                 raise Failure(f"a new reading took {delay:.1f} s")

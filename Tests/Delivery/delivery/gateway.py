@@ -8,6 +8,8 @@ import threading
 import time
 from pathlib import Path
 
+from tags import tags
+
 INGESTD = os.environ["INGESTD"]
 
 
@@ -59,6 +61,10 @@ class Gateway:
         """The events of this name so far, of this destination or of none."""
         return [event for event in list(self.events)
                 if event.get("INGEST_DESTINATION") == destination and event["INGEST_EVENT"] == name]
+
+    def tags(self, ids):
+        """By which the events name these records."""
+        return tags(self.state, ids)
 
     def wait(self, destination, name, seconds=30, count=1, error=""):
         """The events of this name, once there are enough whose error has this text."""

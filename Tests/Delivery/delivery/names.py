@@ -3,7 +3,7 @@
 from . import behaviours
 from .cases import READINGS, expect_equal
 from .gateway import Gateway
-from .proof import nothing_lost, read_ids, state
+from .proof import nothing_lost, read_tags, state
 
 
 def run(world):
@@ -31,7 +31,7 @@ def run(world):
             expect_equal(len(gateway.of(name, "destination-up")), 1, "destination-up")
             expect_equal(state(gateway, name), "up", "the state")
         submitted = [event["INGEST_RECORD_ID"] for event in gateway.of("counted", "submitted")]
-        nothing_lost(server, submitted, read_ids(gateway))
+        nothing_lost(gateway, server, submitted, read_tags(gateway))
     finally:
         status = gateway.stop()
     expect_equal(status, 0, "the exit status")

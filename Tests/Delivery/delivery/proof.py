@@ -33,14 +33,15 @@ def state(gateway, destination):
     return query(gateway, "SELECT state FROM destination WHERE name = ?", destination)[0][0]
 
 
-def read_ids(gateway):
+def read_tags(gateway):
     return [event["INGEST_RECORD_ID"] for event in list(gateway.events) if event["INGEST_EVENT"] == "read"]
 
 
-def nothing_lost(server, submitted, expected):
-    """Each record was counted once, and told once; what was sent again was the same request."""
+def nothing_lost(gateway, server, submitted, expected):
+    """Each record was counted once, and told once; what was sent again was the same request. Both are tags."""
     taken = server.taken()
-    expect_equal(sorted(id for request in taken for id in request.ids), sorted(expected), "records that were counted")
+    counted = gateway.tags(id for request in taken for id in request.ids)
+    expect_equal(sorted(counted), sorted(expected), "records that were counted")
     expect_equal(sorted(submitted), sorted(expected), "records told as submitted")
     for request in list(server.requests):
         others = [other.body for other in taken if other.key == request.key]
@@ -48,11 +49,12 @@ def nothing_lost(server, submitted, expected):
             raise Failure(f"the request with key {request.key} has changed")
 
 
-def nothing_split(server, known):
-    """Every request that was refused came again as it was: none of its records went out under another key."""
+def nothing_split(gateway, server, known):
+    """Every request that was refused came again as it was: none of its records went out under another key, but for
+    those with these tags."""
     keys = {request.key for request in server.taken()}
     for request in list(server.requests):
-        if request.key not in keys and not known.issuperset(request.ids):
+        if request.key not in keys and not known.issuperset(gateway.tags(request.ids)):
             raise Failure(f"the request with key {request.key} did not come again")
 
 
@@ -115,13 +117,13 @@ class Proof:
         expect_equal(len(failed), READINGS if case.event == "failed" else 0, "records set aside")
         gateway.wait(case.name, "submitted", 60, count=2 * READINGS - len(failed))
         submitted = [event["INGEST_RECORD_ID"] for event in gateway.of(case.name, "submitted")]
-        nothing_lost(server, submitted, set(read_ids(gateway)) - set(failed))
-        nothing_split(server, set(failed) | (set(submitted) if case.name.startswith("413") else set()))
+        nothing_lost(gateway, server, submitted, set(read_tags(gateway)) - set(failed))
+        nothing_split(gateway, server, set(failed) | (set(submitted) if case.name.startswith("413") else set()))
         expect_equal(len(gateway.of(case.name, "destination-up")), int(case.changes_state), "destination-up")
         expect_equal(state(gateway, case.name), "up", "the state")
         kept = query(gateway, "SELECT record.id FROM dead_letter JOIN record ON record.seq = record_seq "
                               "WHERE destination = ?", case.name)
-        expect_equal(sorted(id for (id,) in kept), sorted(failed), "what was set aside and kept")
+        expect_equal(sorted(gateway.tags(id for (id,) in kept)), sorted(failed), "what was set aside and kept")
         left = query(gateway, "SELECT count(*) FROM batch WHERE destination = ?", case.name)
         expect_equal(left, [(0,)], "batches left")
 
@@ -129,7 +131,7 @@ class Proof:
 
     def delays_nobody(self):
         """The one that behaves has each reading at once, whatever the others do."""
-        arrivals = {id: request.at for request in self.control.taken() for id in request.ids}
+        arrivals = {tag: request.at for request in self.control.taken() for tag in self.gateway.tags(request.ids)}
         for event in list(self.gateway.events):
             if event["INGEST_EVENT"] == "read":
                 delay = arrivals[event["INGEST_RECORD_ID"]] - event["at"]

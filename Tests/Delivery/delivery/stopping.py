@@ -5,7 +5,7 @@ import time
 from . import behaviours as do
 from .cases import READINGS, expect_equal
 from .gateway import NOBODY, Failure, Gateway
-from .proof import nothing_lost, nothing_split, query, read_ids, state
+from .proof import nothing_lost, nothing_split, query, read_tags, state
 
 # What the service says in its unit is more (TimeoutStopSec=).
 BOUND_S = 10
@@ -57,14 +57,14 @@ def ends(world, name, is_killed):
 
     # The same queue, and no new reading.
     again = Gateway(world.directory, name, destinations, peripherals=[NOBODY])
-    records = read_ids(gateway)
+    records = read_tags(gateway)
     try:
         for key, server in servers.items():
             again.until(lambda key=key: query(again, "SELECT delivered FROM destination WHERE name = ?", key)
                         == [(READINGS,)], f"{key} has everything")
             again.until(lambda key=key: len(submitted(key, gateway, again)) >= READINGS, f"{key} is told of everything")
-            nothing_lost(server, submitted(key, gateway, again), records)
-            nothing_split(server, set())
+            nothing_lost(again, server, submitted(key, gateway, again), records)
+            nothing_split(again, server, set())
             for request in before[key]:
                 if (request.key, request.body) not in [(other.key, other.body) for other in server.taken()]:
                     raise Failure(f"{key}: another request instead of the one that was under way")

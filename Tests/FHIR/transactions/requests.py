@@ -78,10 +78,10 @@ class Requests:
 
     def has_every_reading(self):
         found = self.measurements("plain")
-        records = {item["value"] for resource in found for item in resource["identifier"]
+        records = {item["value"].removeprefix("urn:uuid:") for resource in found for item in resource["identifier"]
                    if item["system"] == "urn:ietf:rfc:3986"}
-        expect_equal(records, {"urn:uuid:" + event["INGEST_RECORD_ID"]
-                               for event in self.gateway.of("plain", "submitted")}, "records")
+        expect_equal(set(self.gateway.tags(records)), {event["INGEST_RECORD_ID"]
+                                                       for event in self.gateway.of("plain", "submitted")}, "records")
         codes = {code(resource) for resource in found}
         expect = {"150364", "150020", "149546", "160184", "188736", "188748"}
         if not expect <= codes:
@@ -129,7 +129,8 @@ class Requests:
         for name, words in {"dislikes": "HTTP 422", "each": "HTTP 422 for an entry"}.items():
             failed = self.gateway.wait(name, "failed", count=len(bad))
             self.gateway.wait(name, "submitted", 60, count=READINGS - len(bad))
-            expect_equal({event["INGEST_RECORD_ID"] for event in failed}, bad, f"records refused by {name}")
+            expect_equal({event["INGEST_RECORD_ID"] for event in failed}, set(self.gateway.tags(bad)),
+                         f"records refused by {name}")
             expect_equal({event["INGEST_ERROR"] for event in failed}, {words}, "words")
             expect_equal(len(self.measurements(name)), len([resource for resource in self.measurements("plain")
                                                             if code(resource) != BAD]), f"observations of {name}")
@@ -169,9 +170,10 @@ class Requests:
         expect_equal(said["image"], {"added": True, "destinations": sorted(self.servers)}, "the command's words")
         again = self.submit("5.5", image, "--subject", "patient-17", "--time", "2026-11-20T09:15:00Z")
         expect_equal(again, {"id": said["id"], "added": False, "image": {"added": False, "destinations": []}}, "again")
+        tag, = self.gateway.tags([said["id"]])
         for name, server in self.servers.items():
             event, = self.gateway.wait(name, "media-submitted", 60)
-            expect_equal((event["INGEST_RECORD_ID"], event["INGEST_KIND"]), (said["id"], "glucose"), "the event")
+            expect_equal((event["INGEST_RECORD_ID"], event["INGEST_KIND"]), (tag, "glucose"), "the event")
             media, = self.media(name)
             content = media["content"]
             expect_equal(base64.b64decode(content["data"]) == image, True, f"the bytes at {name}")
@@ -187,11 +189,12 @@ class Requests:
         server.dislikes = lambda resource: resource["resourceType"] == "Media"
         said = self.submit("5.6", JPEG, "--subject", "patient-17", "--time", "2026-11-20T10:15:00Z")
         event, = self.gateway.wait("plain", "media-failed", 60)
-        expect_equal((event["INGEST_RECORD_ID"], event["INGEST_HTTP_STATUS"]), (said["id"], "422"), "media-failed")
-        self.gateway.until(lambda: said["id"] in {event["INGEST_RECORD_ID"]
-                                                  for event in self.gateway.of("plain", "submitted")}, "the reading")
+        tag, = self.gateway.tags([said["id"]])
+        expect_equal((event["INGEST_RECORD_ID"], event["INGEST_HTTP_STATUS"]), (tag, "422"), "media-failed")
+        self.gateway.until(lambda: tag in {event["INGEST_RECORD_ID"]
+                                           for event in self.gateway.of("plain", "submitted")}, "the reading")
         expect_equal(len(self.media("plain")), before, "Media")
-        expect_equal({event["INGEST_RECORD_ID"] for event in self.gateway.of("plain", "failed")} & {said["id"]}, set(),
+        expect_equal({event["INGEST_RECORD_ID"] for event in self.gateway.of("plain", "failed")} & {tag}, set(),
                      "failed")
 
     def shows_no_credential(self):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import socket
 import subprocess
 import zipfile
@@ -53,6 +54,31 @@ def leaves_out_what_no_record_holds(directory):
     expect((0, 3, 1), (outcome.status, outcome.result["added"], outcome.result["unreadable"]), outcome.err)
 
 
+def is_in_any_order(directory):
+    """The order in the document decides no id: equal samples of several sources, all of it shuffled."""
+    records = [*export.heart_rates(200), *export.others()]
+    equals = [export.quantity("DietaryProtein", "g", 6, place // 6).replace("Anna", "AEB"[place % 3])
+              for place in range(60)]
+    box = Box(directory)
+    for seed, added in ((None, len(equals) + 200 + sum(export.OTHERS.values())), (1, 0), (2, 0)):
+        parts = [*equals, *records]
+        if seed:
+            random.Random(seed).shuffle(parts)
+        outcome = box.take(export.write(directory / "export.zip", export.document(parts)))
+        expect((0, "", added), (outcome.status, outcome.err, outcome.result["added"]), f"the import of order {seed}")
+
+
+def has_many_equals(directory):
+    """So many equal samples that no memory holds them, of which each becomes a record."""
+    count = int(os.environ.get("EQUALS", 20_000))
+    parts = (export.quantity("DietaryProtein", "g", 6, 0).replace("10.1", str(number)) for number in range(count))
+    outcome = Box(directory).take(export.write(directory / "export.zip", export.document(parts)))
+    expect((0, "", count), (outcome.status, outcome.err, outcome.result["added"]), "the import")
+    print(f"   {count} equal samples: {outcome.seconds:.0f} s, {outcome.memory:.0f} MiB of memory")
+    if outcome.memory > MOST_MEMORY:
+        raise Failure(f"{outcome.memory:.0f} MiB of memory")
+
+
 def is_said_in_words(directory):
     file, _ = whole(directory, records=1)
     outcome = Box(directory).run("import", "apple-health", file)
@@ -80,7 +106,7 @@ def reads_the_document_alone(directory):
 
 
 def goes_by_the_service(directory):
-    """While the gateway runs, it takes the import, delivers it, and tells of it once."""
+    """While the gateway runs, it takes the import, delivers it, and tells of each commit."""
     file, kinds = whole(directory)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -105,8 +131,58 @@ def goes_by_the_service(directory):
     records = [json.loads(line)["record"] for line in received.read_text().splitlines()]
     expect(sum(kinds.values()), len({record["id"] for record in records}), "different records received")
     expect({"historical"}, {record["stage"] for record in records}, "their stage")
-    expect(["1125"], [event["INGEST_COUNT"] for event in box.events("imported")], "the events")
+    expect(sum(kinds.values()), told(box), "the sum of the events")
     expect(0, len(box.events("read")), "events of each")
+
+
+def told(box):
+    """How many records the events of imports tell of."""
+    counts = [int(event["INGEST_COUNT"]) for event in box.events("imported")]
+    if not all(0 < count <= 500 for count in counts):
+        raise Failure(f"events of {counts}")
+    return sum(counts)
+
+
+def is_counted_by_the_service(directory):
+    """Nobody tells the service what it took: not a client that lies, and not one that dies."""
+    file, kinds = whole(directory, records=20_000)
+    box = Box(directory)
+    box.start()
+    try:
+        lie = b'{"added":14210}'
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(box.state / "control.sock"))
+            client.sendall(b"POST /v1/imports HTTP/1.1\r\nHost: box\r\nContent-Type: application/json\r\n"
+                           b"Content-Length: %d\r\n\r\n%s" % (len(lie), lie))
+            expect("404", client.recv(4096).decode().split()[1], "the answer to a number")
+        program = subprocess.Popen([INGESTD, "import", "apple-health", str(file), "--config", str(box.configuration)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(lambda: sum(box.kinds().values()) >= 2000, "a part of the import")
+        program.kill()
+        program.wait()
+        box.stop()
+    finally:
+        box.kill()
+    part = sum(box.kinds().values())
+    if part >= sum(kinds.values()):
+        raise Failure("the import was at its end")
+    expect(part, told(box), "the sum of the events")
+
+
+def shows_foreign_text(directory):
+    """What a terminal would obey is shown, in words, in the result and in errors; as JSON it is the same text."""
+    evil = "Evil\u009b2J\u202eType\u200b"
+    file = export.write(directory / "export.zip", export.document(
+        [export.quantity("BodyMass", "kg", 72, 0).replace("HKQuantityTypeIdentifierBodyMass", evil + "&#10;x")]))
+    box = Box(directory)
+    outcome = box.run("import", "apple-health", file)
+    expect("left out: 1, no kind stands for Evil\\u009b2J\\u202eType\\u200b\\u000ax", outcome.out.splitlines()[-1],
+           "the last line")
+    result = box.take(file)
+    expect({evil + "\nx": 1}, result.result["unknown"], "the same in JSON")
+    expect([], [character for character in "\u009b\u202e\u200b" if character in result.out], "what is obeyed")
+    outcome = box.run("import", "apple-health", directory / "a\u001b[2J\u202e.zip")
+    expect_error(outcome, 66, "a\\u001b[2J\\u202e.zip: there is no such file")
 
 
 def goes_on_after_a_fault(directory):
@@ -176,6 +252,56 @@ def says_what_is_wrong(directory):
     refuses(64, "--sets: there is no set steps: expected some of routine,diabetes,", name=file.name,
             arguments=("--sets", "weight,steps"))
     refuses(64, "--since yesterday: expected such as 2024-01-01", name=file.name, arguments=("--since", "yesterday"))
+
+
+def is_not_drowned(directory):
+    """What a hostile file says again and again takes no memory, in a zip and by itself."""
+    box = Box(directory)
+
+    def refuses(words, parts):
+        parts = list(parts)
+        file = export.write(directory / "export.zip", export.document(parts))
+        expect_error(box.take(file), 65, words)
+        bare = directory / "export.xml"
+        with bare.open("w") as out:
+            out.writelines(export.document(parts))
+        expect_error(box.take(bare), 65, words)
+        bare.unlink()
+
+    def numbered(count, length):
+        return (f"{'n' * length}{number}" for number in range(count))
+
+    refuses("has a name of more than 256 bytes", (f"<{name}/>" for name in numbered(200, 1_000_000)))
+    refuses("has a name of more than 256 bytes", (f'<Record {name}="1"/>' for name in numbered(200, 1_000_000)))
+    refuses("has a tag with more than 64 attributes",
+            ["<Record", *(f' {name}="1"' for name in numbered(1000, 10)), "/>"])
+    refuses("takes more than 8 MiB of memory to read", ["<Record", *(f' a{n}=""' for n in range(80_000)), "/>"])
+    for begin in ("<!--", "<?note ", '<Record type="', "<Record", "<"):
+        refuses("has a tag of more than a megabyte", [begin, *("x" * 1_000_000 for _ in range(100))])
+    # An export with more files than it can have, and one that is packed so that unpacking takes what it says.
+    with zipfile.ZipFile(directory / "members.zip", "w") as archive:
+        for number in range(60_000):
+            archive.writestr(f"{number:0100}", b"")
+    expect_error(box.take(directory / "members.zip"), 65, "the zip has more files in it than an export")
+    with zipfile.ZipFile(directory / "lzma.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("export.xml", "<HealthData/>")
+    expect_error(box.take(directory / "lzma.zip"), 65, "packed as no phone packs it")
+    # What is read on, and kept no longer than it is of use: parts of parts, in long texts.
+    head = f'<Correlation type="HKCorrelationTypeIdentifierBloodPressure" {export.dates(0)} sourceName="{"x" * 1000}">'
+
+    def tree(depth):
+        for _ in range(16):
+            yield head
+            if depth > 1:
+                yield from tree(depth - 1)
+            yield "</Correlation>"
+
+    text = "x" * 1_000_000
+    parts = [head, *tree(4), "</Correlation>", "<![CDATA[", *(text for _ in range(50)), "]]>", *(text for _ in range(50))]
+    outcome = box.take(export.write(directory / "tree.zip", export.document(parts)))
+    expect((0, 0), (outcome.status, outcome.result["added"]), outcome.err)
+    if outcome.memory > MOST_MEMORY:
+        raise Failure(f"{outcome.memory:.0f} MiB of memory")
 
 
 def survives_a_bomb(directory):
@@ -255,9 +381,11 @@ def is_large(directory):
         raise Failure(f"{outcome.memory:.0f} MiB of memory")
 
 
-CASES = {"once": is_imported_once, "words": is_said_in_words, "sets": takes_sets_and_since,
+CASES = {"once": is_imported_once, "order": is_in_any_order, "equals": has_many_equals, "words": is_said_in_words,
+         "sets": takes_sets_and_since,
          "document": reads_the_document_alone, "translated": reads_a_document_with_a_translated_name,
-         "service": goes_by_the_service, "fault": goes_on_after_a_fault,
+         "service": goes_by_the_service, "counted": is_counted_by_the_service, "shown": shows_foreign_text,
+         "drowned": is_not_drowned, "fault": goes_on_after_a_fault,
          "errors": says_what_is_wrong, "odd": leaves_out_what_no_record_holds, "bomb": survives_a_bomb,
          "room": leaves_room_in_the_queue,
          "wait": waits_for_room, "large": is_large}

@@ -36,6 +36,7 @@ import Testing
         var entry = EnteredRecordTests.glucose
         for (origin, expected) in [(RecordEntry.Origin.manual, "manual"), (.appleHealth, "unknown")] {
             entry.origin = origin
+            entry.name = origin.namePrefix + "glucose"
             let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
             let content = try #require(RecordContent(json: record.body))
             let body = try #require(Validic.body(of: content, sourceType: "ingestd"))

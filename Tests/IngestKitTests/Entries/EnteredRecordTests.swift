@@ -28,6 +28,15 @@ import Testing
         try #require(EnteredRecord(entry, gateway: gateway, received: 1_795_166_107))
     }
 
+    /// Its id would be that of the reading: the reading would count as known, and be lost.
+    @Test func anEntryWithTheNameOfADevicesReadingIsNone() throws {
+        var entry = Self.steps
+        for name in ["C0:00:00:00:00:16|2AA7|060048000c00", "MANUAL|steps|1795162500|steps=812 1", ""] {
+            entry.name = name
+            #expect(EnteredRecord(entry, gateway: "box", received: 1_795_166_107) == nil)
+        }
+    }
+
     @Test func anEntryIsARecordWithoutAPeripheral() throws {
         #expect(
             try record(Self.glucose).body == """

@@ -53,7 +53,8 @@ import Testing
         case .storeError: .queueHigh(error: "reason")
         case .queueHigh: .queueFull(error: "reason")
         case .queueFull: .queueNormal
-        case .queueNormal:
+        case .queueNormal: .strangerDropped(count: 12)
+        case .strangerDropped:
             .storeQuarantined(
                 file: "queue.db.damaged-1", records: 812, lost: 3, isDeliveryKnown: true, kept: 1)
         case .storeQuarantined: nil

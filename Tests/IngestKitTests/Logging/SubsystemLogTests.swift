@@ -46,6 +46,26 @@ import Testing
         #expect(lines.all == ["made", "info passive: made"])
     }
 
+    @Test func aLineNamesARecordByItsTag() throws {
+        let id = "212439d9-1b6a-5d07-8092-9420fec8b57f"
+        let key = try #require(TagKey(Array(0..<32)))
+        let plain = log(.init(level: .debug, subsystems: [:]))
+        let entry = AllowedPeripheral(model: .sample(id: 1001), alias: "kitchen cuff")
+        for log in [plain, plain.tagging(by: key)] {
+            log.committed(
+                [try record(id), try record(id)],
+                [.committed(RecordID(text: id)), .duplicate(RecordID(text: id))], of: entry, took: .zero)
+        }
+        let named = lines.all.filter { $0.contains("records:") }
+        #expect(
+            named == [
+                "debug records: 1001 (kitchen cuff): body-temperature is new, live",
+                "debug records: 1001 (kitchen cuff): body-temperature was there",
+                "debug records: 1001 (kitchen cuff): body-temperature f3a666602a585c57 is new, live",
+                "debug records: 1001 (kitchen cuff): body-temperature f3a666602a585c57 was there",
+            ])
+    }
+
     @Test(arguments: [
         (DeliveryAnswer.taken(httpStatus: 200), "taken (status 200)"),
         (

@@ -15,6 +15,26 @@ import Testing
 
     static let table: [Script] = [
         Script(
+            "a stranger without room is not read, others are, and it is when there is room",
+            [
+                (1, .full(FullStrangers(devices: [DeviceAddress.device(1).address])), []),
+                (2, .heard(1), [discovered(1)]), (3, .heard(2), [discovered(2), read(2)]),
+                (4, .finished(2), []), (5, .heard(1), []), (6, .full(FullStrangers()), [read(1)]),
+            ]),
+        Script(
+            "without room for strangers none is read, and who has gone is forgotten",
+            [
+                (1, .full(FullStrangers(isAll: true)), []), (2, .heard(1), [discovered(1)]),
+                (3, .heard(2), [discovered(2)]), (9, .heard(2), []), (13, .wake, []),
+                (14, .full(FullStrangers()), [read(2)]), (15, .heard(1), [discovered(1)]),
+            ]),
+        Script(
+            "a read under way goes on when there is no more room",
+            [
+                (1, .heard(1), [discovered(1), read(1)]), (2, .full(FullStrangers(isAll: true)), []),
+                (3, .finished(1), []),
+            ]),
+        Script(
             "what is heard during a pause is read after it",
             [
                 (1, .pause, []), (2, .heard(1), [discovered(1)]), (3, .heard(1), []),

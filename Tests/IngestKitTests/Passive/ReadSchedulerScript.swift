@@ -10,6 +10,8 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
         /// The thermometer of this number advertises.
         case heard(Int, on: AdapterID = .hci0, rssi: Int? = -60)
         case finished(Int, ReadOutcome = .succeeded)
+        /// There is no room for readings of these devices without an address in the allow-list, or of any.
+        case full(FullStrangers)
         case pause
         case resume
         /// The device of this number was paired in the pause.
@@ -65,6 +67,8 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
             return scheduler.heard(device, on: adapter, rssi: rssi, at: second)
         case .finished(let device, let outcome):
             return scheduler.finished(.device(device), outcome: outcome, at: .at(second))
+        case .full(let strangers):
+            return scheduler.leaveAlone(strangers, at: .at(second))
         case .pause:
             return scheduler.pause(at: .at(second))
         case .resume:

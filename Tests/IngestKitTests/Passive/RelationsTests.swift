@@ -32,6 +32,21 @@ import Testing
         }
     }
 
+    /// The weight of one day and the body composition of another are of no weighing, though the clock that stands gives
+    /// both one time.
+    @Test func aDateThatSaysNothingBringsNothingTogether() throws {
+        let weight = try record("w", .weight, at: Self.time)
+        let composition = try record("b", .bodyComposition, at: Self.time)
+        for (pause, expected): (UInt64, String?) in [(120, "w"), (121, nil)] {
+            var relations = Relations()
+            let first = relations.add(weight, id: weight.id, received: arrival(0), isDated: false)
+            let pair = relations.add(
+                composition, id: composition.id, received: arrival(pause), isDated: false)
+            #expect(first == nil)
+            #expect(pair?.weight.text == expected)
+        }
+    }
+
     @Test(arguments: [false, true])
     func weightAndBodyCompositionOfOneTimeAreOneWeighing(overLinks: Bool) throws {
         let weight = try record("w", .weight, at: Self.time)

@@ -3,7 +3,7 @@ import Testing
 @testable import IngestKit
 
 @Suite struct ValueJoiningTests {
-    private static let device = BluetoothAddress(value: 0xF1F1_F1F1_F1F1)
+    private static let device = DeviceAddress(BluetoothAddress(value: 0xF1F1_F1F1_F1F1), .random)
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
     /// Values of two packets: each byte is a packet's number, and 0xFF belongs to nothing.
@@ -148,5 +148,25 @@ import Testing
             given += joining.parts(of: value, at: Self.start).count
         }
         #expect(given == 2_000 - ValueJoining.mostContexts)
+    }
+
+    @Test func glucoseThatIsKeptForItsContextsIsBounded() throws {
+        let profile = try #require(Profiles.named("glucose"))
+        var joining = ValueJoining(profile: profile, device: Self.device)
+        for number in 0..<5_000 {
+            var part = try #require(joining.parts(of: glucose(7), at: Self.start).first)
+            part.reading?.sequence = number
+            // The same one again takes no more room.
+            for _ in 0..<2 { joining.learn(part, id: RecordID(text: "\(number)"), isSkipped: false) }
+        }
+        #expect(joining.keptCount == ValueJoining.mostLeaders)
+        for (number, count) in [(4_999, 1), (5_000 - ValueJoining.mostLeaders, 1), (3_999, 0), (0, 0)] {
+            let bytes: [UInt8] = [0x00, UInt8(number % 256), UInt8(number / 256)]
+            let parts = joining.parts(
+                of: ReceivedValue(
+                    characteristic: 0x2A34, value: bytes, isIndication: false, received: Self.start),
+                at: Self.start)
+            #expect(parts.count == count)
+        }
     }
 }

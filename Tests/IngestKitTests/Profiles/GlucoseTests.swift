@@ -15,7 +15,7 @@ import Testing
             0xFB, 0xFF,  // time offset -5 min
             0x69, 0xB0,  // concentration 105e-5 kg/L
             0x12,  // capillary plasma, finger
-            0x21, 0x08,  // battery low, result too high, time fault
+            0x01, 0x08,  // battery low, time fault
         ])
         #expect(
             reading
@@ -25,8 +25,8 @@ import Testing
                         year: 2026, month: 11, day: 20, hours: 9, minutes: 14, seconds: 57),
                     timeOffsetMinutes: -5, sequence: 298,
                     flags: [
-                        "type-capillary-plasma", "location-finger", "device-battery-low",
-                        "sensor-result-too-high", "time-fault", "context-follows",
+                        "type-capillary-plasma", "location-finger", "device-battery-low", "time-fault",
+                        "context-follows",
                     ]))
     }
 
@@ -127,6 +127,35 @@ import Testing
         }
         #expect(try flags(0xFFFF) == Self.statusNames)
         #expect(try flags(0xF000) == [])
+    }
+
+    /// Bits 1 to 10 say that the result is none. Meters that show "HI" send the end of their range beside bit 5.
+    @Test func aResultThatTheMeterDisownsIsAbsent() throws {
+        func value(_ status: UInt16, _ raw: [UInt8] = [0x58, 0xB2]) throws -> Measurement.Value? {
+            // flags: concentration, sensor status; sequence 1; 2026-11-20 09:14:57; 600e-5 kg/L; capillary whole
+            // blood, finger; the status
+            let reading = try decode(
+                [0x0A, 1, 0, 0xEA, 0x07, 11, 20, 9, 14, 57] + raw
+                    + [0x11, UInt8(status & 0xFF), UInt8(status >> 8)])
+            return reading.measurements.first?.value
+        }
+        let number = Measurement.Value.exact(ExactDecimal(coefficient: 600, exponent: 0))
+        for status in UInt16.min...UInt16.max {
+            let expected: Measurement.Value =
+                switch status & 0x07FE {
+                case 0: number
+                case 0x0020: .absent(.aboveDeviceRange)
+                case 0x0040: .absent(.belowDeviceRange)
+                default: .absent(.markedUnusable)
+                }
+            guard try value(status) == expected else {
+                Issue.record("status \(status)")
+                return
+            }
+        }
+        // NaN, +INFINITY
+        #expect(try value(0x0020, [0xFF, 0x07]) == .absent(.aboveDeviceRange))
+        #expect(try value(0x0000, [0xFE, 0x07]) == .absent(.positiveInfinity))
     }
 
     @Test func aMissingConcentrationIsNamed() {

@@ -34,7 +34,6 @@ import Testing
             (0x00, [72], []),
             (0x01, [72, 0], []),
             (0x02, [72], []),  // detected, yet not supported: nothing is known
-            (0x04, [72], ["no-sensor-contact"]),
             (0x06, [72], ["sensor-contact"]),
             (0xE0, [72], []),  // reserved
         ] as [(UInt8, [UInt8], [String])])
@@ -42,6 +41,23 @@ import Testing
         let reading = try decode([flags] + rate)
         #expect(reading.measurements == [measured("heart-rate", 147842, 72, "/min")])
         #expect(reading.flags == names)
+    }
+
+    /// Straps on a table send 0, or the last rate; one whose sensor cannot tell of contact sends 0 alone.
+    @Test(
+        arguments: [
+            (0x04, [72], ["no-sensor-contact"]), (0x05, [72, 0], ["no-sensor-contact"]),
+            (0x04, [0], ["no-sensor-contact"]), (0x06, [0], ["sensor-contact"]), (0x00, [0], []),
+            (0x01, [0, 0], []), (0x14, [72, 0x00, 0x04], ["no-sensor-contact"]),
+        ] as [(UInt8, [UInt8], [String])])
+    func aRateOfNobodyIsNone(flags: UInt8, rest: [UInt8], names: [String]) throws {
+        let reading = try decode([flags] + rest)
+        #expect(
+            reading.measurements.first
+                == Measurement(type: "heart-rate", code: 147842, value: .absent(.notMeasured), unit: "/min"))
+        #expect(reading.flags == names)
+        #expect(HeartRate.isOfNobody(reading))
+        #expect(try !HeartRate.isOfNobody(decode([0x06, 1])))
     }
 
     @Test func energyBeyondTheFieldHasNoNumber() throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// Observations that a generic health sensor has stored: their number, their segments, their names.
 @Suite struct StoredObservationTests {
-    private static let device = BluetoothAddress(value: 0xF1F1_F1F1_F1F1)
+    private static let device = DeviceAddress(BluetoothAddress(value: 0xF1F1_F1F1_F1F1), .random)
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
     /// SpO2 98 %, 2021-11-20 11:50:10 UTC.
@@ -89,7 +89,7 @@ import Testing
         _ distinction: RecordIdentity.Distinction = .dateInPayload
     ) -> RecordID {
         RecordIdentity.id(
-            address: device, raw: RawPayload(characteristic: characteristic, bytes: bytes),
+            address: device.address, raw: RawPayload(characteristic: characteristic, bytes: bytes),
             distinction: distinction)
     }
 

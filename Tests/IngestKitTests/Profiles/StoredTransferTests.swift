@@ -268,6 +268,22 @@ import Testing
     }
 }
 
+extension StoredTransferTests {
+    @Test(arguments: [(RecordAccess.Filter.recordNumber, 2), (.timeOffset, 2), (.sequenceNumber, 65_536)])
+    func idsAreKeptAsFarAsTheyAreNeeded(filter: RecordAccess.Filter, most: Int) {
+        let memory = StoredRecordsMemory(mark: .init(number: 5, id: "5"), session: nil, history: "all")
+        var transfer = StoredTransfer(filter: filter, memory: memory)
+        for number in (0..<70_000).reversed() {
+            transfer.took(number: number, id: RecordID(text: "\(number)"))
+            #expect(transfer.keptCount <= most)
+        }
+        #expect(transfer.answered([0x06, 0x00, transfer.request[0], 0x01]) == .finished)
+        let newest = filter == .recordNumber ? 69_999 : 65_535
+        let mark = transfer.memory(session: nil, history: "all").mark
+        #expect(mark == .init(number: newest, id: "\(newest)"))
+    }
+}
+
 @Suite struct StreamSamplerTests {
     /// Offers a value a second, of which `isUsable` says which are, and returns what is taken when.
     private func taken(_ usable: [Bool], interval: Int) -> [Int] {

@@ -107,23 +107,52 @@ import Testing
         }
     }
 
+    @Test func devicesThatHadABondAreKnownByTheirMemory() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let device = DeviceAddress(Self.device, .random)
+            var memory = DeviceMemory(serial: "bondedAdapter")
+            try await store.remember(memory, of: device.otherType)
+            #expect(try await store.rememberedBonds().isEmpty)
+            memory.bondedAdapter = BluetoothAddress(value: 0xA0)
+            try await store.remember(memory, of: device)
+            #expect(try await store.rememberedBonds() == [device])
+            #expect(try await store.spentPairings().isEmpty)
+            try await store.setPairing("#1001", isSpent: true)
+            try await store.setPairing("#1001", isSpent: true)
+            #expect(try await store.spentPairings() == ["#1001"])
+            try await store.setPairing("#1001", isSpent: false)
+            #expect(try await store.spentPairings().isEmpty)
+            try await store.close()
+        }
+    }
+
     @Test func packetsOutliveTheProcessAndTheirTimeDoesNotOutliveTheBoot() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
+            let device = DeviceAddress(Self.device, .random)
             let pending = PendingPackets(
-                device: Self.device, characteristic: 0x2A9C, packets: [[1, 2], [3]], received: clock.now)
+                device: device, characteristic: 0x2A9C, packets: [[1, 2], [3]], received: clock.now)
             var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
             _ = try await store.commit(QueueTransaction(pending: pending))
             try await store.close()
             store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await store.pendingPackets(of: Self.device) == [pending])
+            #expect(try await store.pendingPackets(of: device) == [pending])
+            // The same 48 bits with the other address type are another device's.
+            #expect(try await store.pendingPackets(of: device.otherType).isEmpty)
+            var others = pending
+            others.device = device.otherType
+            others.packets = [[9]]
+            _ = try await store.commit(QueueTransaction(pending: others))
+            #expect(try await store.pendingPackets(of: device) == [pending])
+            #expect(try await store.pendingPackets(of: device.otherType) == [others])
             try await store.close()
             store = try await SQLiteRecordStore.open(in: directory, clock: clock, bootID: "another")
-            #expect(try await store.pendingPackets(of: Self.device).first?.received == nil)
+            #expect(try await store.pendingPackets(of: device).first?.received == nil)
             var none = pending
             none.packets = []
             _ = try await store.commit(QueueTransaction(pending: none))
-            #expect(try await store.pendingPackets(of: Self.device).isEmpty)
+            #expect(try await store.pendingPackets(of: device).isEmpty)
             try await store.close()
         }
     }

@@ -348,14 +348,15 @@ import Testing
 
     // MARK: - Files of other versions
 
-    /// What version 7 added taken away, and images on the lanes of readings.
-    private static let version6 = """
-        INSERT INTO batch (destination, first_position, positions, gateway, attempts, lane)
-            SELECT destination, first_position, CAST(first_position AS TEXT), gateway, 5, 'fresh' FROM image_batch;
-        DROP TABLE image_batch;
-        DROP INDEX record_image;
-        PRAGMA user_version = 6;
-        """
+    /// What versions 8 and 7 added taken away, and images on the lanes of readings.
+    private static let version6 =
+        OpeningTests.version7 + """
+            INSERT INTO batch (destination, first_position, positions, gateway, attempts, lane)
+                SELECT destination, first_position, CAST(first_position AS TEXT), gateway, 5, 'fresh' FROM image_batch;
+            DROP TABLE image_batch;
+            DROP INDEX record_image;
+            PRAGMA user_version = 6;
+            """
 
     private func withVersion6(_ body: (String, EnteredImage) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in

@@ -9,12 +9,39 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
             let pragmas = try await store.write { db in
-                try ["synchronous", "journal_mode", "mmap_size", "journal_size_limit"].map { name in
+                try ["synchronous", "journal_mode", "mmap_size", "journal_size_limit", "secure_delete"].map {
+                    name in
                     try String.fetchOne(db, sql: "PRAGMA \(name)") ?? "none"
                 }
             }
             // 2 is FULL (sqlite.org/pragma.html#pragma_synchronous).
-            #expect(pragmas == ["2", "wal", "0", "16777216"])
+            #expect(pragmas == ["2", "wal", "0", "16777216", "1"])
+            try await store.close()
+        }
+    }
+
+    @Test func nothingOfADeletedRecordIsLeftInTheFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let names = (0..<50).map { "somebody-\($0)-who-must-not-be-left" }
+            for name in names {
+                let record = try record(name, alias: name)
+                try await store.add(record)
+                try await store.freeze([record])
+            }
+            func left() async throws -> Int {
+                // The write-ahead log goes into the file, and is empty.
+                _ = try await store.database.writeWithoutTransaction { db in
+                    try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                }
+                let content = try Data(contentsOf: URL(filePath: directory + "/queue.sqlite"))
+                return names.count { content.firstRange(of: Data($0.utf8)) != nil }
+            }
+            #expect(try await left() == 50)
+            try await store.write { db in
+                for table in ["outbox", "record"] { try db.execute(sql: "DELETE FROM \(table)") }
+            }
+            #expect(try await left() == 0)
             try await store.close()
         }
     }
@@ -38,7 +65,44 @@ import Testing
         }
     }
 
-    /// What version 7 added, taken away again.
+    /// What version 8 added, taken away again.
+    static let version7 = """
+        DROP TABLE spent_pairing;
+        CREATE TABLE old_packet (
+            address TEXT NOT NULL, characteristic TEXT NOT NULL, ordinal INTEGER NOT NULL, payload BLOB NOT NULL,
+            boot_id TEXT NOT NULL, received_ns INTEGER NOT NULL,
+            PRIMARY KEY (address, characteristic, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO old_packet
+            SELECT address, characteristic, ordinal, payload, boot_id, received_ns FROM pending_packet;
+        DROP TABLE pending_packet;
+        ALTER TABLE old_packet RENAME TO pending_packet;
+        DROP TRIGGER record_stranger_added;
+        DROP TRIGGER record_stranger_changing;
+        DROP TRIGGER record_stranger_changed;
+        DROP TRIGGER record_stranger_removing;
+        DROP TRIGGER letter_stranger_added;
+        DROP TRIGGER letter_stranger_removing;
+        DROP TRIGGER retired_stranger_added;
+        DROP TRIGGER retired_stranger_changed;
+        DROP TRIGGER retired_stranger_removed;
+        DROP VIEW record_size;
+        DROP VIEW letter_size;
+        DROP TABLE stranger;
+        DROP INDEX record_stranger;
+        DROP INDEX retired_stranger;
+        ALTER TABLE record DROP COLUMN stranger;
+        ALTER TABLE retired DROP COLUMN stranger;
+        ALTER TABLE retired DROP COLUMN stranger_seq;
+        DROP INDEX device_stranger;
+        ALTER TABLE device DROP COLUMN is_stranger;
+        ALTER TABLE device DROP COLUMN changed;
+        ALTER TABLE device DROP COLUMN size;
+        PRAGMA user_version = 7;
+
+        """
+
+    /// And what version 7 added.
     private static let version5 = """
         DROP TABLE image_batch;
         DROP INDEX record_image;
@@ -101,8 +165,9 @@ import Testing
         """
 
     @Test(arguments: [
-        version5 + version4 + version3 + version2 + version1, version5 + version4 + version3 + version2,
-        version5 + version4 + version3, version5 + version4, version5,
+        version7 + version5 + version4 + version3 + version2 + version1,
+        version7 + version5 + version4 + version3 + version2, version7 + version5 + version4 + version3,
+        version7 + version5 + version4, version7 + version5, version7,
     ])
     func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
         try await withTemporaryDirectory { directory in
@@ -121,11 +186,35 @@ import Testing
                 for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
             #expect(next.ids == ["a", "b"])
             try await new.acquaint([])
+            // Nothing tells whose the old ones are: they are no strangers'.
+            #expect(try await new.read { try StrangerCount(kept: $0).sums } == [:])
             let indexes = try await new.write {
                 try String.fetchAll(
                     $0, sql: "SELECT sql FROM sqlite_master WHERE name GLOB 'record_unfrozen*'")
             }
             #expect(indexes == ["CREATE INDEX record_unfrozen ON record (released, seq) WHERE frozen = 0"])
+            try await new.close()
+        }
+    }
+
+    /// Version 7 did not write the address type down.
+    @Test func packetsOfAnEarlierVersionGoToTheTypeThatHasTheBond() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let device = DeviceAddress(BluetoothAddress(value: 0xF1F1_F1F1_F1F1), .random)
+            let old = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            var memory = DeviceMemory()
+            try await old.remember(memory, of: device.otherType)
+            memory.bondedAdapter = BluetoothAddress(value: 0xA0)
+            try await old.remember(memory, of: device)
+            let pending = PendingPackets(
+                device: device, characteristic: 0x2A9C, packets: [[1, 2], [3]], received: clock.now)
+            _ = try await old.commit(QueueTransaction(pending: pending))
+            try await old.write { try $0.execute(sql: Self.version7) }
+            try await old.close()
+            let new = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await new.pendingPackets(of: device) == [pending])
+            #expect(try await new.pendingPackets(of: device.otherType).isEmpty)
             try await new.close()
         }
     }

@@ -44,13 +44,15 @@ import Testing
         let sink = RecordingSink()
         let takesRecords = Notes<Bool>()
 
-        func keeper(maximumSize: UInt64 = 1 << 30, keepSubmitted: Duration = .seconds(7 * 86400))
-            -> QueueKeeper
-        {
+        func keeper(
+            maximumSize: UInt64 = 1 << 30, keepSubmitted: Duration = .seconds(7 * 86400),
+            clock: (any GatewayClock)? = nil
+        ) -> QueueKeeper {
             QueueKeeper(
                 store: store, disk: disk,
                 settings: QueueKeeper.Settings(maximumSize: maximumSize, keepSubmitted: keepSubmitted),
-                clock: clock, events: EventLog(sink: sink), setTakesRecords: { takesRecords.append($0) })
+                clock: clock ?? self.clock, events: EventLog(sink: sink),
+                setTakesRecords: { takesRecords.append($0) })
         }
 
         func deliverAll() async throws {
@@ -180,6 +182,36 @@ import Testing
             task.cancel()
             try await task.value
             #expect(try await bench.store.add(try record("first")) == .duplicate(RecordID(text: "first")))
+        }
+    }
+
+    @Test func theAgeOfRecordsIsLookedAtHalfAMinuteAfterTheClockWasJudged() async throws {
+        try await withBench { bench in
+            try await bench.store.fill(["old"])
+            try await bench.deliverAll()
+            bench.clock.advance(by: .seconds(8 * 86400))
+            let judged = JudgedClock(bench.clock)
+            let keeper = bench.keeper(clock: judged)
+            let task = Task { try await keeper.run() }
+            // As long as it is in doubt.
+            for _ in 0..<3 {
+                try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+                #expect(try await bench.store.counts().records == 1)
+                #expect(bench.clock.nextDeadline == bench.clock.now + .seconds(30))
+                bench.clock.advance(by: .seconds(30))
+                try await eventually("it has looked") {
+                    bench.clock.nextDeadline.map { $0 > bench.clock.now } ?? false
+                }
+            }
+            judged.judge(.synchronized, lead: judged.lead)
+            bench.clock.advance(by: .seconds(30))
+            try await eventually("it is dropped") { try await bench.store.counts().records == 0 }
+            // And then once an hour.
+            try await eventually("the keeper waits") {
+                bench.clock.nextDeadline == bench.clock.now + .seconds(3600)
+            }
+            task.cancel()
+            try await task.value
         }
     }
 

@@ -36,6 +36,8 @@ struct QueueModel {
 
     private(set) var readings: [String: Reading] = [:]
     private(set) var unreleased: [String] = []
+    /// Of strangers, to make room.
+    private var dropped: Set<String> = []
     /// The entry of each image.
     private var entries: [String: String] = [:]
     var destinations: [String: Destination]
@@ -217,6 +219,27 @@ struct QueueModel {
         return count
     }
 
+    // MARK: Strangers
+
+    /// These are gone that no destination waited for.
+    /// - Returns: those of them that may not have gone.
+    mutating func drop(_ ids: Set<String>) -> Set<String> {
+        var waiting = Set(unreleased)
+        for destination in destinations.values {
+            waiting.formUnion(destination.waiting.map(\.id))
+            waiting.formUnion(destination.batches.flatMap(\.ids))
+        }
+        for name in destinations.keys { destinations[name]?.dead.removeAll { ids.contains($0) } }
+        dropped.formUnion(ids)
+        return ids.intersection(waiting)
+    }
+
+    /// Their ids are forgotten: they are new when they come again.
+    mutating func forget(_ ids: Set<String>) {
+        for id in ids { readings[id] = nil }
+        dropped.subtract(ids)
+    }
+
     // MARK: What is there
 
     func pending(_ name: String) -> Int {
@@ -228,7 +251,9 @@ struct QueueModel {
     /// Those that may not be dropped.
     var needed: Set<String> {
         var needed = Set(unreleased)
-        for reading in readings.values where reading.kind == .undecoded { needed.insert(reading.id) }
+        for reading in readings.values where reading.kind == .undecoded && !dropped.contains(reading.id) {
+            needed.insert(reading.id)
+        }
         for destination in destinations.values {
             needed.formUnion(destination.waiting.map(\.id))
             needed.formUnion(destination.batches.flatMap(\.ids))

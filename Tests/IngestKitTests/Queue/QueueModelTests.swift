@@ -88,7 +88,8 @@ private struct Run {
         case 40..<46: clock.advance(by: .seconds(roll(45)))
         case 46..<72: try await note("claim", claim())
         case 72..<93: try await note("answer", answer())
-        case 93..<95: try await note("retire", retire())
+        case 93: try await note("retire", retire())
+        case 94: try await note("drop", dropStrangers())
         case 95: try await note("crash", reopen(afterCrash: true))
         case 96: try await note("reopen", reopen(afterCrash: false))
         case 97: try await note("sign-in", signIn())
@@ -107,12 +108,44 @@ private struct Run {
             let id = isKnown ? "r\(1 + roll(lastID))" : "r\(lastID)"
             let kind: RecordKind = [.bodyTemperature, .bloodPressure, .bloodPressure, .undecoded][roll(4)]
             let known = model.readings[id]?.kind
-            let outcome = try await store.add(try record(id, kind: known ?? kind))
+            let outcome = try await store.commit(
+                RecordSubmission(
+                    record: try Self.reading(id, kind: known ?? kind), repetition: .identified,
+                    received: clock.now, decodeError: nil, isStranger: Self.isStranger(id)))
             let isNew = model.append(id, kind: kind, at: clock.now)
             try agree(
                 outcome, isNew ? .committed(RecordID(text: id)) : .duplicate(RecordID(text: id)),
                 "append \(id)")
         }
+    }
+
+    /// Two thirds of the readings are of two strangers.
+    private static func isStranger(_ id: String) -> Bool { number(id) % 3 > 0 }
+
+    private static func number(_ id: String) -> Int { Int(id.dropFirst()) ?? 0 }
+
+    private static func reading(_ id: String, kind: RecordKind, model: String? = nil) throws
+        -> IngestKit.Record
+    {
+        let address =
+            isStranger(id) ? StrangerBench.address(number(id) % 3) : "F1:F1:F1:F1:F1:F1"
+        return try record(id, kind: kind, address: address, model: model)
+    }
+
+    /// Makes room for strangers, as far as what waits for a destination allows.
+    private mutating func dropStrangers() async throws {
+        let before = try await ids()
+        let bytes = try await store.read { try SQLiteRecordStore.strangerBytes(of: "", $0) }
+        var course = SQLiteRecordStore.StrangerDrop(
+            of: nil, downTo: bytes / Int64(1 + roll(4)) - 1, step: 500)
+        while !course.isDone { course = try await store.drop(course, lookingAt: 1 + roll(9)) }
+        let gone = before.subtracting(try await ids())
+        try agree(gone.filter { !Self.isStranger($0) }.sorted(), [], "dropped of a pinned device")
+        try agree(model.drop(gone).sorted(), [], "dropped though a destination waits for it")
+        let known = try await store.read {
+            try Set(String.fetchAll($0, sql: "SELECT id FROM record UNION SELECT id FROM retired"))
+        }
+        model.forget(Set(model.readings.keys).subtracting(known))
     }
 
     /// An entry with an image.
@@ -136,7 +169,7 @@ private struct Run {
         guard !model.unreleased.isEmpty else { return }
         let ids = Array(model.unreleased.shuffled(using: &dice).prefix(1 + roll(3)))
         try await store.freeze(
-            ids.map { try record($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
+            ids.map { try Self.reading($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
         model.release(ids, at: clock.now)
     }
 
@@ -175,7 +208,9 @@ private struct Run {
                 continue
             }
             let kind = model.readings[item.header.id.text]?.kind ?? .undecoded
-            let bodies = try ["M", nil].map { try record(item.header.id.text, kind: kind, model: $0).json }
+            let bodies = try ["M", nil].map {
+                try Self.reading(item.header.id.text, kind: kind, model: $0).json
+            }
             if !bodies.contains(item.body) {
                 throw QueueModelTests.Difference(description: "another body of \(item.header.id.text)")
             }
@@ -289,6 +324,10 @@ private struct Run {
             try agree(found.delivered, expected.delivered, "delivered to \(found.name)")
             try agree(found.dead, expected.dead.count, "set aside of \(found.name)")
         }
+        let (kept, counted) = try await store.read {
+            (try StrangerCount(kept: $0), try StrangerCount(counted: $0))
+        }
+        try agree(kept.sums, counted.sums, "what strangers hold")
         // Events are numbered without gaps, whatever happened.
         let sequences = try await store.read {
             try Int64.fetchAll($0, sql: "SELECT sequence FROM outbox ORDER BY sequence")
@@ -303,7 +342,7 @@ private struct Run {
         for _ in 0..<2 {
             let ids = model.unreleased
             try await store.freeze(
-                ids.map { try record($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
+                ids.map { try Self.reading($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
             model.release(ids, at: clock.now)
             for routing in Self.routings {
                 for lane in routing.order.lanes + [.image] {

@@ -204,10 +204,10 @@ import Testing
                     for: "clinic", settings: Self.settings, gateway: "box")
                 #expect(next.ids == ["a", "c"])
                 let told = try await store.events.filter { $0.name == "store-error" }
-                // Once, with its name and nothing of what it holds.
+                // Once, by its field alone and with nothing of what it holds.
                 #expect(told.map { $0[.recordID] } == ["b"])
                 let words = try #require(told.first?.message)
-                #expect(words.contains("record b") && !words.contains("patient"))
+                #expect(words.contains("the time of a record cannot") && !words.contains("patient"))
             }
             #expect(try await store.status(of: []).undated == 1)
             #expect(try await Self.undated(of: "b", store) == broken)

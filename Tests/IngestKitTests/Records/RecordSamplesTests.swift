@@ -13,6 +13,15 @@ import Testing
         "95fe5020aa01a3bf2e3b342d580d1004b40095020a10013b",
     ]
 
+    /// "HI", "LO" and a sample that was too small: 600, 20 and 97 mg/dL, capillary whole blood, finger; a strap on a
+    /// table.
+    private static let disowned: [(BluetoothUUID, [UInt8])] = [
+        (0x2A18, [0x0A, 7, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x58, 0xB2, 0x11, 0x20, 0]),
+        (0x2A18, [0x0A, 8, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x14, 0xB0, 0x11, 0x40, 0]),
+        (0x2A18, [0x0A, 9, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x61, 0xB0, 0x11, 0x04, 0]),
+        (0x2A37, [0x04, 0]),
+    ]
+
     private func record(
         _ reading: Reading?, _ raw: RawPayload, simulated: Bool = false, offset: Int? = -3,
         way: RecordFactory.Circumstances.Way = .live, device: DeviceBlock = full
@@ -70,6 +79,10 @@ import Testing
             let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
             let raw = RawPayload(characteristic: characteristic, bytes: bytes)
             records.append(record(reading, raw, offset: nil, device: bare))
+        }
+        for (characteristic, bytes) in Self.disowned {
+            let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+            records.append(record(reading, RawPayload(characteristic: characteristic, bytes: bytes)))
         }
         return records
     }

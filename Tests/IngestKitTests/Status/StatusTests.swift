@@ -8,13 +8,17 @@ import Testing
         adapters: [GatewayStatus.Adapter] = [.init(name: "hci0", isListening: true)],
         peripherals: [GatewayStatus.Peripheral] = [cuff],
         destinations: [GatewayStatus.Destination] = [clinic],
-        level: String = "normal", isClockRight: Bool = true, undated: Int = 0
+        level: String = "normal", isClockRight: Bool = true, undated: Int = 0,
+        strangers: FullStrangers? = nil
     ) -> GatewayStatus {
         GatewayStatus(
             version: "1.2.3", gateway: "ward-3-box-1", uptime: 273_600, isClockRight: isClockRight,
             undated: undated, adapters: adapters, peripherals: peripherals, destinations: destinations,
             queue: .init(
-                bytes: 4_299_161, maximumBytes: 1 << 30, level: level, diskFreeBytes: 13_099_650_252))
+                bytes: 4_299_161, maximumBytes: 1 << 30, level: level, diskFreeBytes: 13_099_650_252,
+                strangers: strangers.map {
+                    .init(bytes: 1_000_000, share: StrangerShare(maximumSize: 1 << 30), full: $0)
+                }))
     }
 
     private static let cuff = GatewayStatus.Peripheral(
@@ -59,6 +63,34 @@ import Testing
         }
         #expect(columns == [14, 14])
         #expect(TerminalText.cut("台所の血圧計", to: 6) == "台所…")
+    }
+
+    @Test func strangersWithoutRoomNeedSomebodyAndAreInTheMetrics() throws {
+        let way =
+            "name your own by address, and see which destination has not taken their readings"
+        let device = DeviceAddress.device(1).address
+        let cases: [(FullStrangers, String?)] = [
+            (FullStrangers(), nil),
+            (
+                FullStrangers(devices: [device]),
+                "a device without an address in the allow-list fills its share of the queue and is not read: \(way)"
+            ),
+            (
+                FullStrangers(isAll: true, devices: [device]),
+                "devices without an address in the allow-list fill their tenth of the queue and are not read: \(way)"
+            ),
+        ]
+        for (full, problem) in cases {
+            let status = Self.status(strangers: full)
+            #expect(status.problems == [problem].compactMap(\.self))
+            let metrics = Metrics(status).description
+            #expect(metrics.contains("\ningestd_queue_strangers_bytes 1048576\n"))
+            #expect(metrics.contains("\ningestd_queue_strangers_max_bytes 107374182\n"))
+            #expect(metrics.contains("\ningestd_queue_strangers_full \(full.devices.count)\n"))
+            #expect(metrics.contains("\ningestd_queue_takes_strangers \(full.isAll ? 0 : 1)\n"))
+            let text = String(decoding: try JSONEncoder().encode(status), as: UTF8.self)
+            #expect(text.contains(#""full_devices":\#(full.devices.count)"#))
+        }
     }
 
     @Test func coloursAreForTerminalsAlone() {
@@ -181,20 +213,50 @@ import Testing
         var (first, second) = (Self.cuff, Self.cuff)
         (first.isPinned, second.isPinned) = (false, false)
         second.address = "F1:F1:F1:F1:F1:F2"
+        (first.tag, second.tag) = ("ea8ca072", "0a1b2c3d")
         let lines = Metrics(Self.status(peripherals: [first, second])).description.split(separator: "\n")
         let series = lines.filter { !$0.hasPrefix("#") }.map {
             $0.split(separator: " ").dropLast().joined(separator: " ")
         }
         #expect(Set(series).count == series.count)
+        #expect(series.contains { $0.contains(#"peripheral="kitchen cuff",tag="ea8ca072""#) })
         let pinned = Metrics(Self.status()).description
-        #expect(!pinned.contains("F1:F1"), "its alias tells it apart")
+        #expect(!pinned.contains("tag="), "its alias tells it apart")
+    }
+
+    /// Everybody on the box may read the metrics, and what the service manager shows.
+    @Test(arguments: [true, false], [nil, "ea8ca072"])
+    func noAddressIsWhereEverybodyMayRead(isPinned: Bool, tag: String?) {
+        var (nameless, mute) = (Self.cuff, Self.cuff)
+        nameless.alias = nil
+        (nameless.isPinned, mute.isPinned) = (isPinned, isPinned)
+        nameless.state = .bondMissing
+        (mute.alias, mute.failures) = (nil, 10)
+        (nameless.tag, mute.tag) = (tag, tag)
+        let status = Self.status(peripherals: [nameless, mute])
+        let label = tag ?? "model 1001"
+        for text in [Metrics(status).description, status.line] {
+            #expect(!text.contains("F1:F1") && text.contains(label))
+        }
+        #expect(status.line.contains("\(label) must be paired: ingestd status"))
+        #expect(status.line.contains("\(label) could not be read 10 times in a row"))
+        // Who may ask is told all, and which label is whose.
+        #expect(status.problems[0] == "F1:F1:F1:F1:F1:F1 must be paired: ingestd pair F1:F1:F1:F1:F1:F1")
+        let lines = StatusTable(status, usesColours: false).lines
+        #expect(lines.contains { $0.hasPrefix("F1:F1:F1:F1:F1:F1") })
+        #expect(lines.contains("ea8ca072 in the metrics is F1:F1:F1:F1:F1:F1") == (tag != nil))
+        // It goes over the control socket.
+        let data = try? JSONEncoder().encode(status)
+        #expect(
+            data.flatMap { try? JSONDecoder().decode(GatewayStatus.self, from: $0) }?.peripherals[0].tag
+                == tag)
     }
 
     @Test func theDocumentNamesEveryMetric() throws {
         // This file is three folders below the project's.
         let project = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
         let page = try String(contentsOf: project.appending(path: "docs/monitoring.md"), encoding: .utf8)
-        let lines = Metrics(Self.status()).description.split(separator: "\n")
+        let lines = Metrics(Self.status(strangers: FullStrangers())).description.split(separator: "\n")
         let announced = lines.filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
         let told = Set(page.matches(of: /`(ingestd_[a-z_]+)`/).map { String($0.1) })
         #expect(told == Set(announced))

@@ -13,12 +13,14 @@ import time
 from emulation.adapter import ADAPTER_ADDRESSES, Adapter, Air
 from emulation.broadcaster import Broadcaster
 from emulation.indicator import Indicator
+from emulation.intruders import Crowd, Flooder, Inventor
 from emulation.recorder import Recorder
 from emulation.streamer import Streamer
 
 ORDERS_SOCKET = "/run/lab/peripherals.sock"
 LOG_FILE = "/run/lab/air.jsonl"
-FORMS = {"indicator": Indicator, "recorder": Recorder, "streamer": Streamer, "broadcaster": Broadcaster}
+FORMS = {"indicator": Indicator, "recorder": Recorder, "streamer": Streamer, "broadcaster": Broadcaster,
+         "crowd": Crowd, "flooder": Flooder, "inventor": Inventor}
 # What a peripheral can be told: the order's field with what it is told, and the method that takes it.
 ORDERS = {
     "give": ("readings", "give"), "store": ("records", "store"), "broadcast": ("adverts", "broadcast"),

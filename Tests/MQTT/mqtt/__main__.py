@@ -57,7 +57,7 @@ def together(world, note, wanted):
         elif case.recover:
             case.recover()
     gateway.reload()
-    each(expectations.recovers, world.read_ids(gateway))
+    each(expectations.recovers, world.read_tags(gateway))
     try:
         status = gateway.stop()
     except Exception as error:  # pylint: disable=broad-except

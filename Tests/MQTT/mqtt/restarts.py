@@ -52,7 +52,7 @@ def restarted(world):
             gateway.reload()
         gateway.wait("broker", "submitted", 60, count=RECORDS)
         submitted = [event["INGEST_RECORD_ID"] for event in gateway.of("broker", "submitted")]
-        expect_equal(submitted, backlog, "what was submitted, in its order")
+        expect_equal(submitted, gateway.tags(backlog), "what was submitted, in its order")
         wait_until(lambda: len(set(broker.watcher.ids(prefix))) == RECORDS, "the watcher has everything")
         expect_equal(set(broker.watcher.ids(prefix)), set(backlog), "what the watcher got")
         print(f"# {len(broker.watcher.ids(prefix)) - RECORDS} of {RECORDS} messages came twice", flush=True)
@@ -71,7 +71,7 @@ def frozen(world):
         gateway.wait("broker", "submitted", count=3)
         broker.mosquitto.freeze()
         gateway.also_reads(CUFF)
-        gateway.until(lambda: len(world.read_ids(gateway)) == 6, "the cuff is read")
+        gateway.until(lambda: len(world.read_tags(gateway)) == 6, "the cuff is read")
         time.sleep(2)
         expect_equal(len(gateway.of("broker", "submitted")), 3, "submitted while nobody answers")
         broker.mosquitto.stop(is_killed=True)
@@ -80,7 +80,8 @@ def frozen(world):
         broker.mosquitto.start()
         broker.watcher.is_there(broker.mosquitto)
         gateway.wait("broker", "submitted", 60, count=6)
-        wait_until(lambda: set(broker.watcher.ids("ingestd/")) == set(world.read_ids(gateway)), "all are there")
+        wait_until(lambda: set(gateway.tags(broker.watcher.ids("ingestd/"))) == set(world.read_tags(gateway)),
+                   "all are there")
     finally:
         expect_equal(gateway.stop(), 0, "the exit status")
         broker.stop()

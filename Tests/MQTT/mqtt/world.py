@@ -63,7 +63,7 @@ class World:
         return str(path)
 
     @staticmethod
-    def read_ids(gateway):
+    def read_tags(gateway):
         return [event["INGEST_RECORD_ID"] for event in list(gateway.events) if event["INGEST_EVENT"] == "read"]
 
     @staticmethod

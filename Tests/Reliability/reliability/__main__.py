@@ -51,7 +51,7 @@ def drained(peripherals, receiver, gateway):
     deadline = time.monotonic() + DRAIN_S
     while time.monotonic() < deadline:
         time.sleep(0.5)
-        evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), [], {}, [])
+        evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), [], {}, [], gateway.state)
         states = evidence.made()
         if not comparison.every_reading_arrived(evidence) and "waiting" not in states.values():
             break
@@ -70,7 +70,8 @@ def run(directory, kills, seed):
     moments, statuses = Counter(), []
 
     def some_situation_is_missing():
-        evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), gateway.all_events(), {}, [])
+        evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), gateway.all_events(), {}, [],
+                            gateway.state)
         return 0 in comparison.situations(evidence).values()
 
     try:
@@ -89,7 +90,8 @@ def run(directory, kills, seed):
             gateway.kill()
         peripherals.stop()
         receiver.stop()
-    evidence = Evidence(peripherals.ledger, receiver.deliveries, gateway.all_events(), gateway.queue(), statuses)
+    evidence = Evidence(peripherals.ledger, receiver.deliveries, gateway.all_events(), gateway.queue(), statuses,
+                        gateway.state)
     return evidence, moments, receiver.manners
 
 

@@ -5,6 +5,8 @@ Each check returns what is wrong, a line each; nothing is as it should be.
 
 from collections import Counter, defaultdict
 
+from tags import tags
+
 
 class Evidence:
     """
@@ -13,14 +15,16 @@ class Evidence:
     runs        the events of each run of the gateway, in their order
     queue       what the queue says of itself at the end
     statuses    how runs ended that nobody killed
+    state       the gateway's state directory, with the key of the tags in the events
     """
 
-    def __init__(self, ledger, deliveries, runs, queue, statuses):
+    def __init__(self, ledger, deliveries, runs, queue, statuses, state):
         self.ledger = ledger
         self.deliveries = deliveries
         self.runs = runs
         self.queue = queue
         self.statuses = statuses
+        self.state = state
 
     def made(self):
         """Every reading: by address, characteristic and the bytes of all its packets; whether it is confirmed.
@@ -121,7 +125,7 @@ def told_once(evidence):
     for event in (event for events in evidence.runs for event in events):
         if event["INGEST_EVENT"] in ("read", "submitted", "failed", "decode-error"):
             numbers[event["INGEST_EVENT"], event.get("INGEST_RECORD_ID")].add(event.get("INGEST_SEQ"))
-    received = {id for ids in evidence.received().values() for id in ids}
+    received = set(tags(evidence.state, {id for ids in evidence.received().values() for id in ids}))
     wrong = [f"{name} of {id}: {len(found)} times" for (name, id), found in numbers.items() if len(found) > 1]
     for name in ("read", "submitted"):
         ids = {id for told, id in numbers if told == name}

@@ -27,6 +27,7 @@ def configuration(port):
 class Gateway:
     def __init__(self, directory: Path, socket, port):
         self.directory = directory
+        self.state = directory / "state"
         self.file = directory / "ingestd.yaml"
         self.file.write_text(configuration(port))
         self.socket = socket
@@ -35,7 +36,7 @@ class Gateway:
 
     def start(self):
         self.runs += 1
-        environment = {**os.environ, "STATE_DIRECTORY": str(self.directory / "state")}
+        environment = {**os.environ, "STATE_DIRECTORY": str(self.state)}
         with self.events_file(self.runs).open("wb") as events, (self.directory / "errors").open("ab") as errors:
             self.process = subprocess.Popen(
                 [INGESTD, "run", "--config", str(self.file), "--radio", "simulated", "--peripherals",
@@ -91,7 +92,7 @@ class Gateway:
 
     def queue(self):
         """What the queue says of itself at the end."""
-        database = sqlite3.connect(f"file:{self.directory}/state/queue.db?mode=ro", uri=True)
+        database = sqlite3.connect(f"file:{self.state}/queue.db?mode=ro", uri=True)
         try:
             def value(sql):
                 return database.execute(sql).fetchone()[0]

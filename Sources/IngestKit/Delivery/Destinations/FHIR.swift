@@ -97,7 +97,8 @@ public final class FHIR: Destination {
         if let secret { headers.append(("Authorization", "\(settings.authentication.scheme) \(secret)")) }
         return await posts.post(
             body, to: settings.url, headers: headers,
-            hiding: secret, credential, credential.flatMap(password),
+            hiding: ShownSecrets(
+                credential.map { password(of: $0) ?? $0 }, asSent: [secret, credential]),
             packs: settings.usesGzip, success: FHIRAnswer.meaning)
     }
 

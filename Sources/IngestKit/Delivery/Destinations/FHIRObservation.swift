@@ -136,13 +136,15 @@ extension FHIRObservation {
 }
 
 extension AbsentReason {
-    /// What FHIR calls it; it has no code for a value outside of what the device can say, nor for a reserved one.
+    /// What FHIR calls it; it has no code for a value outside of what the field can say, nor for a reserved one. Above
+    /// and below what the device can measure is what IEEE 11073-20601 has its infinities for.
     fileprivate var fhirCode: String {
         switch self {
         case .notANumber: "not-a-number"
-        case .positiveInfinity: "positive-infinity"
-        case .negativeInfinity: "negative-infinity"
-        case .notAtThisResolution, .reserved: "error"
+        case .positiveInfinity, .aboveDeviceRange: "positive-infinity"
+        case .negativeInfinity, .belowDeviceRange: "negative-infinity"
+        case .notAtThisResolution, .reserved, .markedUnusable: "error"
+        case .notMeasured: "not-performed"
         }
     }
 }

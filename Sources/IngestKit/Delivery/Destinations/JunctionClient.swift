@@ -67,8 +67,8 @@ struct JunctionClient: Sendable {
             let answer = try await transport.post(body, to: url, headers: headers + common, clock: clock)
             let retryAfter = RetryAfter.parse(
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
-            // The server's words are kept for operators to see; it may say back what it was sent.
-            let words = secret.map { answer.body?.replacing($0, with: "[credential]") } ?? nil
+            // Of a request for tokens nothing is kept.
+            let words = secret.flatMap { answer.body.map(ShownSecrets($0).left(outOf:)) }
             return Reply(
                 status: answer.status,
                 meaning: DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: words),

@@ -68,7 +68,8 @@ public final class Spike: Destination {
             ("Content-Type", "application/json"), ("User-Agent", "ingestd"),
             ("X-Spike-Signature", Self.signature(of: notification.id, secret: secret)),
         ]
-        return await posts.post(notification.body, to: settings.url, headers: headers, hiding: secret)
+        return await posts.post(
+            notification.body, to: settings.url, headers: headers, hiding: ShownSecrets(secret))
     }
 
     /// HMAC-SHA256 of the `event_id`, in lower-case hexadecimal digits.

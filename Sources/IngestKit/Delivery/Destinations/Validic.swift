@@ -61,7 +61,8 @@ public final class Validic: Destination {
 
     private func post(_ request: Request, token: String) async -> DeliveryAnswer {
         let answer = await posts.post(
-            request.body(token), to: request.url, headers: request.headers(token), hiding: token,
+            request.body(token), to: request.url, headers: request.headers(token),
+            hiding: ShownSecrets(token),
             refusals: settings.api.refusals)
         // The log_id names the record, which is there already.
         if case .inProgress(let status, _) = answer { return .taken(httpStatus: status) }

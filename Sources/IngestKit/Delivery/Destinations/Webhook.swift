@@ -102,7 +102,9 @@ public final class Webhook: Destination {
             ]
         }
         return await posts.post(
-            body, to: settings.url, headers: headers, hiding: secrets.token, packs: settings.usesGzip)
+            body, to: settings.url, headers: headers,
+            hiding: ShownSecrets(secrets.token, keys: secrets.signingKeys?.secrets ?? []),
+            packs: settings.usesGzip)
     }
 
     /// The time of an attempt, in seconds since 1970; nil when the clock was not known to be right for as

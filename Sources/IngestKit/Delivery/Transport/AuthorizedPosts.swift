@@ -62,13 +62,12 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
 
     /// Sends one request.
     /// - Parameters:
-    ///   - secrets: left out of the server's words: it may say back what it was sent, and they are kept for operators to
-    ///     see.
+    ///   - secrets: left out of the server's words.
     ///   - packs: whether the body goes as gzip.
     ///   - refusals: statuses that say of this content that it is not taken, beside those that always do.
     ///   - success: what a status of 2xx means, where the body says that.
     func post(
-        _ body: [UInt8], to url: String, headers: [(String, String)], hiding secrets: String?...,
+        _ body: [UInt8], to url: String, headers: [(String, String)], hiding secrets: ShownSecrets,
         packs: Bool = false, refusals: Set<Int> = [],
         success: (_ httpStatus: Int, _ reply: String?) -> DeliveryAnswer = { status, _ in
             .taken(httpStatus: status)
@@ -112,18 +111,8 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
 
 extension DeliveryAnswer {
     /// With the server's words as they may be kept. What they mean is read before: a short secret may stand anywhere.
-    fileprivate func leavingOut(_ secrets: [String?]) -> DeliveryAnswer {
+    fileprivate func leavingOut(_ secrets: ShownSecrets) -> DeliveryAnswer {
         guard case .refused(let status, let error, let reply) = self else { return self }
-        return .refused(httpStatus: status, error: error, reply: reply?.leavingOut(secrets))
-    }
-}
-
-extension String {
-    /// What a server says, without what it was shown.
-    func leavingOut(_ secrets: [String?]) -> String {
-        secrets.reduce(self) { words, secret in
-            guard let secret, !secret.isEmpty else { return words }
-            return words.replacing(secret, with: "[credential]")
-        }
+        return .refused(httpStatus: status, error: error, reply: reply.map(secrets.left(outOf:)))
     }
 }

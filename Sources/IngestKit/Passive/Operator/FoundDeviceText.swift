@@ -10,15 +10,16 @@ public struct FoundDeviceText: Sendable {
     }
 
     public var lines: [String] {
-        var lines = [Self.cut("\(signal)  \(device.address)  \(device.name ?? "(no name)")")]
+        let name = TerminalText.line(device.name ?? "(no name)")
+        var lines = [Self.cut("\(signal)  \(device.address)  \(name)")]
         for fact in facts {
-            lines += ModelText.wrapped(fact, width: Self.columns - Self.indent.count).map {
+            lines += ModelText.wrapped(TerminalText.line(fact), width: Self.columns - Self.indent.count).map {
                 Self.indent + $0
             }
         }
         // Not broken: it is to be pasted.
         if let entry = device.matches.first(where: { $0.entry != nil })?.entry {
-            lines.append(Self.indent + entry)
+            lines.append(Self.indent + TerminalText.line(entry))
         }
         return lines
     }

@@ -228,6 +228,9 @@ private actor ReadView {
                     .failed,
                     "it is not read without a bond that works: \(BondTable.pairIt(entry))",
                     reason: "no-bond"))
+        case .dayIsFull:
+            let text = "the read ended: \(DailyAllowance.words)" + (added + known > 0 ? ". \(counts)" : "")
+            return .failed(OperatorStep(.failed, text, reason: "read-failed"))
         case .storeUnusable(let error):
             return .failed(OperatorStep(.failed, "the queue: \(error)", reason: "store-error"))
         }

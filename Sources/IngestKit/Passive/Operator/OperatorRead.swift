@@ -44,12 +44,16 @@ struct DryRunStore: RecordStore {
     func freeze(_ records: [Record]) {}
     func remember(_ memory: DeviceMemory, of device: DeviceAddress) {}
     func acquaint(_ entries: [AllowedPeripheral]) {}
+    func setPairing(_ key: String, isSpent: Bool) {}
+
+    func rememberedBonds() async throws -> Set<DeviceAddress> { try await store.rememberedBonds() }
+    func spentPairings() async throws -> Set<String> { try await store.spentPairings() }
 
     func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
         try await store.recall(device)
     }
 
-    func pendingPackets(of device: BluetoothAddress) async throws -> [PendingPackets] {
+    func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
         try await store.pendingPackets(of: device)
     }
 

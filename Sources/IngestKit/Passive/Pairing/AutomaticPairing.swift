@@ -1,5 +1,9 @@
 /// How often the gateway pairs by itself. Pure.
 ///
+/// A passkey is given once without an operator. Each pairing with the same passkey shows an impostor more of it: with
+/// passkey entry both sides confirm the code bit by bit, and the step at which a pairing fails tells the bits before
+/// it (Core Specification Vol 3 Part H 2.3.5.6.3).
+///
 /// Whoever is in range can claim to be a model in pairing mode under any address, so devices that no
 /// entry names by address share one delay.
 struct AutomaticPairing: Sendable {
@@ -13,6 +17,22 @@ struct AutomaticPairing: Sendable {
     }
 
     private var failures: [BluetoothAddress?: Failures] = [:]
+    /// Entries whose passkey was given without an operator, by `AllowedPeripheral.pairingKey`.
+    private var spent: Set<String> = []
+
+    /// Takes over what an earlier run has noted.
+    mutating func recall(_ entries: Set<String>) {
+        spent.formUnion(entries)
+    }
+
+    /// Whether the entry has a passkey, and it was given without an operator.
+    func isSpent(_ entry: AllowedPeripheral) -> Bool {
+        entry.passkey != nil && spent.contains(entry.pairingKey)
+    }
+
+    mutating func set(_ entry: AllowedPeripheral, isSpent: Bool) {
+        if isSpent { spent.insert(entry.pairingKey) } else { spent.remove(entry.pairingKey) }
+    }
 
     /// Whether the device may be paired with now.
     func allows(_ entry: AllowedPeripheral, at now: MonotonicInstant) -> Bool {

@@ -30,6 +30,8 @@ struct BondTable: Sendable {
         case adapterAbsent
         /// The device does not take the bond's keys: tried again from this moment on.
         case keysRefused(until: MonotonicInstant)
+        /// Its 48 bits are those of a bonded device of the other address type.
+        case otherType
     }
 
     /// How long a device that refuses the keys is left alone.
@@ -44,6 +46,8 @@ struct BondTable: Sendable {
     /// The last bonds that were listed.
     private var lastKnown: Set<Bond> = []
     private var knownSince: MonotonicInstant?
+    /// Devices that had a bond by our own memory; no more than this gateway has made.
+    private var remembered: Set<DeviceAddress> = []
     private(set) var obstacles: [DeviceAddress: Obstacle] = [:]
     private var adapters: [AdapterID: BluetoothAddress] = [:]
 
@@ -51,6 +55,37 @@ struct BondTable: Sendable {
     func bonds(of device: DeviceAddress) -> Set<BluetoothAddress>? {
         guard case .known(let bonds) = list else { return nil }
         return Set(bonds.filter { $0.device == device }.map(\.adapter))
+    }
+
+    /// Whether the device has no bond, and the device with the same 48 bits and the other address type has one or
+    /// had one.
+    ///
+    /// An entry names 48 bits, so both would be read as one device. Whoever has the bond is that device; the other
+    /// one is an impostor, because no device changes the type of its identity address.
+    func isShadowed(_ device: DeviceAddress) -> Bool {
+        hasOrHadBond(device.otherType) && !hasOrHadBond(device)
+    }
+
+    /// Whether the device has a bond by the last list of them, or had one by our own memory.
+    func hasOrHadBond(_ device: DeviceAddress) -> Bool {
+        remembered.contains(device) || lastKnown.contains { $0.device == device }
+    }
+
+    /// Takes over which devices had a bond by our own memory, at the start.
+    mutating func recall(_ devices: Set<DeviceAddress>) {
+        remembered.formUnion(devices)
+    }
+
+    /// The device was bonded, or its bond was removed by the operator.
+    mutating func remember(_ device: DeviceAddress, isBonded: Bool) {
+        if isBonded { remembered.insert(device) } else { remembered.remove(device) }
+        forgetShadows()
+    }
+
+    private mutating func forgetShadows() {
+        for (device, obstacle) in obstacles where obstacle == .otherType && !isShadowed(device) {
+            obstacles[device] = nil
+        }
     }
 
     /// The address of an adapter that is there.
@@ -83,6 +118,7 @@ struct BondTable: Sendable {
             default: obstacles[bond.device] = nil
             }
         }
+        forgetShadows()
         return Set(before.symmetricDifference(bonds).map(\.device))
             .sorted { $0.address.value < $1.address.value }
             .map { device in
@@ -110,14 +146,14 @@ struct BondTable: Sendable {
         switch obstacles[device] {
         case nil: true
         case .keysRefused(let until): now >= until
-        case .lost, .neverPaired, .adapterAbsent: false
+        case .lost, .neverPaired, .adapterAbsent, .otherType: false
         }
     }
 
     /// Whether the device may be paired without being asked: its entry wants it, and it has no bond.
     func wantsAutomaticPairing(_ device: DeviceAddress, as entry: AllowedPeripheral) -> Bool {
         entry.pairing == .auto && (entry.requiresBond || entry.model.bonding == .required)
-            && bonds(of: device)?.isEmpty == true
+            && bonds(of: device)?.isEmpty == true && !isShadowed(device)
     }
 
     /// How the device may be read over `adapter`.
@@ -126,6 +162,7 @@ struct BondTable: Sendable {
         on device: DeviceAddress, as entry: AllowedPeripheral, remembered: BluetoothAddress?,
         over adapter: AdapterID, at now: MonotonicInstant
     ) -> Verdict {
+        if isShadowed(device) { return refuse(device, .otherType, .bondLost(Words.otherType)) }
         let present = Set(adapters.values)
         let bonds = bonds(of: device)
         // The kernel may hold keys of which nobody can be asked.
@@ -208,6 +245,10 @@ struct BondTable: Sendable {
     }
 
     private enum Words {
+        static let otherType =
+            "another device uses its address with the other address type, and is refused; if it is the same "
+            + "device after all, run ingestd unpair and then ingestd pair"
+
         static func adapterAbsent(_ entry: AllowedPeripheral) -> String {
             "its bond belongs to an adapter that is not there: plug that one in, or pair it with another: "
                 + pairIt(entry)

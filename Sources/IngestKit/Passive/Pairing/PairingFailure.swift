@@ -8,6 +8,8 @@ public enum PairingFailure: Error, Sendable, Equatable {
     case alreadyPaired
     /// The one that was paired with is not the one that is meant, by its identity address.
     case otherDevice
+    /// It was bonded without the passkey of its entry, which nobody looked on at.
+    case passkeyNotAsked
     /// The entry's credential holds no passkey.
     case passkey(PasskeyError)
     case error(PairingError)
@@ -19,6 +21,7 @@ public enum PairingFailure: Error, Sendable, Equatable {
         case .notHeard: "not-heard"
         case .alreadyPaired: "already-paired"
         case .otherDevice: "other-device"
+        case .passkeyNotAsked: "passkey-not-asked"
         case .passkey: "bad-passkey"
         case .error(let error): error.reason
         }
@@ -35,6 +38,10 @@ public enum PairingFailure: Error, Sendable, Equatable {
         case .otherDevice:
             return "another device was in pairing mode, with another address than the entry's; its bond was "
                 + "removed: put only the one that is meant into pairing mode, and try again"
+        case .passkeyNotAsked:
+            return
+                "a device was bonded without the passkey of its entry, and its bond was removed: if it has no "
+                + "passkey, take passkey out of the entry"
         case .passkey(let error): return "\(error)"
         case .error(.refused) where model.has(.oneBondOnly):
             // The quirk's sentence says what to do in the first place.

@@ -13,6 +13,10 @@ actor PairingJob: PairingResponder, PolledJob {
     private(set) var lastPoll: MonotonicInstant
     /// The passkey of the entry's credential; nil: the operator is asked.
     private var knownPasskey: UInt32?
+    /// Whether `knownPasskey` may be given now, if that is not always so.
+    private var mayGivePasskey: (@Sendable () async -> Bool)?
+    /// Whether the device has asked for `knownPasskey` and got it.
+    private(set) var hasGivenPasskey = false
     /// Nobody can be asked.
     private let isAutomatic: Bool
     private var question: CheckedContinuation<PairingAnswer?, Never>?
@@ -32,8 +36,10 @@ actor PairingJob: PairingResponder, PolledJob {
 
     var isOver: Bool { steps.last?.isLast == true }
 
-    func setPasskey(_ passkey: UInt32?) {
+    /// - Parameter mayGive: asked each time that the device wants the passkey; nil: it gets it always.
+    func setPasskey(_ passkey: UInt32?, mayGive: (@Sendable () async -> Bool)? = nil) {
         knownPasskey = passkey
+        mayGivePasskey = mayGive
     }
 
     // MARK: Steps
@@ -126,7 +132,11 @@ actor PairingJob: PairingResponder, PolledJob {
     }
 
     func passkey() async -> UInt32? {
-        if let knownPasskey { return knownPasskey }
+        if let knownPasskey {
+            if let mayGivePasskey, await !mayGivePasskey() { return nil }
+            hasGivenPasskey = true
+            return knownPasskey
+        }
         let answer = await ask(PairingStep(.passkeyWanted, "The device wants its passkey, six digits."))
         guard case .passkey(let passkey) = answer else { return nil }
         return passkey

@@ -32,7 +32,10 @@ extension Pairings {
             paired = bond.device
         case .failure(let stop):
             let entry = stop.entry ?? order.entries[0]
-            let words = stop.failure.words(for: entry.model)
+            var words = stop.failure.words(for: entry.model)
+            if order.heard != nil, await gateway.pairing.automatic.isSpent(entry) {
+                words += "; it is not paired automatically again: run ingestd pair \(entry.model.id)"
+            }
             ports.events.emit(.pairFailed(entry.reference, error: words))
             if order.heard != nil { await gateway.automaticPairing(as: entry, succeeded: false) }
             await order.job.add(
@@ -119,8 +122,9 @@ extension Pairings {
     /// Whether the device may be the one that is meant. Where only the model is named, one with a bond
     /// that works is another one.
     private func isWanted(_ device: DeviceAddress, for target: PairingTarget) async -> Bool {
-        guard case .model = target else { return true }
         let bonds = await gateway.bonds
+        guard !bonds.isShadowed(device) else { return false }
+        guard case .model = target else { return true }
         return bonds.bonds(of: device)?.isEmpty ?? true || bonds.obstacles[device] != nil
     }
 
@@ -131,7 +135,9 @@ extension Pairings {
         guard let keeper = ports.bondKeeper else { throw .error(.noKeeper) }
         let entry = candidate.entry
         let job = order.job
-        let earlier = await gateway.bonds.all ?? []
+        let before = await gateway.bonds
+        let earlier = before.all ?? []
+        let isAutomatic = order.heard != nil
         if !candidate.isInPairingMode, earlier.contains(where: { $0.device == candidate.device }) {
             throw .alreadyPaired
         }
@@ -141,7 +147,13 @@ extension Pairings {
                 peripheralID: entry.model.id, address: candidate.device.address))
         if let name = entry.passkey {
             do throws(PasskeyError) {
-                await job.setPasskey(try passkey(name))
+                let code = try passkey(name)
+                if isAutomatic {
+                    // Nobody looks on.
+                    await job.setPasskey(code) { [gateway] in await gateway.spendPasskey(of: entry) }
+                } else {
+                    await job.setPasskey(code)
+                }
             } catch {
                 throw .passkey(error)
             }
@@ -157,14 +169,30 @@ extension Pairings {
         } catch {
             throw .error(error)
         }
-        let meant = list.entry(of: bond.device, pairedAs: entry, for: order.target)
+        // Who hides behind a private address chooses the identity that it gives with its keys.
+        let isClaimed =
+            before.isShadowed(bond.device)
+            || isAutomatic && bond.device != candidate.device
+                && (before.hasOrHadBond(bond.device)
+                    || list.pins(bond.device.address) && entry.address == nil)
+        let lacksPasskey: Bool
+        if isAutomatic, entry.passkey != nil {
+            // A device that claims to have neither display nor keys is bonded without any code (Just Works).
+            lacksPasskey = await !job.hasGivenPasskey
+        } else {
+            lacksPasskey = false
+        }
+        let meant =
+            isClaimed || lacksPasskey
+            ? nil : list.entry(of: bond.device, pairedAs: entry, for: order.target)
         // With another adapter it can be read no longer.
         let others = earlier.filter { $0.device == bond.device && $0.adapter != bond.adapter }
         // In a task of its own, which is not cancelled: the bond is there.
         await Task {
             for bond in meant == nil ? [bond] : others { try? await keeper.unpair(bond) }
         }.value
-        guard let meant else { throw .otherDevice }
+        guard let meant else { throw lacksPasskey ? .passkeyNotAsked : .otherDevice }
+        await gateway.restorePasskey(of: entry)
         var paired = candidate
         paired.entry = meant
         return (paired, bond)

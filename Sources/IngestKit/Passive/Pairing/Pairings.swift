@@ -139,7 +139,7 @@ public actor Pairings {
     /// A device wants to be paired that may be without being asked.
     private func consider(_ wish: PairingHold.Wish) async {
         // It may have been paired since it was heard.
-        guard await gateway.bonds.wantsAutomaticPairing(wish.advertisement.device, as: wish.entry),
+        guard await gateway.pairsUnasked(wish.advertisement.device, as: wish.entry),
             await !gateway.isReadingAtOnce, await gateway.mayPair(wish.entry), desk.current == nil
         else { return }
         _ = try? take(

@@ -16,7 +16,7 @@ extension ReadSession {
     /// confirmation: many hang up as soon as they have it. What it gives again is known by its date.
     func observeClockBeforeConfirming(over link: any PeripheralLink) async throws(SessionError) {
         guard memory.hasSoughtClock != true, mayClockBeFirst,
-            unfrozen.last?.basis.reading?.hasDate == true,
+            let basis = unfrozen.last?.basis, basis.reading?.hasDate == true, basis.circumstances.dateNames,
             // One that did not wait has not hung up because it was asked.
             await link.ended == nil
         else { return }

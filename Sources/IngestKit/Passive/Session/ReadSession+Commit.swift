@@ -11,13 +11,24 @@ extension ReadSession {
         var number: Int?
         /// By what it is known again there; nil is its id.
         var bytesName: RecordID?
+        /// What it takes in the queue, in bytes.
+        var size: Int
+        /// Whether the payload names its moment.
+        var isIdentified: Bool
+    }
+
+    /// What the parts of one commit have taught so far. It counts with the commit.
+    private struct Lessons {
+        /// Learns the numbers of its records.
+        var transfer: StoredTransfer?
+        var dates: DeviceDates?
     }
 
     /// Takes over packets that an earlier link left behind.
     func recallPackets() async throws(SessionError) {
         guard !profile.assemblers.isEmpty else { return }
         do {
-            joining.recall(try await environment.store.pendingPackets(of: device.address))
+            joining.recall(try await environment.store.pendingPackets(of: device))
         } catch {
             throw storeFailure(error)
         }
@@ -33,7 +44,7 @@ extension ReadSession {
     func commit(
         _ values: [ReceivedValue], way: Way, transfer: StoredTransfer? = nil, concluding: Bool = false
     ) async throws(SessionError) -> (id: RecordID?, transfer: StoredTransfer?) {
-        var transfer = transfer
+        var lessons = Lessons(transfer: transfer, dates: memory.dates)
         var drafts: [Draft] = []
         for value in values {
             if value.isIndication { indicationCount += 1 }
@@ -41,21 +52,33 @@ extension ReadSession {
                 beginnings[value.characteristic] = indicationCount
             }
             for part in joining.parts(of: value, at: environment.clock.now) {
-                drafts += self.drafts(of: part, way: way, transfer: &transfer)
+                drafts += self.drafts(of: part, way: way, &lessons)
             }
         }
         if concluding {
             for part in try await unrelatedContexts() {
-                drafts += self.drafts(of: part, way: way, transfer: &transfer)
+                drafts += self.drafts(of: part, way: way, &lessons)
             }
+        }
+        var allowance = DailyAllowance(
+            memory.allowance, bootID: environment.factory.bootID, at: environment.clock.now)
+        guard allowance.admits(records: drafts.count, bytes: drafts.reduce(0) { $0 + $1.size }) else {
+            memory.allowance = allowance
+            throw .dayIsFull(until: allowance.end)
         }
         var transaction = QueueTransaction(submissions: drafts.map(\.submission))
         transaction.pending = joining.takeChanges()
         var concluded = memory
-        if concluding, let transfer {
+        if lessons.dates != memory.dates {
+            concluded.dates = lessons.dates
+            transaction.memory = (device, entry.address == nil ? concluded.shortened : concluded)
+        }
+        if concluding, let transfer = lessons.transfer {
             concluded.storedRecords = transfer.memory(
                 session: joining.session?.description, history: entry.history.description)
-            transaction.memory = (device, concluded)
+            if outlivesRun || !drafts.isEmpty {
+                transaction.memory = (device, entry.address == nil ? concluded.shortened : concluded)
+            }
         }
         try await show(drafts)
         let outcomes: [CommitOutcome]
@@ -75,6 +98,7 @@ extension ReadSession {
             switch outcome {
             case .committed(let id):
                 last = id
+                allowance.committed(bytes: draft.size)
                 unfrozen.append(
                     Unfrozen(
                         record: draft.record, basis: draft.basis, committed: environment.clock.now))
@@ -84,12 +108,14 @@ extension ReadSession {
             }
             if let last {
                 if let number = draft.number {
-                    transfer?.took(number: number, id: draft.bytesName ?? last)
+                    lessons.transfer?.took(number: number, id: draft.bytesName ?? last)
                 }
-                relate(draft.record, id: last)
+                relate(draft, id: last)
             }
         }
-        return (last, transfer)
+        if allowance.records > 0 { memory.allowance = allowance }
+        if isFrozenDue { await freeze() }
+        return (last, lessons.transfer)
     }
 
     /// Shows the operator who looks on what is about to be committed.
@@ -103,6 +129,7 @@ extension ReadSession {
 
     func storeFailure(_ error: any Error) -> SessionError {
         let storeError = error as? StoreError
+        if storeError?.kind == .strangersFull { return .strangersFull }
         if !Task.isCancelled { environment.events.emit(storeError: error) }
         return .store("\(error)", fatal: storeError?.isFatal == true ? storeError : nil)
     }
@@ -111,13 +138,13 @@ extension ReadSession {
 
     /// The records of one part, as they would be committed.
     private func drafts(
-        of part: ValueJoining.Part, way: Way, transfer: inout StoredTransfer?
+        of part: ValueJoining.Part, way: Way, _ lessons: inout Lessons
     ) -> [Draft] {
         let value = part.value
         environment.log.decoded(
             part.reading?.kind, count: part.bytes.count, from: value.characteristic.description, of: entry,
             failure: part.failure)
-        if part.isWhole, part.leader == nil { transfer?.came() }
+        if part.isWhole, part.leader == nil { lessons.transfer?.came() }
         // What the device itself says of a reading decides its time and whose it is; how it came decides
         // all else.
         let isStored = part.reading?.flags.contains(Reading.fromMemoryFlag) ?? false
@@ -130,51 +157,69 @@ extension ReadSession {
             reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
             circumstances: RecordFactory.Circumstances(
                 way: told, clock: clockObservation, shownClock: shownClock, base: part.base,
-                acquaintance: acquaintance))
+                acquaintance: acquaintance,
+                dateNames: dateNames(part, way: told, &lessons.dates)))
         var product = basis.product(by: environment.factory, entry: entry, device: deviceBlock)
         product.record.related = part.related
         product.record.flags = withStandingFlags(product.record)
         let number = part.number
         // One that nothing dates has another id each time; its bytes are the same.
-        let bytesName = product.isIdentified ? nil : RecordID(text: Hex.text(part.bytes))
+        let digest = product.isIdentified ? nil : PayloadDigest(basis.raw)
+        let bytesName = digest.map { RecordID(text: $0.text) }
         let isWanted: Bool
         if let leader = part.leader {
             // A context goes where its glucose goes.
             isWanted = !leader.isSkipped
         } else {
             isWanted = self.isWanted(
-                product, way: way, wasThere: number.flatMap { transfer?.wasThere(number: $0) },
+                product, way: way, wasThere: number.flatMap { lessons.transfer?.wasThere(number: $0) },
                 receivedSeconds: wall.map { $0 / 1_000_000_000 })
             joining.learn(part, id: product.record.id, isSkipped: !isWanted)
         }
         guard isWanted else {
             // A context counts with its glucose.
-            if part.leader == nil { transfer?.left(number: number, id: bytesName ?? product.record.id) }
-            return joining.followers(of: part).flatMap { drafts(of: $0, way: way, transfer: &transfer) }
+            if part.leader == nil {
+                lessons.transfer?.left(number: number, id: bytesName ?? product.record.id)
+            }
+            return joining.followers(of: part).flatMap { drafts(of: $0, way: way, &lessons) }
         }
         let draft = Draft(
             record: product.record, basis: basis,
             submission: RecordSubmission(
                 record: product.record,
-                repetition: repetition(
-                    of: part, isIdentified: product.isIdentified, way: way),
-                received: value.received, decodeError: part.failure, destinations: entry.destinations),
-            number: number, bytesName: bytesName)
+                repetition: repetition(of: part, undated: digest, way: way),
+                received: value.received, decodeError: part.failure, destinations: entry.destinations,
+                isStranger: entry.address == nil),
+            number: number, bytesName: bytesName, size: product.record.queuedSize,
+            isIdentified: product.isIdentified)
         let followers = joining.followers(of: part)
-        return [draft] + followers.flatMap { drafts(of: $0, way: way, transfer: &transfer) }
+        return [draft] + followers.flatMap { drafts(of: $0, way: way, &lessons) }
+    }
+
+    /// Whether the date of a reading names it, where it has one. That of a stored reading does, and so does that of a
+    /// device whose memory is read: live and stored it is one reading.
+    private func dateNames(
+        _ part: ValueJoining.Part, way: Way, _ dates: inout DeviceDates?
+    ) -> Bool {
+        guard way == .live, !hasMemory, part.base == nil, let reading = part.reading, reading.hasDate,
+            reading.sequence == nil
+        else { return true }
+        var known = dates ?? DeviceDates()
+        defer { dates = known }
+        return known.name(reading, of: part.value.characteristic)
     }
 
     /// What the same bytes, coming again, mean.
+    /// - Parameter undated: the digest of a payload that nothing dates.
     private func repetition(
-        of part: ValueJoining.Part, isIdentified: Bool, way: Way
+        of part: ValueJoining.Part, undated: PayloadDigest?, way: Way
     ) -> RecordSubmission.Repetition {
         if case .stored = way {
-            guard !isIdentified else { return .stored }
-            let payload = RawPayload(characteristic: part.value.characteristic, bytes: part.bytes)
-            defer { equalPayloads[payload, default: 0] += 1 }
-            return .storedUndated(ordinal: equalPayloads[payload, default: 0])
+            guard let undated else { return .stored }
+            defer { equalPayloads[undated, default: 0] += 1 }
+            return .storedUndated(ordinal: equalPayloads[undated, default: 0])
         }
-        if isIdentified { return .identified }
+        if undated == nil { return .identified }
         guard part.value.isIndication else { return .undatedNotification }
         return .undatedIndication(isFirstOnLink: beginnings[part.value.characteristic] == 1)
     }
@@ -224,9 +269,11 @@ extension ReadSession {
 
     /// Notes which weight a body composition belongs to. The one that is not released yet names the
     /// other: the body composition where both can.
-    private func relate(_ record: Record, id: RecordID) {
+    private func relate(_ draft: Draft, id: RecordID) {
         let received = NotedMoment.boot(id: environment.factory.bootID, instant: environment.clock.now)
-        guard let pair = relations.add(record, id: id, received: received) else { return }
+        let pair = relations.add(
+            draft.record, id: id, received: received, isDated: draft.isIdentified)
+        guard let pair else { return }
         for (holder, named) in [(pair.bodyComposition, pair.weight), (pair.weight, pair.bodyComposition)] {
             guard !releasing.contains(holder),
                 let index = unfrozen.firstIndex(where: { $0.record.id == holder })

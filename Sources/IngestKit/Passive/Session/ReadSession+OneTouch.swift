@@ -68,6 +68,7 @@ extension ReadSession {
 
     private func remember(_ mark: StoredRecordsMemory.Mark?) async throws(SessionError) {
         memory.storedRecords = StoredRecordsMemory(mark: mark, history: entry.history.description)
+        guard outlivesRun else { return }
         do {
             _ = try await environment.store.commit(QueueTransaction(memory: (device, memory)))
         } catch {

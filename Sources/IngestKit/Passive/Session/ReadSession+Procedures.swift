@@ -2,6 +2,11 @@
 extension ReadSession {
     /// Records that go into one transaction while a memory streams in.
     private static let largestGroup = 100
+    /// The same of an unpinned device, which may hold little (`StrangerShare`): what does not fit whole is refused
+    /// whole.
+    private static let largestStrangerGroup = 20
+    /// Bytes of values that make such a group whole before.
+    private static let largestStrangerBytes = 4096
     /// Values of one report: as many as sequence numbers, twice over, since it may be asked for anew.
     private static let mostStoredValues = 131_072
     /// How long the rest of a value in several packets is awaited.
@@ -70,9 +75,8 @@ extension ReadSession {
     func readStoredRecords(
         _ access: RecordAccess, over link: any PeripheralLink
     ) async throws(SessionError) {
-        guard try await hasControlPoint(access, over: link) else {
-            return try await readMeasurements(over: link)
-        }
+        hasMemory = try await hasControlPoint(access, over: link)
+        guard hasMemory else { return try await readMeasurements(over: link) }
         try await subscribe(over: link)
         try await readSession(of: access, over: link)
         try await transfer(access, of: Set(profile.sources.map(\.characteristic)), over: link)
@@ -177,7 +181,7 @@ extension ReadSession {
                         throw SessionError.noReport(
                             "the peripheral reports more records than there are numbers")
                     }
-                    guard value.isIndication || group.count >= Self.largestGroup else { continue }
+                    guard value.isIndication || isWhole(group) else { continue }
                     let (id, next) = try await commit(group, way: way, transfer: transfer)
                     transfer = next ?? transfer
                     group = []
@@ -193,10 +197,16 @@ extension ReadSession {
         } catch {
             if case .link(.ended) = error { reporting = nil }
             // What came is kept; the mark stays where it was.
-            if case .store = error { throw error }
+            if error.isOfCommit { throw error }
             if !isStopping, !group.isEmpty { try await commit(group, way: way, transfer: transfer) }
             throw error
         }
+    }
+
+    private func isWhole(_ group: [ReceivedValue]) -> Bool {
+        guard entry.address == nil else { return group.count >= Self.largestGroup }
+        return group.count >= Self.largestStrangerGroup
+            || group.reduce(0) { $0 + $1.value.count } >= Self.largestStrangerBytes
     }
 
     /// What an earlier history left in the device may be wanted now.
@@ -243,7 +253,7 @@ extension ReadSession {
         let access = RecordAccess(
             service: profile.sources.first?.service ?? 0, filter: .none, isOptional: true)
         let hasSingles = try await hasAny(of: singles, over: link)
-        let hasMemory = hasSingles ? try await hasControlPoint(access, over: link) : false
+        hasMemory = hasSingles ? try await hasControlPoint(access, over: link) : false
         if hasMemory {
             // The stream would only stand in the way.
             try await subscribe(over: link) { singles.contains($0.characteristic) }
@@ -281,16 +291,22 @@ extension ReadSession {
                 if singles.contains(value.characteristic) {
                     try await take(value, over: link)
                 } else {
-                    for taken in sampler.offer(value, isUsable: isUsable(value), at: value.received) {
-                        try await commit([taken], way: .live)
+                    let reading = try? profile.decode(value.value, of: value.characteristic)
+                    if reading.map(HeartRate.isOfNobody) ?? false {
+                        // It is no record. The peripheral gave what it has all the same.
                         hasSucceeded = true
+                    } else {
+                        for taken in sampler.offer(value, isUsable: isUsable(reading), at: value.received) {
+                            try await commit([taken], way: .live)
+                            hasSucceeded = true
+                        }
                     }
                     // What is not taken is done with.
                     try await confirm(value, of: nil, over: link)
                 }
             }
         } catch {
-            if case .store = error { throw error }
+            if error.isOfCommit { throw error }
             for left in sampler.flush() { try await commit([left], way: .live) }
             throw error
         }
@@ -314,10 +330,8 @@ extension ReadSession {
         }
     }
 
-    /// Whether a value of a stream holds a number that was measured on a body.
-    private func isUsable(_ value: ReceivedValue) -> Bool {
-        guard let reading = try? profile.decode(value.value, of: value.characteristic) else { return false }
-        guard !reading.flags.contains(HeartRate.noContactFlag) else { return false }
-        return reading.measurements.contains { if case .exact = $0.value { true } else { false } }
+    /// Whether a value of a stream holds a number; nil is one that could not be decoded.
+    private func isUsable(_ reading: Reading?) -> Bool {
+        reading?.measurements.contains { if case .exact = $0.value { true } else { false } } ?? false
     }
 }

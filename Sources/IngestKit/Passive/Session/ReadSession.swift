@@ -20,6 +20,8 @@ actor ReadSession {
         let device: DeviceAddress
         let profile: Profile
         let memory: DeviceMemory
+        /// Whether the queue remembers more of it than a bond.
+        var isRemembered = true
         let acquaintance: Acquaintance
         let timing: PassiveTiming
         /// Whether nothing but its clock is looked at.
@@ -34,8 +36,11 @@ actor ReadSession {
         case succeeded
         /// It ended before its first commit, or before the end of a transfer; our words for why.
         case failed(String)
-        /// There was no link: a bond is missing or its keys were refused. What is to be told was told.
+        /// There was no link, because a bond is missing or its keys were refused; or the queue has no room for what
+        /// unpinned devices give. What is to be told was told.
         case refused
+        /// It has given as much as is taken of one device in a day, which ends then. What was committed stays.
+        case dayIsFull(until: MonotonicInstant)
         /// The queue's file is not to be trusted any more: nothing may be committed or confirmed
         /// before the process has started anew.
         case storeUnusable(StoreError)
@@ -58,6 +63,10 @@ actor ReadSession {
     /// The shortest connection interval of LE, 7.5 ms (Core Specification Vol 6 Part B 4.5.1): what
     /// ends sooner after a confirmation was handed over cannot be an answer to it.
     private static let shortestInterval = Duration.microseconds(7_500)
+    /// Records that wait for their release at most, and the bytes of their payloads: some megabytes. More than a
+    /// meter has in its memory, so that their times can still be corrected by its clock.
+    static let mostUnfrozen = 4_096
+    static let mostUnfrozenBytes = 1 << 20
     /// How long a report of stored records may take to be ended when the gateway stops.
     private static let abortTimeout = Duration.seconds(1)
 
@@ -71,6 +80,7 @@ actor ReadSession {
     let witness: ReadWitness?
 
     var memory: DeviceMemory
+    private let isRemembered: Bool
     /// Committed on this link and not yet released.
     var unfrozen: [Unfrozen] = []
     let firstUnfrozen: AsyncStream<Void>
@@ -85,10 +95,10 @@ actor ReadSession {
     var relations: Relations
     /// The service whose control point reports records now.
     var reporting: BluetoothUUID?
-    /// Whether the peripheral has a memory that is asked for, where its profile may lack one.
+    /// Whether the peripheral has a memory that is asked for.
     var hasMemory = false
     /// How often each payload that nothing dates came in this report.
-    var equalPayloads: [RawPayload: Int] = [:]
+    var equalPayloads: [PayloadDigest: Int] = [:]
     /// Which indication of the link began a value in several packets.
     var beginnings: [BluetoothUUID: Int] = [:]
     /// Records whose release is under way, so that nothing can be added to them.
@@ -109,11 +119,12 @@ actor ReadSession {
         device = target.device
         profile = target.profile
         memory = target.memory
+        isRemembered = target.isRemembered
         timing = target.timing
         acquaintance = target.acquaintance
         isForClock = target.isForClock
         witness = target.witness
-        joining = ValueJoining(profile: target.profile, device: target.device.address)
+        joining = ValueJoining(profile: target.profile, device: target.device)
         relations = Relations(waiting: target.memory.unpaired ?? [])
         (firstUnfrozen, firstUnfrozenContinuation) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(1))
@@ -197,6 +208,9 @@ actor ReadSession {
         switch failure {
         case .store(_, let fatal?): return .storeUnusable(fatal)
         case .store: return .failed(failure?.words ?? "")
+        // The status reports it. An operator's read reports it to the operator.
+        case .strangersFull: return witness == nil ? .refused : .failed(SessionError.strangersFull.words)
+        case .dayIsFull(let end): return .dayIsFull(until: end)
         case let failure? where !hasSucceeded: return .failed(failure.words)
         default: return .succeeded
         }
@@ -218,7 +232,25 @@ actor ReadSession {
         memory.unpaired = unpaired.isEmpty ? nil : unpaired
         await end(link)
         await freeze()
-        try? await environment.store.remember(memory, of: device)
+        if outlivesRun {
+            let kept = entry.address == nil ? memory.shortened : memory
+            try? await environment.store.remember(kept, of: device)
+        } else if memory.bondedAdapter != nil {
+            try? await environment.store.remember(memory.bondAlone, of: device)
+        }
+    }
+
+    /// Whether the queue is to remember what is learned of the device. Anybody can invent addresses, so one that no
+    /// entry names has to give a record first. Its bond is remembered in any case.
+    var outlivesRun: Bool { entry.address != nil || isRemembered || committedCount > 0 }
+
+    /// What the queue does not remember of the device; nil if there is nothing.
+    var volatileMemory: DeviceMemory? { outlivesRun ? nil : memory }
+
+    /// Whether so much waits for its release that it is released now, though the link may tell more of it.
+    var isFrozenDue: Bool {
+        unfrozen.count >= Self.mostUnfrozen
+            || unfrozen.reduce(0) { $0 + $1.record.raw.bytes.count } >= Self.mostUnfrozenBytes
     }
 
     private func read(over link: any PeripheralLink) async throws(SessionError) {
@@ -329,6 +361,18 @@ enum SessionError: Error, Equatable {
     /// The queue did not take the record: nothing was confirmed. `fatal` where the queue is of no
     /// further use.
     case store(String, fatal: StoreError?)
+    /// The queue has no room for what unpinned devices give: nothing was confirmed.
+    case strangersFull
+    /// More than is taken of one device in a day, which ends then: what it offered was not confirmed.
+    case dayIsFull(until: MonotonicInstant)
+
+    /// Whether what was not committed before it is not to be committed now.
+    var isOfCommit: Bool {
+        switch self {
+        case .store, .strangersFull, .dayIsFull: true
+        case .link, .noMeasurement, .noReport, .notReadable: false
+        }
+    }
 
     var words: String {
         switch self {
@@ -336,6 +380,9 @@ enum SessionError: Error, Equatable {
         case .noMeasurement: "the peripheral sent no measurement within 30 s"
         case .noReport(let words): words
         case .notReadable: "this version cannot read the model's profile"
+        case .strangersFull:
+            "there is no room for readings of devices without an address in the allow-list: ingestd status says why"
+        case .dayIsFull: DailyAllowance.words
         case .store(let words, _): "the reading could not be committed and was not confirmed: \(words)"
         }
     }

@@ -43,6 +43,9 @@ struct ValueJoining {
     static let mostPackets = 64
     /// Contexts that wait for their glucose; the oldest give way.
     static let mostContexts = 1_000
+    /// Glucose readings that are kept for their contexts, which come right after them; the oldest give way. A context
+    /// that comes later finds its glucose in the queue.
+    static let mostLeaders = 1_000
 
     /// The device's number of the record that comes next, where its bytes do not hold it.
     var recordNumber: Int?
@@ -52,7 +55,7 @@ struct ValueJoining {
     var hasChecksum: Bool?
 
     private let profile: Profile
-    private let device: BluetoothAddress
+    private let device: DeviceAddress
     /// Packets that wait for their rest, or those of the last value that came in several: its last one
     /// comes again when its confirmation was lost.
     private var pending: [BluetoothUUID: PendingPackets] = [:]
@@ -61,9 +64,11 @@ struct ValueJoining {
     private var incomplete: Set<BluetoothUUID> = []
     /// By sequence number.
     private var leaders: [Int: Leader] = [:]
+    /// Their sequence numbers, the oldest first.
+    private var leaderOrder: [Int] = []
     private var contexts: [Part] = []
 
-    init(profile: Profile, device: BluetoothAddress) {
+    init(profile: Profile, device: DeviceAddress) {
         self.profile = profile
         self.device = device
     }
@@ -244,8 +249,14 @@ struct ValueJoining {
     mutating func learn(_ part: Part, id: RecordID, isSkipped: Bool) {
         guard let reading = part.reading, reading.kind == .glucose, let sequence = reading.sequence
         else { return }
-        leaders[sequence] = Leader(id: id, reading: reading, isSkipped: isSkipped)
+        let leader = Leader(id: id, reading: reading, isSkipped: isSkipped)
+        guard leaders.updateValue(leader, forKey: sequence) == nil else { return }
+        leaderOrder.append(sequence)
+        if leaderOrder.count > Self.mostLeaders { leaders[leaderOrder.removeFirst()] = nil }
     }
+
+    /// Glucose readings and contexts that are kept for each other.
+    var keptCount: Int { leaders.count + contexts.count }
 
     /// Contexts that came before this glucose.
     mutating func followers(of part: Part) -> [Part] {

@@ -66,6 +66,11 @@ struct FoundDeviceTests {
         #expect(text.contains("ingestd pair 1002"))
     }
 
+    @Test func aNameMovesNothingOnTheTerminal() {
+        let lines = FoundDeviceText(Self.found(Self.advert + Self.name("A\u{9B}2J\n\u{202E}"))).lines
+        #expect(lines.allSatisfy { TerminalText.line($0) == $0 })
+    }
+
     @Test func theModelThatSaysMostOfItselfComesFirst() {
         let found = Self.found(Self.advert + Self.name("Acme T1"), models: [.sample(), Self.maker])
         #expect(found.matches.map(\.id) == [2001, 1002])

@@ -116,6 +116,50 @@ import Testing
         }
     }
 
+    struct Shadow: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var listed: Set<AddressType> = []
+        var remembered: Set<AddressType> = []
+        var isListKnown = true
+        let verdict: Kind
+    }
+
+    /// The device has the same 48 bits with both types, and is looked at with the public one.
+    static let shadows: [Shadow] = [
+        Shadow(testDescription: "no bonds", verdict: .open),
+        Shadow(testDescription: "the other type has a bond", listed: [.random], verdict: .bondLost),
+        Shadow(testDescription: "the other type had one", remembered: [.random], verdict: .bondLost),
+        Shadow(
+            testDescription: "nobody can be asked, and the other type had one", remembered: [.random],
+            isListKnown: false, verdict: .bondLost),
+        Shadow(
+            testDescription: "nobody can be asked any more, and the other type has one", listed: [.random],
+            isListKnown: false, verdict: .bondLost),
+        Shadow(testDescription: "both have a bond", listed: [.public, .random], verdict: .encrypted),
+        Shadow(
+            testDescription: "this one has a bond, and the other type had one", listed: [.public],
+            remembered: [.random], verdict: .encrypted),
+    ]
+
+    @Test(arguments: shadows) func aBondOfOneAddressTypeRefusesTheOther(row: Shadow) {
+        let device = DeviceAddress(Self.device.address, .public)
+        func of(_ type: AddressType) -> DeviceAddress { DeviceAddress(device.address, type) }
+        var bonds = Self.bench(.known(Set(row.listed.map { Bond(device: of($0), adapter: Self.own) })))
+        bonds.recall(Set(row.remembered.map(of)))
+        if !row.isListKnown { _ = bonds.update(.unknown, at: .at(50)) }
+        let entry = AllowedPeripheral(model: .sample(), pairing: .auto)
+        #expect(!bonds.wantsAutomaticPairing(device, as: entry) || !bonds.isShadowed(device))
+        let verdict = bonds.verdict(
+            on: device, as: Self.entry(), remembered: row.remembered.contains(.public) ? Self.own : nil,
+            over: .hci0, at: .at(60))
+        #expect(Kind(verdict) == row.verdict)
+        #expect(bonds.admits(device, at: .at(61)) == (row.verdict != .bondLost))
+        // It is let in again when the other one has no bond any more.
+        for type in row.remembered { bonds.remember(of(type), isBonded: false) }
+        _ = bonds.update(.known([]), at: .at(62))
+        #expect(bonds.admits(device, at: .at(63)))
+    }
+
     private static func refuse(_ bonds: inout BondTable, remembered: BluetoothAddress?) -> Kind {
         Kind(
             bonds.verdict(

@@ -2,6 +2,7 @@
 
 from labkit.kinds import CUFF, INFORMATION, THERMOMETER
 from labkit.payloads import DateTime, blood_pressure, record_id, temperature
+from labkit.tags import tag
 from labkit.waiting import expect, expect_equal
 
 TITLE = "readings arrive once each, with the digits that were sent"
@@ -39,6 +40,6 @@ def check(lab, peripheral, payload, values):
     expect_equal({key: device.get(key) for key in INFORMATION}, INFORMATION, "device information")
     expect("battery" in device, "no battery level in the record")
     expect_equal(peripheral.given, [(1, payload)], f"what {peripheral.name} gave")
-    lab.journal.wait("submitted", peripheral, record_id=record["id"])
-    of_record = [entry["INGEST_EVENT"] for entry in lab.journal.events(record_id=record["id"])]
+    lab.journal.wait("submitted", peripheral, record_id=tag(record["id"]))
+    of_record = [entry["INGEST_EVENT"] for entry in lab.journal.events(record_id=tag(record["id"]))]
     expect_equal(of_record, ["read", "submitted"], f"events of {peripheral.name}'s record")

@@ -3,6 +3,7 @@
 from labkit import disk
 from labkit.kinds import CUFF, THERMOMETER
 from labkit.payloads import DateTime, blood_pressure, temperature
+from labkit.tags import tag
 from labkit.waiting import expect_equal
 
 TITLE = "killed before the commit: given again; between commit and confirmation: given again, one record"
@@ -45,7 +46,7 @@ def kill_during_commit(lab, peripheral, payload, stopped_disk):
     confirmations = [pdu for _, direction, pdu in first["pdus"] if direction == ">" and pdu == "1e"]
     expect_equal(confirmations, [], "confirmations on the link that the kill ended")
     record, = lab.receiver.wait(peripheral)
-    lab.journal.wait("submitted", peripheral, record_id=record["id"])
+    lab.journal.wait("submitted", peripheral, record_id=tag(record["id"]))
 
 
 def outcome(lab, peripheral):

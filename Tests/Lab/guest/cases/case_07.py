@@ -2,6 +2,7 @@
 
 from labkit.kinds import INFORMATION, THERMOMETER
 from labkit.payloads import temperature
+from labkit.tags import tag
 from labkit.waiting import Failure, expect, expect_equal, wait_until
 
 TITLE = "the link breaks at each PDU in turn: one record in the end, every time"
@@ -52,7 +53,7 @@ def check(lab, peripheral, fault, number, indication):
     confirmation = indication + 1
     wait_until("the reading is confirmed", TRIAL_LIMIT_S, lambda: peripheral.report()["given"])
     record, = lab.receiver.wait(peripheral, seconds=TRIAL_LIMIT_S)
-    lab.journal.wait("submitted", peripheral, record_id=record["id"])
+    lab.journal.wait("submitted", peripheral, record_id=tag(record["id"]))
     events = [name for name in lab.journal.names(peripheral)
               if name in ("read", "read-failed", "duplicate-ignored", "submitted")]
     not_committed = ["read-failed", "read", "submitted"]
@@ -67,5 +68,5 @@ def check(lab, peripheral, fault, number, indication):
     else:
         expect_equal(sorted(events), ["read", "submitted"], "events")
         expect_equal(len(peripheral.given), 1, "times given")
-    expect_equal([entry["INGEST_RECORD_ID"] for entry in lab.journal.events("read", peripheral)], [record["id"]],
+    expect_equal([entry["INGEST_RECORD_ID"] for entry in lab.journal.events("read", peripheral)], [tag(record["id"])],
                  "records read")

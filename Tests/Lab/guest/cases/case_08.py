@@ -2,6 +2,7 @@
 
 from labkit.kinds import CUFF, THERMOMETER
 from labkit.payloads import DateTime, blood_pressure, temperature
+from labkit.tags import tag
 from labkit.waiting import expect, expect_equal
 
 TITLE = "undecodable payloads, requests from the peripheral, slow answers, silence"
@@ -61,7 +62,7 @@ def check_malformed(lab, malformed, good):
     expect_equal(record["raw"]["hex"], good, "the record delivered")
     lab.journal.wait("submitted", malformed)
     undecoded, = lab.journal.wait("decode-error", malformed)
-    expect(undecoded["INGEST_RECORD_ID"] != record["id"], "the undecodable reading has no record of its own")
+    expect(undecoded["INGEST_RECORD_ID"] != tag(record["id"]), "the undecodable reading has no record of its own")
     expect_equal(lab.journal.events("submitted", malformed, record_id=undecoded["INGEST_RECORD_ID"]), [],
                  "deliveries of the undecodable reading")
     expect_equal(len(malformed.links), 1, "number of links")

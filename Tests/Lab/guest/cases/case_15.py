@@ -4,6 +4,7 @@ from labkit.kinds import GLUCOSE_METER
 from labkit.payloads import DateTime, glucose_record, payloads_of
 from labkit.waiting import expect, expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "meters that refuse filters, were reset, were cleared, or send the newest first: nothing missed, nothing twice"
 LIMIT_S = 400
 # Record Access Control Point: op code and operator of a request.

@@ -7,6 +7,7 @@ from labkit.kinds import CGM
 from labkit.payloads import DateTime, cgm, cgm_session_start, cgm_status, payloads_of
 from labkit.waiting import expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "continuous glucose: times from the session's start, a wrong checksum set aside, later only the new readings"
 LIMIT_S = 240
 STEP_MINUTES = 5

@@ -4,6 +4,7 @@ from labkit.kinds import BTHOME
 from labkit.payloads import bthome_advert
 from labkit.waiting import expect_equal, hold_for
 
+SHOWN_BY_UNITS = True
 TITLE = "an encrypted BTHome sensor: one record for each change, none for replays; a wrong key is one decode-error"
 KEY, OTHER_KEY = "231d39c1d7cc1ab1aee224cd096db932", "00112233445566778899aabbccddeeff"
 REPEATS = 20

@@ -7,6 +7,7 @@ from labkit.kinds import HEALTH_SENSOR
 from labkit.payloads import health_observation
 from labkit.waiting import expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "a generic health sensor's observation in two segments is one record"
 SATURATION = 97
 

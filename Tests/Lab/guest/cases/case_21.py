@@ -5,6 +5,7 @@ from labkit.kinds import SPOT_OXIMETER, STORING_OXIMETER
 from labkit.payloads import DateTime, payloads_of, record_id, spot_oximetry
 from labkit.waiting import expect, expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "spot measurements of oximeters, given at once or stored: one record each, and short links"
 # Nothing streams from them; the rest is for device information, and for a busy host.
 LONGEST_LINK_S = 8

@@ -5,6 +5,7 @@ from labkit.kinds import MI_SCALE, MIBEACON
 from labkit.payloads import DateTime, mi_scale_advert, mibeacon_advert
 from labkit.waiting import expect_equal, hold_for
 
+SHOWN_BY_UNITS = True
 TITLE = "a MiBeacon sensor, encrypted, and a Mi scale: one record for each change, one for a weighing"
 KEY = "e9efaa6873f9f9c87a5e75a5f814801c"
 REPEATS = 15

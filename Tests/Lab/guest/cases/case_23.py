@@ -6,6 +6,7 @@ from labkit.kinds import STORING_HEALTH_SENSOR
 from labkit.payloads import health_observation
 from labkit.waiting import expect, expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "a generic health sensor's stored observations, over a link that breaks: one record each, later the new ones"
 FIRST, LATER = range(70_001, 70_006), range(70_006, 70_008)
 START = datetime.datetime(2026, 10, 1, 8, tzinfo=datetime.timezone.utc)

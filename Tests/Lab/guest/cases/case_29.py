@@ -1,4 +1,4 @@
-"""Somebody else's radio that claims to be the patient's cuff."""
+"""Somebody else's radios that claim to be the patient's cuff, by its address with either address type."""
 
 from labkit.kinds import CUFF
 from labkit.pairing import pair
@@ -9,6 +9,7 @@ TITLE = "an impostor with the cuff's address and without its keys: not one PDU, 
 LIMIT_S = 240
 WATCHED_S = 30
 GENUINE, FORGED = ((121, 0), (199, 0))
+NAMES = {False: "impostor", True: "public impostor"}
 
 
 def run(lab):
@@ -21,12 +22,17 @@ def run(lab):
     cuff.wait_link_ended(len(cuff.links))
 
     # The cuff sleeps, and keeps its bond.
-    impostor = lab.air.add("impostor", cuff.address, CUFF)
-    impostor.give(reading(FORGED, 2))
-    lab.journal.wait("bond-lost", cuff)
-    hold_for("the impostor's reading is not taken", WATCHED_S, lambda: not impostor.given)
-    expect_equal([link["pdus"] for link in impostor.links if link["pdus"]], [], "what was said to the impostor")
-    lab.air.remove(impostor)
+    impostors = [lab.air.add(name, cuff.address, CUFF, public=public) for public, name in NAMES.items()]
+    for impostor in impostors:
+        impostor.give(reading(FORGED, 2))
+    # One for each: the one has no keys, the other is another device by its address type.
+    lab.journal.wait("bond-lost", cuff, count=2)
+    hold_for("no impostor's reading is taken", WATCHED_S, lambda: not any(each.given for each in impostors))
+    for impostor in impostors:
+        expect_equal([link["pdus"] for link in impostor.links if link["pdus"]], [], f"what was said to {impostor.name}")
+    expect_equal(impostors[1].links, [], "links to the one of the other address type")
+    for impostor in impostors:
+        lab.air.remove(impostor)
 
     # After bond-lost the device is left alone for a while; a start forgets that.
     lab.gateway.stop()

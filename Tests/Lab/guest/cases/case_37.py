@@ -9,6 +9,7 @@ from labkit import commands, gateway
 from labkit.gateway import UNIT
 from labkit.kinds import THERMOMETER
 from labkit.payloads import temperature
+from labkit.tags import tag
 from labkit.waiting import expect, expect_equal, hold_for, wait_until
 
 TITLE = "the package: docs/operating.md's first page as written; upgraded with a queue, removed, purged"
@@ -79,7 +80,7 @@ def run(lab):
     lab.journal.wait("submitted", thermometer, count=3)
     ids = [entry["INGEST_RECORD_ID"] for entry in lab.journal.events("submitted", thermometer)]
     expect_equal(len(set(ids)), 3, "records")
-    expect_equal([record["id"] for record in lab.receiver.records(thermometer)], ids, "what the backend has")
+    expect_equal([tag(record["id"]) for record in lab.receiver.records(thermometer)], ids, "what the backend has")
 
     apt("purge", "ingestd")
     expect_equal(glob.glob(f"{STATE}/*") + glob.glob("/etc/ingestd/*.yaml"), [], "left by the purge")

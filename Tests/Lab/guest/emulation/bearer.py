@@ -72,13 +72,15 @@ class Link:
 class FaultyDevice(Device):
     """Puts each ATT PDU of the open link through the link's faults.
 
-    Its owner sets `link`, the open link; `log`, called with each PDU; and `on_confirmed`, called when the confirmation
-    of an indication has arrived.
+    Its owner sets `link`, the open link; `log`, called with each PDU; `on_confirmed`, called when the confirmation of an
+    indication has arrived; and, if it makes answers up, `invent`, which is given each request and returns the answer, or
+    None for the proper one.
     """
 
     link = None
     log = None
     on_confirmed = None
+    invent = None
 
     async def get_long_term_key(self, connection_handle, rand, ediv):
         """After legacy pairing a peripheral's links are encrypted with its own key; bumble takes the gateway's."""
@@ -107,7 +109,11 @@ class FaultyDevice(Device):
             if link.faults.get("ask_at") == number:
                 link.asked = bytes.fromhex(link.faults["ask"])
                 link.to_send.put_nowait(link.asked)
-            super().on_gatt_pdu(connection_handle, pdu)
+            invented = self.invent(pdu) if self.invent else None
+            if invented is not None:
+                link.to_send.put_nowait(invented)
+            else:
+                super().on_gatt_pdu(connection_handle, pdu)
             if pdu[0] == HANDLE_VALUE_CONFIRMATION:
                 self.on_confirmed(link)
         if link.faults.get("drop_after") == number:

@@ -8,7 +8,7 @@ from bumble.core import AdvertisingData, UUID
 from bumble.controller import Controller
 from bumble.device import AdvertisingType
 from bumble.gatt import Characteristic, CharacteristicValue, Service
-from bumble.hci import Address
+from bumble.hci import Address, OwnAddressType
 from bumble.host import Host
 from bumble.transport.common import AsyncPipeSink
 
@@ -17,6 +17,7 @@ from .bonding import Bonding, no_bonding
 from .clock import EXTRA_OCTETS, Clock
 
 ADVERTISING_INTERVAL_MS = 100
+UNUSED_RANDOM_ADDRESS = "C0:DE:00:00:00:00"
 # Flags in adverts (Supplement to the Core Specification, Part A 1.3).
 GENERAL_DISCOVERABLE, BR_EDR_NOT_SUPPORTED = 0x02, 0x04
 DEVICE_INFORMATION = {"2A29": "manufacturer", "2A24": "model", "2A25": "serial", "2A26": "firmware"}
@@ -39,10 +40,11 @@ class Peripheral:
     `clock_ahead_s` more.
     With `answers_name` its name is not in its adverts: it is the answer to a scan request.
     `bonding` has the options of `Bonding`; without it the device has no keys and needs none.
+    With `public` it advertises `address` as a public address, else as a random one.
     """
 
     def __init__(self, air, log, name, address, services, values=None, information=None, battery=None,
-                 bonding=None, awake_s=8.0, asleep_s=4.5, clock_ahead_s=0, answers_name=False):
+                 bonding=None, awake_s=8.0, asleep_s=4.5, clock_ahead_s=0, answers_name=False, public=False):
         self.name = name
         self.write_log = log
         self.awake_s = awake_s
@@ -55,9 +57,12 @@ class Peripheral:
         self.may_send.set()
         self.tasks = []
         self.air = air
-        self.controller = Controller(name, link=air, public_address=address)
+        self.is_public = public
+        own = Address(address, Address.PUBLIC_DEVICE_ADDRESS if public else Address.RANDOM_DEVICE_ADDRESS)
+        self.controller = Controller(name, link=air, public_address=own)
+        # bumble wants a random address of every device; one that advertises its public address never shows it.
         self.device = FaultyDevice(
-            name=name, address=Address(address), host=Host(self.controller, AsyncPipeSink(self.controller)))
+            name=name, address=Address(UNUSED_RANDOM_ADDRESS) if public else own, host=Host(self.controller, AsyncPipeSink(self.controller)))
         self.device.log = self.log
         self.device.on_confirmed = self.on_confirmed
         self.clock = Clock(clock_ahead_s)
@@ -173,11 +178,16 @@ class Peripheral:
             "bonding": self.bonding.report(),
             "subscribed": self.device.link is not None and bool(self.device.link.subscribed),
             "links": [link.report() for link in self.links], "faults_left": len(self.faults),
-            "advertising": self.air.hears(self.device.random_address), "connected": self.device.link is not None,
+            "advertising": self.air.hears(self.own_address), "connected": self.device.link is not None,
             "handles": {uuid: characteristic.handle for uuid, characteristic in self.characteristics.items()},
         }
 
     # Life
+
+    @property
+    def own_address(self):
+        """The address that it advertises under."""
+        return self.controller.public_address if self.is_public else self.device.random_address
 
     @property
     def is_kept_awake(self):
@@ -209,7 +219,7 @@ class Peripheral:
         known = len(self.links)
         if self.bonding.private:
             await self.bonding.renew_address()
-        self.log("awake", address=str(self.device.random_address))
+        self.log("awake", address=str(self.own_address))
         await self.start_advertising()
         deadline = asyncio.get_running_loop().time() + self.awake_s
         while len(self.links) == known:
@@ -232,7 +242,8 @@ class Peripheral:
         await self.device.start_advertising(
             AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE if target is None
             else AdvertisingType.DIRECTED_CONNECTABLE_LOW_DUTY,
-            target, advertising_data=self.advertising_data, scan_response_data=self.scan_answer,
+            target, own_address_type=OwnAddressType.PUBLIC if self.is_public else OwnAddressType.RANDOM,
+            advertising_data=self.advertising_data, scan_response_data=self.scan_answer,
             advertising_interval_min=ADVERTISING_INTERVAL_MS, advertising_interval_max=ADVERTISING_INTERVAL_MS)
 
     def on_connection(self, connection):

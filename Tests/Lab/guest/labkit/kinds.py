@@ -72,6 +72,12 @@ STORING_HEALTH_SENSOR = Kind(
     1011, "recorder", "2BDD",
     {"1840": {"2BDD": "notify", "2BF3": "read", "2A52": "indicate write"}}, {"2BF3": "0001b84b0200"},
     {"combined": True})
+# Devices that mean no good: emulation/intruders.py.
+CROWD = Kind(1002, "crowd", "2A1C", {"1809": {"2A1C": "indicate"}})
+INVENTOR = Kind(1002, "inventor", "2A1C", {"1809": {"2A1C": "indicate"}})
+FLOODER = Kind(
+    1000, "flooder", "2A18",
+    {"1808": {"2A18": "notify", "2A34": "notify", "2A51": "read notify", "2A52": "indicate write"}}, {"2A51": "0000"})
 BTHOME = Kind(1008, "broadcaster", "ADV")
 MI_SCALE = Kind(1009, "broadcaster", "ADV")
 MIBEACON = Kind(1010, "broadcaster", "ADV")

@@ -151,11 +151,28 @@ def read_control_point(result, answer):
         answer.measure("number-of-records", int.from_bytes(result.operand, "little"), "1")
 
 
+def absence(payload):
+    """Why the result is none, by the bits of its status; None where it is one."""
+    return {0: None, 0x20: "above-device-range", 0x40: "below-device-range"}.get(
+        payload.get("status", 0) & 0x7FE, "marked-unusable")
+
+
+def disowned(reason):
+    return Difference(
+        about="a result that the meter itself marks as none is given out as one", facts="glucose 1",
+        when=lambda p: "concentration" in p and absence(p) == reason, wrong="neither",
+        source=f"{GSS}, Glucose Measurement, Sensor Status Annunciation",
+        says="bits 1 to 10: what was wrong with sensor, sample, strip, temperature or device, or a result out of range",
+        how=lambda our, their: our[0] == reason)
+
+
 KNOWN = [
     *dates("base time"),
+    *(disowned(reason) for reason in ("above-device-range", "below-device-range", "marked-unusable")),
     Difference(
         about="a concentration in kg/L or mol/L is given out as one in mg/dL or mmol/L", facts="glucose 1",
-        when=lambda p: "concentration" in p and p.special("concentration") is None, wrong=PACKAGE,
+        when=lambda p: "concentration" in p and p.special("concentration") is None and absence(p) is None,
+        wrong=PACKAGE,
         source=f"{GSS}, Glucose Measurement, Glucose Concentration",
         says="“If bit 2 of Flags field is set to 0, unit: org.bluetooth.unit.mass_density.kilogram_per_liter”",
         how=lambda our, their: our[1] == their[1]

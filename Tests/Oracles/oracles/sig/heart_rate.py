@@ -38,8 +38,18 @@ def location(random):
     return payload
 
 
+def is_of_nobody(payload):
+    """Whether the sensor says that it touches nobody, or sends the rate that no one has."""
+    return payload["heart rate"] == 0 or payload["flags"] & 0x06 == 0x04
+
+
 CASES = [
     case("2A37", measurement, read, [
+        Difference(
+            about="a rate that was measured on nobody is given out as one", facts="heart-rate 1", when=is_of_nobody,
+            wrong="neither", source="Heart Rate Service 1.0, 3.1.1.1.2 Sensor Contact Status Bits",
+            says="2 in bits 1 and 2 of the flags: contact is supported and not detected",
+            how=lambda our, their: our[0] == "not-measured" and our[1] == their[1]),
         Difference(
             about="a counter of energy that stays at its end is taken for a value", facts="energy-expended 1",
             when=lambda p: p.get("energy") == 0xFFFF, wrong="neither",

@@ -1,0 +1,166 @@
+import GRDB
+
+/// How records are found by what names them elsewhere: an id, the beginning of one, or the tag of an event.
+extension SQLiteRecordStore {
+    /// The selection with ids in the place of tags. What is the tag of nothing that is set aside stays.
+    /// - Parameter key: nil: there are no tags yet.
+    public func resolve(
+        _ selection: DeadLetterSelection, by key: TagKey?
+    ) async throws -> DeadLetterSelection {
+        guard let key, selection.records.contains(where: TagKey.isRecordTag) else { return selection }
+        return try await read { db in try Self.resolve(selection, by: key, db) }
+    }
+
+    /// One look at all that is set aside, however many tags there are: a tag can only be tried.
+    static func resolve(
+        _ selection: DeadLetterSelection, by key: TagKey, _ db: Database
+    ) throws -> DeadLetterSelection {
+        var wanted = Set(selection.records.filter(TagKey.isRecordTag))
+        var ids: [String: String] = [:]
+        let candidates = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT id FROM record WHERE seq IN (SELECT record_seq FROM dead_letter)
+                UNION ALL SELECT id FROM record WHERE kind = 'undecoded'
+                """)
+        while !wanted.isEmpty, let row = try candidates.next() {
+            guard let id: String = row.intact("id") else { continue }
+            let tag = key.tag(ofRecord: id)
+            if wanted.remove(tag) != nil { ids[tag] = id }
+        }
+        var resolved = selection
+        resolved.records = selection.records.map { ids[$0] ?? $0 }
+        return resolved
+    }
+
+    /// The id of the one record that `name` stands for, and whether it is in the queue still.
+    /// - Throws: `RecordRefusal`.
+    fileprivate static func id(
+        of name: String, by key: TagKey?, _ db: Database
+    ) throws -> (id: String, isHeld: Bool) {
+        for (table, isHeld) in [("record", true), ("retired", false)] {
+            if TagKey.isRecordTag(name) {
+                guard let key else { break }
+                // By the index of the ids alone.
+                let rows = try Row.fetchCursor(db, sql: "SELECT id FROM \(table)")
+                while let row = try rows.next() {
+                    guard let id: String = row.intact("id"), key.tag(ofRecord: id) == name else { continue }
+                    return (id, isHeld)
+                }
+            } else {
+                // g follows on all digits of an id.
+                let ids = try String.fetchAll(
+                    db, sql: "SELECT id FROM \(table) WHERE id >= ? AND id < ? LIMIT 2",
+                    arguments: [name, name + "g"])
+                guard ids.count <= 1 else { throw RecordRefusal.ambiguous(name) }
+                if let id = ids.first { return (id, isHeld) }
+            }
+        }
+        throw RecordRefusal.unknown(name)
+    }
+}
+
+extension QueueReader {
+    /// The selection with ids in the place of tags.
+    public func resolve(
+        _ selection: DeadLetterSelection, by key: TagKey?
+    ) throws -> DeadLetterSelection {
+        guard let key else { return selection }
+        return try read { db in try SQLiteRecordStore.resolve(selection, by: key, db) }
+    }
+
+    /// The one record that `name` stands for, and where it stands at each destination of the queue.
+    /// - Parameters:
+    ///   - name: an id, the beginning of one, or a tag.
+    ///   - routings: of the configuration.
+    /// - Throws: `StoreError`, `RecordRefusal`.
+    public func find(
+        _ name: String, by key: TagKey?, routings: [DestinationRouting]
+    ) throws -> FoundRecord {
+        try read { db in
+            let (id, isHeld) = try SQLiteRecordStore.id(of: name, by: key, db)
+            guard isHeld,
+                let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id])
+            else { return FoundRecord(id: id, record: nil, obstacle: .gone, standings: []) }
+            let isIntact = SQLiteRecordStore.isIntact(row)
+            let obstacle: FoundRecord.Obstacle? =
+                if !isIntact {
+                    .damaged
+                } else if (row.intact("undated") as String?) != nil {
+                    .undated
+                } else if (row.intact("kind") as String?) == RecordKind.undecoded.rawValue {
+                    .undecoded
+                } else if (row.intact("position") as Int64?) == nil {
+                    .incomplete
+                } else {
+                    nil
+                }
+            let body: String? = isIntact && obstacle != .undated ? row.intact("body") : nil
+            return FoundRecord(
+                id: id, record: body.flatMap(RecordSummary.init), obstacle: obstacle,
+                standings: try Self.standings(of: row, routings, db))
+        }
+    }
+
+    /// Where a record stands at each destination; none for what is not there.
+    public func standings(of id: RecordID, routings: [DestinationRouting]) throws -> [RecordStanding] {
+        try read { db in
+            try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id.text])
+                .map { try Self.standings(of: $0, routings, db) } ?? []
+        }
+    }
+
+    private static func standings(
+        of record: Row, _ routings: [DestinationRouting], _ db: Database
+    ) throws -> [RecordStanding] {
+        guard (record.intact("kind") as String?) != RecordKind.undecoded.rawValue else { return [] }
+        return try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name").compactMap { row in
+            guard let name: String = row.intact("name") else { return nil }
+            let letter = try Row.fetchOne(
+                db, sql: "SELECT * FROM dead_letter WHERE destination = ? AND record_seq = ?",
+                arguments: [name, record["seq"] as Int64])
+            if let letter {
+                return RecordStanding(
+                    destination: name, state: .setAside, attempt: letter.intact("attempt"),
+                    httpStatus: letter.intact("http_status"), error: letter.intact("error"))
+            }
+            let state = try state(of: record, at: row, routings.first { $0.name == name }, db)
+            return RecordStanding(destination: name, state: state)
+        }
+    }
+
+    /// Where a record stands that is not set aside there.
+    private static func state(
+        of record: Row, at destination: Row, _ routing: DestinationRouting?, _ db: Database
+    ) throws -> RecordStanding.State {
+        let name: String = try destination.sound("name")
+        let header = SQLiteRecordStore.header(record)
+        func stateOf(_ meant: RecordStanding.State) -> RecordStanding.State {
+            guard let routing, let header else { return meant }
+            if routing.accepts(header) { return meant }
+            return routing.lacksForm(for: header) ? .withoutForm : .notForIt
+        }
+        guard let position: Int64 = record.intact("position") else {
+            return routing == nil ? .notConfigured : stateOf(.waiting)
+        }
+        let isOnItsWay = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM \(SQLiteRecordStore.allBatches)
+                    WHERE destination = ? AND first_position <= ?
+                        AND instr(' ' || positions || ' ', ' ' || ? || ' ') > 0)
+                """,
+            arguments: [name, position, position])
+        if isOnItsWay == true { return routing == nil ? .notConfigured : .onItsWay }
+        let isAhead = try Bool.fetchOne(
+            db,
+            sql: "SELECT EXISTS (SELECT 1 FROM ahead WHERE destination = ? AND ? BETWEEN first AND last)",
+            arguments: [name, position])
+        let isDealtWith = try position <= destination.sound("position") || isAhead == true
+        // What waited when the operator signed out was given up.
+        let isGivenUp = try (record["seq"] as Int64) <= destination.sound("cleared_seq")
+        if isDealtWith || isGivenUp { return stateOf(.done) }
+        return routing == nil ? .notConfigured : stateOf(.waiting)
+    }
+}

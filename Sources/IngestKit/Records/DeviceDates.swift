@@ -1,0 +1,54 @@
+/// What the dates of a device's live readings have shown of its clock. Decides whether such a date names its reading,
+/// or says nothing (docs/records.md, "The name of a record").
+struct DeviceDates: Sendable, Equatable, Codable {
+    /// The last date of one characteristic and user, and what was measured then.
+    private struct Last: Sendable, Equatable, Codable {
+        var characteristic: String
+        var user: Int?
+        var date: DeviceTime
+        /// Digests of the values, by their types.
+        var values: [String: String]
+    }
+
+    /// No clock that was set is behind this year. Devices without one begin at 2000 or before.
+    private static let firstYear = 2010
+    /// Pairs of characteristic and user that are remembered; the longest unused give way.
+    private static let mostLast = 16
+    /// Types of one reading that are compared.
+    private static let mostValues = 8
+
+    /// Whether the device has sent one date with two different values. Stays, because nothing that it sends later
+    /// tells a clock that runs again from one that was set and stands.
+    private(set) var clockStands = false
+    private var last: [Last] = []
+
+    /// Takes a live reading in.
+    /// - Returns: whether its date names it; false where it has none.
+    mutating func name(_ reading: Reading, of characteristic: BluetoothUUID) -> Bool {
+        guard reading.hasDate, let date = reading.deviceTime else { return false }
+        let place = characteristic.description
+        let values = Self.digests(of: reading)
+        let index = last.firstIndex { $0.characteristic == place && $0.user == reading.user }
+        if let index {
+            let earlier = last.remove(at: index)
+            // What one of two readings does not have is no contradiction: a scale completes what it has sent.
+            if earlier.date == date, values.contains(where: { earlier.values[$0] ?? $1 != $1 }) {
+                clockStands = true
+            }
+        }
+        last.append(Last(characteristic: place, user: reading.user, date: date, values: values))
+        if last.count > Self.mostLast { last.removeFirst() }
+        return date.year >= Self.firstYear && !clockStands
+    }
+
+    /// Of the numbers alone: a device that has none yet may send one later.
+    private static func digests(of reading: Reading) -> [String: String] {
+        var texts: [String: String] = [:]
+        for measurement in reading.measurements {
+            guard case .exact(let number) = measurement.value else { continue }
+            guard texts[measurement.type] != nil || texts.count < mostValues else { continue }
+            texts[measurement.type, default: ""] += "\(number) \(measurement.unit),"
+        }
+        return texts.mapValues { String(NameUUID.text(of: Array($0.utf8)).prefix(8)) }
+    }
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import IngestKit
+
+/// Files that a few hundred bytes make large: read in a time that an operator waits, or refused.
+@Suite(.timeLimit(.minutes(1)))
+struct HostileConfigurationTests {
+    private func findings(_ text: String) throws -> [String] {
+        let catalogue = try Samples.catalogue()
+        do throws(ConfigurationError) {
+            return try Configuration.parse(
+                text: text, path: "c.yaml", catalogue: catalogue, readableProfiles: Profiles.names,
+                host: Samples.host
+            ).warnings.map(\.description)
+        } catch {
+            return error.diagnostics.map(\.description)
+        }
+    }
+
+    /// Lists of lists, each twice the one before it.
+    private func doubling(_ count: Int) -> String {
+        "a0: &a0 [x, x]\n" + (1..<count).map { "a\($0): &a\($0) [*a\($0 - 1), *a\($0 - 1)]\n" }.joined()
+    }
+
+    @Test(arguments: ["? *a99\n: 1\n", "*a99 : 1\n", "? [*a99]\n: 1\n", "{? {*a99 : 1} : 2}\n"])
+    func aKeyOfManyAliasesIsRefusedAtOnce(_ key: String) throws {
+        let found = try findings(
+            doubling(100) + "key:\n" + key.split(separator: "\n").map { "  \($0)\n" }.joined())
+        #expect(found.count == 1)
+        #expect(found.first?.contains("expected a plain key") == true, "\(found)")
+    }
+
+    @Test func aValueOfManyAliasesIsRead() throws {
+        let found = try findings(doubling(100) + "gateway: {id: *a99}\n")
+        #expect(
+            found.contains { $0.contains("gateway.id: expected") && $0.hasSuffix("found a list") }, "\(found)"
+        )
+    }
+
+    /// A sign of an alias that is none.
+    @Test func anAsteriskInATextIsNoAlias() throws {
+        let text = "peripherals: &p\n  - {id: 1002, alias: \"* *x &y\"}\ndestinations: []\n\"*k\": 1\n"
+        let found = try findings(text)
+        #expect(found.contains { $0.hasPrefix("c.yaml:4:1: *k: unknown key") }, "\(found)")
+        #expect(!found.contains { $0.contains("alias") })
+    }
+
+    @Test func aliasesThatRepeatListsAreCountedEachTime() throws {
+        let names = (0..<900).map {
+            "  - {name: \(String(repeating: "n", count: 900))\($0), type: webhook}\n"
+        }.joined()
+        let wrong = (0..<900).map { "wrong\($0)" }.joined(separator: ", ")
+        let others = String(repeating: "  - {id: 1001, destinations: *d}\n", count: 900)
+        let found = try findings(
+            "destinations:\n\(names)peripherals:\n  - {id: 1001, destinations: &d [\(wrong)]}\n\(others)")
+        // So many that they are not shown.
+        #expect(found.count == 201)
+    }
+
+    @Test func tooManyEntriesAreAnError() throws {
+        func destination(_ number: Int, _ kinds: String) -> String {
+            "  - {name: d\(number), type: webhook, url: \"https://a.example/\", kinds: \(kinds)}\n"
+        }
+        let list =
+            "&k [" + [String](repeating: "body-temperature", count: 1_000).joined(separator: ", ") + "]"
+        let text = "peripherals: [{id: 1002}]\ndestinations:\n" + destination(0, list)
+        #expect(try findings(text + (1..<49).map { destination($0, "*k") }.joined()).isEmpty)
+        let found = try findings(text + (1..<60).map { destination($0, "*k") }.joined())
+        #expect(found.count == 1)
+        #expect(
+            found.first?.contains("destinations[49].kinds: expected at most 50000 entries in the whole file")
+                == true,
+            "\(found)")
+    }
+
+    /// What a suggestion repeats comes from the file, and goes to a terminal.
+    @Test func aSuggestionHasNoControlCharacters() throws {
+        let found = try findings(
+            "destinations: [{name: \"clini\\u001Bk\", type: webhook, url: \"https://a.example\"}]\n"
+                + "peripherals: [{id: 1002, destinations: [clinik]}]\n")
+        #expect(found.contains { $0.contains("there is no destination") })
+        #expect(!found.contains { $0.unicodeScalars.contains(where: \.isControl) }, "\(found)")
+    }
+}
