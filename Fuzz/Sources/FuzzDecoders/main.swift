@@ -1,12 +1,13 @@
-// Runs libFuzzer on the decoder that the variable FUZZ_DECODER names; without one it lists the decoders. Not an argument:
-// libFuzzer starts itself anew with its own.
+// Runs libFuzzer on the decoder that the variable FUZZ_TARGET names; without one it lists the decoders, each with the
+// longest input in bytes. Not an argument: libFuzzer starts itself anew with its own.
 
 import CLibFuzzer
 import Glibc
 import IngestKit
 
-guard let name = getenv("FUZZ_DECODER").map({ String(cString: $0) }) else {
-    for decoder in Decoder.all { print(decoder.name) }
+guard let name = getenv("FUZZ_TARGET").map({ String(cString: $0) }) else {
+    // The longest payloads that are common have about 30 bytes; longer ones only repeat parts.
+    for decoder in Decoder.all { print(decoder.name, decoder.name.hasPrefix("advertisement") ? 128 : 64) }
     exit(EX_OK)
 }
 guard let named = Decoder.all.first(where: { $0.name == name }) else {

@@ -1,0 +1,1 @@
+../FuzzDecoders/JSONCheck.swift
