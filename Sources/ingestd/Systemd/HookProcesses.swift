@@ -5,7 +5,8 @@ import Glibc
 import IngestKit
 import Synchronization
 
-/// Runs hooks as processes (posix_spawn(3)), which get nothing of this one but its user and its sandbox.
+/// Runs hooks as processes, which get nothing of this one but its user and its sandbox, and which the kernel ends before
+/// it when memory runs short.
 ///
 /// What a program leaves running ends with it: its process group at once, and what has left the group,
 /// which becomes a child of this process (PR_SET_CHILD_SUBREAPER), when no other hook runs.
@@ -44,8 +45,6 @@ struct HookProcesses: HookPrograms {
         case let errno: return .failure(.system(errno: errno))
         }
         running += 1
-        // Where memory runs short the program goes first, and not the gateway (proc(5)).
-        try? Data("1000".utf8).write(to: URL(filePath: "/proc/\(id)/oom_score_adj"))
         return .success(id)
     }
 
