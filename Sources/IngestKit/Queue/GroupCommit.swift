@@ -135,7 +135,11 @@ final class GroupCommit: Sendable {
             if db.totalChangesCount != before { noteSuccess() }
             for tell in committed { tell() }
         } catch {
-            let error = StoreError.of(error, path: file.path)
+            var error = StoreError.of(error, path: file.path)
+            // On a full disk no commit comes to pass after which the file is looked for.
+            if (error as? StoreError)?.isPassing == true, !isInPlace {
+                error = StoreError(.replaced, path: file.path)
+            }
             if let store = error as? StoreError, store.isWatched {
                 note(store)
             } else if group.count > 1 {
