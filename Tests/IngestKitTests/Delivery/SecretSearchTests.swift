@@ -88,6 +88,43 @@ import Testing
         #expect(left("refused: \(words).") == ShownSecrets.withheld)
     }
 
+    /// Each byte in a form that is longer or shorter than usual, or parted from the next.
+    private static let spellings: [(name: String, spell: @Sendable (UInt8) -> String)] = [
+        ("octal without zeros", { "\\" + String($0, radix: 8) }),
+        ("HTML, decimal, with zeros", { "&#" + String(repeating: "0", count: 40) + "\($0);" }),
+        ("HTML, hexadecimal, with zeros", { "&#x" + String(repeating: "0", count: 40) + hex($0) + ";" }),
+        ("Swift with zeros", { "\\u{" + String(repeating: "0", count: 40) + hex($0) + "}" }),
+        ("bytes of C", { "0x\(hex($0)), " }), ("colons", { hex($0) + ":" }), ("hyphens", { hex($0) + "-" }),
+        ("unbroken blanks", { String(Character(Unicode.Scalar($0))) + "\u{A0}" }),
+        ("wide blanks", { String(Character(Unicode.Scalar($0))) + "\u{2003}" }),
+        ("signs", { String(Character(Unicode.Scalar($0))) + " | " }),
+    ]
+
+    @Test(arguments: spellings.indices)
+    func unusualSpellingsAreNotKept(index: Int) {
+        let (name, spell) = Self.spellings[index]
+        for secret in [Self.token, "zK93hXw02LmQ", "0123456789abcdef"] {
+            let words = secret.utf8.map(spell).joined()
+            #expect(left("'\(words)' is not known", secret) == ShownSecrets.withheld, "\(name): \(secret)")
+        }
+    }
+
+    /// Somebody has written base64 in lower case, or put something between its digits.
+    @Test(arguments: 0..<40)
+    func base64ThatCannotBeReadIsNotKept(seed: UInt64) {
+        var dice = SeededGenerator(seed: seed)
+        for before in ["", "u:", "Bearer ", "user:"] {
+            let secret = Self.secret(length: .random(in: 14...60, using: &dice), &dice)
+            let base64 = Data((before + secret + "@host").utf8).base64EncodedString()
+            for words in [
+                base64.lowercased(), base64.uppercased(), base64.map { "\($0)\u{A0}" }.joined(),
+                base64.map { "\($0)\u{AD}" }.joined(),
+            ] {
+                #expect(left("Basic \(words) is not known", secret) == ShownSecrets.withheld, "\(secret)")
+            }
+        }
+    }
+
     @Test(arguments: ["", "user:", "Bearer ", "\0\u{1}"])
     func nothingOfItIsKeptInDigitsThatStandForBytes(before: String) {
         let bytes = Array((before + Self.token).utf8)

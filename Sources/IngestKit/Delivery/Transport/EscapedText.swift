@@ -4,8 +4,8 @@
 struct EscapedText {
     /// Escapes in one another that are undone; a text that goes on is not understood.
     private static let rounds = 6
-    /// In bytes, without `&` and `;`: `&#x0010FFFF;`, `&DiacriticalGrave;` is longer and there is a shorter one.
-    private static let longestReference = 12
+    /// Of a name, in bytes, without `&` and `;`: `&DiacriticalGrave;` is longer and there is a shorter one.
+    private static let longestName = 12
 
     /// Whether `=` is the sign of quoted-printable (RFC 2045).
     let includesQuoted: Bool
@@ -78,7 +78,7 @@ struct EscapedText {
         case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "b"),
             0x0A, 0x0D:
             return .whole(length: 2, bytes: [])
-        case 0x30...0x33: return octal(rest)
+        case 0x30...0x37: return octal(rest)
         default: return .whole(length: 2, bytes: [kind])
         }
     }
@@ -87,11 +87,11 @@ struct EscapedText {
     private static func number(_ text: ArraySlice<UInt8>, _ kind: UInt8) -> Escape {
         var digits = text.dropFirst()
         if digits.first == UInt8(ascii: "{") {
-            digits = digits.dropFirst().prefix(8)
-            guard let end = digits.firstIndex(of: UInt8(ascii: "}")) else {
-                return digits.endIndex == text.endIndex ? .cutOff : .whole(length: 2, bytes: [kind])
-            }
-            guard let value = value(of: digits[..<end], base: 16) else {
+            digits = digits.dropFirst()
+            // With any number of zeros in front.
+            let end = digits.prefix { Hex.digit($0) != nil }.endIndex
+            guard end < text.endIndex else { return .cutOff }
+            guard text[end] == UInt8(ascii: "}"), let value = value(of: digits[..<end], base: 16) else {
                 return .whole(length: 2, bytes: [kind])
             }
             return .whole(length: end - text.startIndex + 2, bytes: utf8(value))
@@ -117,12 +117,16 @@ struct EscapedText {
         return .whole(length: count + 2, bytes: utf8(value))
     }
 
+    /// \134, and \53 where it stands for a character that is shown; else a backslash before a digit.
     private static func octal(_ text: ArraySlice<UInt8>) -> Escape {
-        let digits = text.prefix(3)
-        guard let value = value(of: digits, base: 8, count: 3) else {
+        // Of a byte: three digits begin with at most 3.
+        let most = text.first.map { $0 <= 0x33 } == true ? 3 : 2
+        let digits = text.prefix(most).prefix { (0x30...0x37).contains($0) }
+        guard digits.count > 1, let value = value(of: digits, base: 8), digits.count == 3 || value > 0x20
+        else {
             return .whole(length: 2, bytes: text.first == 0x30 ? [] : Array(text.prefix(1)))
         }
-        return .whole(length: 4, bytes: [UInt8(truncatingIfNeeded: value)])
+        return .whole(length: 1 + digits.count, bytes: [UInt8(truncatingIfNeeded: value)])
     }
 
     /// %XX.
@@ -144,8 +148,8 @@ struct EscapedText {
 
     /// &#60; &#x3C; &lt;
     private static func reference(_ text: ArraySlice<UInt8>) -> Escape {
-        let name = text.dropFirst().prefix(longestReference)
-        guard name.first == UInt8(ascii: "#") else { return named(name, text) }
+        let name = text.dropFirst()
+        guard name.first == UInt8(ascii: "#") else { return named(name.prefix(longestName), text) }
         var digits = name.dropFirst()
         let isHexadecimal = digits.first == UInt8(ascii: "x") || digits.first == UInt8(ascii: "X")
         if isHexadecimal { digits = digits.dropFirst() }

@@ -1,5 +1,8 @@
+import FoundationEssentials
+
 /// Looks for secrets in a server's words, in the forms that servers give back what they were sent: as it is, in the
 /// escapes of `EscapedText`, in base64, in hexadecimal digits, in two of these in one another, and cut off at the end.
+/// Case, and what is neither a letter nor a digit of ASCII, make no difference where enough else is left.
 ///
 /// Pieces of a secret count as the secret. The work is proportional to the length of the words and of the secrets.
 struct SecretSearch {
@@ -25,13 +28,21 @@ struct SecretSearch {
             for includesQuoted in [true, false] {
                 var text = EscapedText(includesQuoted: includesQuoted)
                 // One that looks like escapes in one another is taken as it is.
-                let compared = Self.compared(text.plain(secret, isCutOff: false) ?? secret)
-                guard compared.count >= Self.shortest, !self.secrets.contains(compared) else { continue }
-                self.secrets.append(compared)
-                let length = min(Self.piece, compared.count)
-                Self.forEachPiece(of: compared, length: length) { pieces[length, default: []].insert($0) }
+                let plain = text.plain(secret, isCutOff: false) ?? secret
+                let compared = Self.compared(plain)
+                add(compared)
+                let signless = Self.signless(compared)
+                if signless.count >= Self.piece, plain.allSatisfy({ $0 < 0x80 }) { add(signless) }
             }
+            for encoded in Self.base64InAnyCase(of: secret) { add(encoded) }
         }
+    }
+
+    private mutating func add(_ secret: [UInt8]) {
+        guard secret.count >= Self.shortest, !secrets.contains(secret) else { return }
+        secrets.append(secret)
+        let length = min(Self.piece, secret.count)
+        Self.forEachPiece(of: secret, length: length) { pieces[length, default: []].insert($0) }
     }
 
     /// Whether a secret, or a piece of one, is in the words.
@@ -51,13 +62,20 @@ struct SecretSearch {
             guard let plain else { return true }
             guard plain != last else { continue }
             last = plain
-            if isKnown(plain) { return true }
+            let compared = Self.compared(plain)
+            let signless = Self.signless(compared)
+            if isKnown(compared) || isKnown(signless) { return true }
             guard depth > 0 else { continue }
+            // What is no character of ASCII parts no digits: a blank that is not broken, a soft hyphen.
+            let digits = plain.filter { $0 < 0x80 }
             for shift in 0..<4 {
-                if finds(inRuns: Self.base64(plain, shift: shift), depth: depth) { return true }
+                if finds(inRuns: Self.base64(digits, shift: shift), depth: depth) { return true }
             }
             for shift in 0..<2 {
-                if finds(inRuns: Self.hexadecimal(plain, shift: shift), depth: depth) { return true }
+                if finds(inRuns: Self.hexadecimal(digits, shift: shift), depth: depth) { return true }
+                // Parted by signs, and each byte with its prefix: 6d:79, 0x6d, 0x79.
+                let parted = Self.hexadecimal(Self.withoutPrefixes(signless), shift: shift)
+                if finds(inRuns: parted, depth: depth) { return true }
             }
         }
         return false
@@ -67,8 +85,7 @@ struct SecretSearch {
         !decoded.isEmpty && finds(in: decoded, depth: depth - 1)
     }
 
-    private mutating func isKnown(_ plain: [UInt8]) -> Bool {
-        let text = Self.compared(plain)
+    private mutating func isKnown(_ text: [UInt8]) -> Bool {
         for (length, hashes) in pieces {
             work += text.count
             var isFound = false
@@ -107,6 +124,36 @@ struct SecretSearch {
             case 0x41...0x5A: byte + 0x20
             default: byte
             }
+        }
+    }
+
+    /// The letters and the digits of what is compared.
+    private static func signless(_ compared: [UInt8]) -> [UInt8] {
+        compared.filter { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
+    }
+
+    /// Without each 0x, of which the x is no digit.
+    private static func withoutPrefixes(_ text: [UInt8]) -> [UInt8] {
+        var plain: [UInt8] = []
+        for byte in text {
+            if byte == UInt8(ascii: "x"), plain.last == UInt8(ascii: "0") {
+                plain.removeLast()
+            } else {
+                plain.append(byte)
+            }
+        }
+        return plain
+    }
+
+    /// A secret in base64 that somebody has written in lower case, which cannot be decoded any more: what of it is the
+    /// same whatever stands before it, for each place where it may begin.
+    private static func base64InAnyCase(of secret: [UInt8]) -> [[UInt8]] {
+        (0..<3).compactMap { before in
+            let encoded = Data([UInt8](repeating: 0, count: before) + secret).base64EncodedString()
+            // The first digits depend on what stands before, the last on what comes after.
+            let kept = encoded.utf8.dropFirst(before == 0 ? 0 : before + 1).prefix { $0 != UInt8(ascii: "=") }
+            let core = signless(compared(Array(kept.dropLast())))
+            return core.count >= piece ? core : nil
         }
     }
 
