@@ -53,7 +53,8 @@ struct JSONScanner {
         return String(decoding: line, as: UTF8.self)
     }
 
-    private mutating func skip(depth: Int) throws(Malformed) {
+    /// Passes one value, without its text.
+    mutating func skip(depth: Int) throws(Malformed) {
         guard depth < Self.depthLimit else { throw Malformed(offset: index) }
         skipBlanks()
         switch current {

@@ -157,10 +157,10 @@ import Testing
         let reply =
             #"{"resourceType":"Bundle","type":"transaction-response","entry":[{"resource":{"#
             + #""resourceType":"Media","content":{"data":""# + String(repeating: "A", count: 60_000)
-        #expect(FHIRAnswer.meaning(httpStatus: 200, reply: reply) == .taken(httpStatus: 200))
+        #expect(FHIRAnswer.meaning(httpStatus: 200, reply: reply, entries: 7) == .taken(httpStatus: 200))
         let batch = reply.replacing("transaction-response", with: "batch-response")
         #expect(
-            FHIRAnswer.meaning(httpStatus: 200, reply: batch)
+            FHIRAnswer.meaning(httpStatus: 200, reply: batch, entries: 7)
                 == .misplaced(httpStatus: 200, error: "answers with no Bundle of responses"))
     }
 

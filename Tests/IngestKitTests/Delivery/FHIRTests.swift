@@ -166,25 +166,77 @@ import Testing
         }
     }
 
+    /// Who answers for one of seven entries has not said that it has the others.
+    @Test(arguments: ["transaction-response", "batch-response"])
+    func aWholeAnswerSaysOfEachEntryWhatBecameOfIt(type: String) {
+        let entry = #"{"response":{"status":"201 Created"}}"#
+        func meaning(_ count: Int, _ head: String? = nil, _ entry: String = entry) -> DeliveryAnswer {
+            let head = head ?? #""resourceType":"Bundle","type":"\#(type)","#
+            let entries = [String](repeating: entry, count: count).joined(separator: ",")
+            return FHIRAnswer.meaning(httpStatus: 200, reply: #"{\#(head)"entry":[\#(entries)]}"#, entries: 7)
+        }
+        let misplaced = DeliveryAnswer.misplaced(
+            httpStatus: 200, error: "answers with no Bundle of responses")
+        #expect(meaning(7) == .taken(httpStatus: 200))
+        for count in [1, 6, 8] {
+            #expect(
+                meaning(count)
+                    == .unavailable(
+                        httpStatus: 200, error: "says of \(count) of 7 entries what became of them",
+                        retryAfter: nil))
+        }
+        #expect(meaning(7, #""resourceType":"Bundle","type":"searchset","#) == misplaced)
+        #expect(meaning(7, #""resourceType":"Bundle","#) == misplaced)
+        #expect(meaning(7, #""type":"\#(type)","#) == misplaced)
+        for entry in [#"{"response":{"status":"2999"}}"#, #"{"response":{}}"#, "{}", "5", #"{"response":5}"#] {
+            #expect(
+                meaning(7, nil, entry)
+                    == .unavailable(
+                        httpStatus: 200, error: "says of 0 of 7 entries what became of them", retryAfter: nil)
+            )
+        }
+    }
+
+    /// It is not cut off, so that nothing says that the records were taken.
+    @Test(arguments: [
+        #""entry":null}"#, #""entry":{}}"#, #""entry":[{"response":{"status":"201"}} 5]}"#,
+        #""entry":[{"response":{"status":"201"}},]}"#, #""entry":[]} {}"#,
+    ])
+    func anAnswerThatIsNoJSONIsNotTaken(rest: String) {
+        let reply = #"{"resourceType":"Bundle","type":"transaction-response","# + rest
+        #expect(
+            FHIRAnswer.meaning(httpStatus: 200, reply: reply, entries: 1)
+                == .misplaced(httpStatus: 200, error: "answers with no Bundle of responses"))
+    }
+
+    @Test func theEntriesOfATransactionAreCounted() throws {
+        let records = try Self.records(1...3).compactMap { RecordContent(json: $0.json) }
+        let bytes = FHIRBundle(records: records, patientSystem: "urn:x").bytes
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(FHIRAnswer.entryCount(of: bytes) == text.ranges(of: #"{"fullUrl":"#).count)
+        #expect(FHIRAnswer.entryCount(of: bytes) > 3)
+    }
+
     @Test func ofALongAnswerTheBeginningIsEnough() {
         let entry = #"{"response":{"status":"201 Created","location":"Observation/1"}},"#
         let cut =
             #"{"resourceType":"Bundle","type":"transaction-response","entry":["# + entry + entry + #"{"resp"#
-        #expect(FHIRAnswer.meaning(httpStatus: 200, reply: cut) == .taken(httpStatus: 200))
+        #expect(FHIRAnswer.meaning(httpStatus: 200, reply: cut, entries: 7) == .taken(httpStatus: 200))
         // What a batch says of the rest is cut off.
         #expect(
-            FHIRAnswer.meaning(httpStatus: 200, reply: cut.replacing("transaction", with: "batch"))
+            FHIRAnswer.meaning(
+                httpStatus: 200, reply: cut.replacing("transaction", with: "batch"), entries: 7)
                 == .tooLarge(httpStatus: 200))
         let bad = cut.replacing("201 Created", with: "422 Unprocessable")
         #expect(
-            FHIRAnswer.meaning(httpStatus: 200, reply: bad)
+            FHIRAnswer.meaning(httpStatus: 200, reply: bad, entries: 7)
                 == .refused(httpStatus: 422, error: "HTTP 422 for an entry", reply: nil))
         let missing = cut.replacing("201 Created", with: "404")
         #expect(
-            FHIRAnswer.meaning(httpStatus: 200, reply: missing)
+            FHIRAnswer.meaning(httpStatus: 200, reply: missing, entries: 7)
                 == .refused(httpStatus: 404, error: "HTTP 404 for an entry", reply: nil))
         #expect(
-            FHIRAnswer.meaning(httpStatus: 200, reply: cut.replacing("201 Created", with: "403"))
+            FHIRAnswer.meaning(httpStatus: 200, reply: cut.replacing("201 Created", with: "403"), entries: 7)
                 == .unauthorized(httpStatus: 403))
     }
 

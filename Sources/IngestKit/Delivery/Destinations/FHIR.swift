@@ -99,7 +99,11 @@ public final class FHIR: Destination {
             body, to: settings.url, headers: headers,
             hiding: ShownSecrets(
                 credential.map { password(of: $0) ?? $0 }, asSent: [secret, credential]),
-            packs: settings.usesGzip, success: FHIRAnswer.meaning)
+            packs: settings.usesGzip
+        ) { status, reply in
+            FHIRAnswer.meaning(
+                httpStatus: status, reply: reply, entries: FHIRAnswer.entryCount(of: body))
+        }
     }
 
     /// What of the credential is a secret by itself.

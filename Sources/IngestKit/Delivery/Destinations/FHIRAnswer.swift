@@ -4,7 +4,8 @@ struct FHIRAnswer {
 
     /// What one entry led to.
     struct Outcome: Equatable {
-        let status: Int
+        /// Nil if the server gave no valid status for this entry.
+        let status: Int?
         /// The server's words, as JSON.
         let words: String?
     }
@@ -12,20 +13,41 @@ struct FHIRAnswer {
     private(set) var resourceType: String?
     private(set) var type: String?
     private(set) var outcomes: [Outcome] = []
-    /// Whether it ends as JSON does: of a long answer only the beginning is kept.
+    /// False if the text ends before its JSON does: of a long answer only the beginning is kept.
     private(set) var isWhole = true
+    /// Whether it is no JSON, wherever it ends.
+    private(set) var isMalformed = false
 
     init(_ reply: String) {
         do {
             try read(reply)
         } catch {
             isWhole = false
+            isMalformed = error.offset < reply.utf8.count
         }
+    }
+
+    /// The entries of a transaction that is sent.
+    static func entryCount(of bundle: [UInt8]) -> Int {
+        var scanner = JSONScanner(bundle)
+        var count = 0
+        try? scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            guard name == #""entry""# else {
+                try scanner.skip(depth: 1)
+                return
+            }
+            try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
+                try scanner.skip(depth: 2)
+                count += 1
+            }
+        }
+        return count
     }
 
     /// A server that takes a transaction answers with a Bundle, all of whose entries were taken. One that treats it as a
     /// batch says what became of each: then the records are told apart by halving.
-    static func meaning(httpStatus: Int, reply: String?) -> DeliveryAnswer {
+    /// - Parameter entries: how many were sent.
+    static func meaning(httpStatus: Int, reply: String?, entries: Int) -> DeliveryAnswer {
         // To ask again costs nothing: what was created is found to be there.
         guard let reply else {
             return .unavailable(
@@ -35,15 +57,18 @@ struct FHIRAnswer {
         // One that gives back a large resource before it says what became of it: that is cut off, and a transaction is
         // taken as a whole.
         if answer.resourceType == "Bundle", answer.type == "transaction-response", !answer.isWhole,
-            answer.outcomes.isEmpty
+            !answer.isMalformed, answer.outcomes.isEmpty
         {
             return .taken(httpStatus: httpStatus)
         }
-        guard answer.resourceType ?? "Bundle" == "Bundle", !answer.outcomes.isEmpty else {
+        guard !answer.isMalformed, answer.isBundleOfResponses, !answer.outcomes.isEmpty else {
             return .misplaced(httpStatus: httpStatus, error: "answers with no Bundle of responses")
         }
-        let bad = answer.outcomes.filter { !(200..<300).contains($0.status) }
-            .map { ($0, DeliveryAnswer(httpStatus: $0.status, retryAfter: nil, reply: $0.words)) }
+        let bad = answer.outcomes.compactMap { outcome in
+            outcome.status.map { (status: $0, words: outcome.words) }
+        }
+        .filter { !(200..<300).contains($0.status) }
+        .map { ($0, DeliveryAnswer(httpStatus: $0.status, retryAfter: nil, reply: $0.words)) }
         // What passes is waited for first; the entries that were taken are found to be there the next time.
         let passing = bad.first { _, answer in
             switch answer {
@@ -53,12 +78,25 @@ struct FHIRAnswer {
         }
         if let (_, answer) = passing { return answer }
         guard let (outcome, _) = bad.first else {
+            let count = answer.outcomes.count { $0.status != nil }
+            if answer.isWhole ? count != entries : count < answer.outcomes.count {
+                return .unavailable(
+                    httpStatus: httpStatus,
+                    error: "says of \(count) of \(entries) entries what became of them",
+                    retryAfter: nil)
+            }
             // What is not in the beginning is known of a transaction alone, which is taken as a whole.
             return answer.isWhole || answer.type == "transaction-response"
                 ? .taken(httpStatus: httpStatus) : .tooLarge(httpStatus: httpStatus)
         }
         return .refused(
             httpStatus: outcome.status, error: "HTTP \(outcome.status) for an entry", reply: outcome.words)
+    }
+
+    /// In an answer that is cut off the type may be in the missing part.
+    private var isBundleOfResponses: Bool {
+        guard isWhole else { return resourceType ?? "Bundle" == "Bundle" }
+        return resourceType == "Bundle" && (type == "transaction-response" || type == "batch-response")
     }
 
     private mutating func read(_ reply: String) throws(Malformed) {
@@ -77,27 +115,28 @@ struct FHIRAnswer {
             case #""type""#: type = String(try scanner.value(depth: 1).dropFirst().dropLast())
             case #""entry""#:
                 try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
-                    outcomes.append(try Self.outcome(of: try scanner.value(depth: 2)))
+                    outcomes.append(Self.outcome(of: try scanner.value(depth: 2)))
                 }
-            default: _ = try scanner.value(depth: 1)
+            default: try scanner.skip(depth: 1)
             }
         }
         try scanner.end()
     }
 
-    private static func outcome(of entry: String) throws(Malformed) -> Outcome {
-        let response = try members(of: members(of: entry)["response"] ?? "{}")
+    private static func outcome(of entry: String) -> Outcome {
+        let response = members(of: members(of: entry)["response"] ?? "{}")
         // `201 Created`
-        let digits = (response["status"] ?? "").dropFirst().prefix(3)
-        guard let status = Int(digits), (100..<600).contains(status) else { throw Malformed(offset: 0) }
-        return Outcome(status: status, words: response["outcome"])
+        let digits = (response["status"] ?? "").dropFirst().prefix { $0.isNumber }
+        let status = digits.count == 3 ? Int(digits) : nil
+        return Outcome(
+            status: status.flatMap { (100..<600).contains($0) ? $0 : nil }, words: response["outcome"])
     }
 
-    /// An object's members, each as JSON.
-    private static func members(of object: String) throws(Malformed) -> [String: String] {
+    /// An object's members, each as JSON; none of what is no object.
+    private static func members(of object: String) -> [String: String] {
         var scanner = JSONScanner(Array(object.utf8))
         var members: [String: String] = [:]
-        try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+        try? scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
             members[String(name.dropFirst().dropLast())] = try scanner.value(depth: 1)
         }
         return members
