@@ -8,7 +8,7 @@ import Testing
     private static let token = "tok/EN+with=Chars&\"and\\more-4711"
 
     private func left(_ words: String, _ secret: String = token) -> String {
-        ShownSecrets(secret).left(outOf: words)
+        ShownSecrets(secret).redacted(words)
     }
 
     // MARK: - Forms
@@ -50,8 +50,8 @@ import Testing
     @Test func theSecretAsItIsIsReplacedAndTheRestIsKept() {
         #expect(left("not by \(Self.token), said the clerk") == "not by [credential], said the clerk")
         #expect(left("nobody knows 4711 here, and more") == "nobody knows 4711 here, and more")
-        #expect(ShownSecrets(nil).left(outOf: "anything") == "anything")
-        #expect(ShownSecrets("", nil).left(outOf: "anything") == "anything")
+        #expect(ShownSecrets(nil).redacted("anything") == "anything")
+        #expect(ShownSecrets("", nil).redacted("anything") == "anything")
         // The mark is not taken for a secret that reads like it.
         #expect(left("credential-1 is bad", "credential-1") == "[credential] is bad")
     }
@@ -94,6 +94,7 @@ import Testing
         ("HTML, decimal, with zeros", { "&#" + String(repeating: "0", count: 40) + "\($0);" }),
         ("HTML, hexadecimal, with zeros", { "&#x" + String(repeating: "0", count: 40) + hex($0) + ";" }),
         ("Swift with zeros", { "\\u{" + String(repeating: "0", count: 40) + hex($0) + "}" }),
+        ("escape()", { "%u00" + hex($0) }),
         ("bytes of C", { "0x\(hex($0)), " }), ("colons", { hex($0) + ":" }), ("hyphens", { hex($0) + "-" }),
         ("unbroken blanks", { String(Character(Unicode.Scalar($0))) + "\u{A0}" }),
         ("wide blanks", { String(Character(Unicode.Scalar($0))) + "\u{2003}" }),
@@ -107,6 +108,12 @@ import Testing
             let words = secret.utf8.map(spell).joined()
             #expect(left("'\(words)' is not known", secret) == ShownSecrets.withheld, "\(name): \(secret)")
         }
+    }
+
+    @Test(arguments: ["p.@.s.s.!.w.0", "P|@|S|S|!|W|0", "p @ s s ! w 0"])
+    func aShortPasswordWithSignsInBetweenIsNotKept(words: String) {
+        #expect(left("'\(words)' is not known", "p@ss!w0") == ShownSecrets.withheld)
+        #expect(left("nothing of the sort", "p@ss!w0") == "nothing of the sort")
     }
 
     /// Somebody has written base64 in lower case, or put something between its digits.
@@ -156,6 +163,11 @@ import Testing
             #expect(
                 left("refused: \(escaped.prefix(length))", "secretive") == ShownSecrets.withheld, "\(length)")
         }
+        let script = Self.escaped("secretive", { "%u00" + Self.hex($0) }, also: { _ in true })
+        for length in 24...script.count {
+            #expect(
+                left("refused: \(script.prefix(length))", "secretive") == ShownSecrets.withheld, "\(length)")
+        }
         let base64 = Data("box:secretive".utf8).base64EncodedString()
         for length in 11...base64.count {
             #expect(left("Basic \(base64.prefix(length))", "secretive") == ShownSecrets.withheld, "\(length)")
@@ -166,9 +178,9 @@ import Testing
         let key = (0..<32).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 5) }
         let secrets = ShownSecrets(nil, keys: [key])
         for words in [Data(key).base64EncodedString(), Hex.text(key), Hex.text(key).uppercased()] {
-            #expect(secrets.left(outOf: "whsec_\(words) is not known here") == ShownSecrets.withheld)
+            #expect(secrets.redacted("whsec_\(words) is not known here") == ShownSecrets.withheld)
         }
-        #expect(secrets.left(outOf: "no such thing") == "no such thing")
+        #expect(secrets.redacted("no such thing") == "no such thing")
     }
 
     /// What servers say stays readable: of 400 answers that hold no secret all are kept.

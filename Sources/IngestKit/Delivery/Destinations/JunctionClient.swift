@@ -68,7 +68,7 @@ struct JunctionClient: Sendable {
             let retryAfter = RetryAfter.parse(
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
             // Of a request for tokens nothing is kept.
-            let words = secret.flatMap { answer.body.map(ShownSecrets($0).left(outOf:)) }
+            let words = secret.flatMap { answer.body.map(ShownSecrets($0).redacted(_:)) }
             return Reply(
                 status: answer.status,
                 meaning: DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: words),

@@ -60,7 +60,7 @@ public final class MQTT: Destination {
     private static func answer(_ outcome: PublishOutcome, to login: BrokerLogin) -> DeliveryAnswer {
         switch outcome {
         case .answered(let reasons, let reply):
-            let words = reply.map(ShownSecrets(login.password).left(outOf:))
+            let words = reply.map(ShownSecrets(login.password).redacted(_:))
             return reasons.map { MQTTReason.answer($0, in: .message, reply: words) }
                 .max { $0.weight < $1.weight } ?? .taken()
         case .refused(let reason): return MQTTReason.answer(reason, in: .connection)

@@ -113,6 +113,6 @@ extension DeliveryAnswer {
     /// With the server's words as they may be kept. What they mean is read before: a short secret may stand anywhere.
     fileprivate func leavingOut(_ secrets: ShownSecrets) -> DeliveryAnswer {
         guard case .refused(let status, let error, let reply) = self else { return self }
-        return .refused(httpStatus: status, error: error, reply: reply.map(secrets.left(outOf:)))
+        return .refused(httpStatus: status, error: error, reply: reply.map(secrets.redacted(_:)))
     }
 }

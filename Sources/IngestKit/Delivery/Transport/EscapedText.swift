@@ -129,8 +129,15 @@ struct EscapedText {
         return .whole(length: 1 + digits.count, bytes: [UInt8(truncatingIfNeeded: value)])
     }
 
-    /// %XX.
+    /// %XX, and %uXXXX as ECMAScript's escape() writes it.
     private static func pair(_ text: ArraySlice<UInt8>) -> Escape {
+        if text.dropFirst().first == UInt8(ascii: "u") {
+            let digits = text.dropFirst(2).prefix(4)
+            if let value = value(of: digits, base: 16, count: 4) {
+                return .whole(length: 6, bytes: utf8(value))
+            }
+            return digits.count < 4 && digits.allSatisfy { Hex.digit($0) != nil } ? .cutOff : .none
+        }
         let digits = text.dropFirst().prefix(2)
         if let value = value(of: digits, base: 16, count: 2) {
             return .whole(length: 3, bytes: [UInt8(truncatingIfNeeded: value)])
@@ -138,7 +145,7 @@ struct EscapedText {
         return digits.count < 2 && digits.allSatisfy { Hex.digit($0) != nil } ? .cutOff : .none
     }
 
-    /// =XX, and the line break that is none.
+    /// =XX, and = at the end of a line, which continues it.
     private static func quoted(_ text: ArraySlice<UInt8>) -> Escape {
         let next = text.dropFirst()
         if next.first == 0x0A { return .whole(length: 2, bytes: []) }

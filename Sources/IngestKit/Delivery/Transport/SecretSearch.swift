@@ -11,7 +11,7 @@ struct SecretSearch {
     /// At the end of the words, where they may be cut off, so many are enough. Secrets that are shorter than this are
     /// looked for as they are, and not in other forms: their bytes stand in any text.
     static let shortest = 4
-    /// Runs of digits that are shorter stand for nothing, in characters.
+    /// Shorter runs of digits, in characters, are not decoded.
     private static let shortestRun = 6
     /// Encodings in one another that are undone.
     private static let depth = 2
@@ -32,7 +32,7 @@ struct SecretSearch {
                 let compared = Self.compared(plain)
                 add(compared)
                 let signless = Self.signless(compared)
-                if signless.count >= Self.piece, plain.allSatisfy({ $0 < 0x80 }) { add(signless) }
+                if signless.count >= Self.shortest, plain.allSatisfy({ $0 < 0x80 }) { add(signless) }
             }
             for encoded in Self.base64InAnyCase(of: secret) { add(encoded) }
         }
@@ -153,7 +153,7 @@ struct SecretSearch {
             // The first digits depend on what stands before, the last on what comes after.
             let kept = encoded.utf8.dropFirst(before == 0 ? 0 : before + 1).prefix { $0 != UInt8(ascii: "=") }
             let core = signless(compared(Array(kept.dropLast())))
-            return core.count >= piece ? core : nil
+            return core.count >= shortestRun ? core : nil
         }
     }
 
@@ -195,7 +195,7 @@ struct SecretSearch {
                     count -= 8
                     bytes.append(UInt8(truncatingIfNeeded: held >> count))
                 }
-                // Parts the runs, but is no part of what the last one ends with.
+                // Separates the runs. None comes after the last one, whose end may be a secret that is cut off.
                 if end < text.endIndex { bytes.append(0xFF) }
             }
             start = end + 1

@@ -10,7 +10,8 @@ struct ShownSecrets: Sendable {
 
     /// - Parameters:
     ///   - secrets: each a secret as a whole and in parts.
-    ///   - asSent: what holds a secret, and other things that are none: looked for as it is.
+    ///   - asSent: texts with a secret and something public in them, as user:password. They are looked for in this form
+    ///     alone.
     ///   - keys: secrets that are not text.
     init(_ secrets: String?..., asSent: [String?] = [], keys: [[UInt8]] = []) {
         let secrets = secrets.compactMap(\.self)
@@ -18,9 +19,9 @@ struct ShownSecrets: Sendable {
         searched = secrets.map { Array($0.utf8) } + keys
     }
 
-    /// The words without the secrets. What holds one in another form, or a part of one, is withheld: what else of the
-    /// words gives the secret away can be told by nobody.
-    func left(outOf words: String) -> String {
+    /// The words without the secrets. Words that hold one in another form, or a part of one, are withheld as a whole:
+    /// nobody can tell what else of them gives the secret away.
+    func redacted(_ words: String) -> String {
         var search = SecretSearch(searched)
         // A secret may have words in common with the mark.
         let rest = asSent.reduce(words) { $0.replacing($1, with: "\u{FFFD}") }
