@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int CSystemd_adopt_orphans(void)
@@ -33,66 +34,78 @@ int CSystemd_forbid_dumps(void)
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-// Where the child reports why it could not become the program: the first descriptor after the standard streams.
-enum { REPORT = STDERR_FILENO + 1 };
+// What the kernel reads of a file to tell how to run it (BINPRM_BUF_SIZE).
+enum { HEAD = 256 };
 
-// Runs in the child, a copy of this process with one thread: async-signal-safe calls alone. Returns if one of them fails.
-static void become(const char *path, char *const arguments[], char *const environment[])
+// Whether a file that begins so is a binary of this machine, as this program is.
+static int is_binary(const char *head, size_t count)
 {
-    // The files of a process that allows no dumps belong to root. The memory is this child's own copy, which is gone in
-    // a moment; only the same user's programs can look into it, as they can into the queue.
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    // Before the program has any memory of its own. Where that cannot be written it stays what the gateway has.
-    if (score >= 0 && write(score, "1000", 4) < 0) {}
+    extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+    ElfW(Ehdr) header;
+    if (count < sizeof header) return 0;
+    memcpy(&header, head, sizeof header);
+    return memcmp(header.e_ident, __ehdr_start.e_ident, EI_VERSION) == 0 && header.e_machine == __ehdr_start.e_machine;
+}
 
-    // Signals that this process ignores or blocks would be ignored and blocked there too: SIGTERM above all. Some may not
-    // be changed.
-    for (int number = 1; number <= SIGRTMAX; number++) signal(number, SIG_DFL);
-
-    const int nowhere = open("/dev/null", O_RDWR);
-    if (nowhere < 0) return;
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
-        if (dup2(nowhere, stream) < 0) return;
-    closefrom(REPORT + 1);
-    if (setpgid(0, 0) != 0 || chdir("/") != 0) return;
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    execve(path, arguments, environment);
+// Returns the errno with which execve(2) would refuse a file, as far as that can be told beforehand; 0 if none. choom(1)
+// would give what the kernel refuses to a shell.
+static int unfit(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || access(path, X_OK) != 0) return errno;
+    if (!S_ISREG(status.st_mode)) return EACCES;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    // Who may not read a program may run it all the same.
+    if (file < 0) return 0;
+    char head[HEAD + 1] = {0};
+    const ssize_t count = read(file, head, HEAD);
+    close(file);
+    if (count > 2 && memcmp(head, "#!", 2) == 0) {
+        char *interpreter = head + 2 + strspn(head + 2, " \t");
+        interpreter[strcspn(interpreter, " \t\n")] = 0;
+        if (!*interpreter) return ENOEXEC;
+        return access(interpreter, X_OK) == 0 ? 0 : errno;
+    }
+    return count > 0 && is_binary(head, (size_t)count) ? 0 : ENOEXEC;
 }
 
 int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id)
 {
-    char *arguments[] = {(char *)path, (char *)argument, NULL};
-    char *environment[] = {(char *)variable, NULL};
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
-    // No handler of this process may run in the child.
-    sigset_t all, before;
+    const int unfitness = unfit(path);
+    if (unfitness) return unfitness;
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error) return error;
+    posix_spawn_file_actions_t actions;
+    error = posix_spawn_file_actions_init(&actions);
+    if (error) {
+        posix_spawnattr_destroy(&attributes);
+        return error;
+    }
+    sigset_t none, all;
+    sigemptyset(&none);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    *id = _Fork();
-    if (*id == 0) {
-        if (ends[1] != REPORT && dup3(ends[1], REPORT, O_CLOEXEC) < 0) _exit(127);
-        become(path, arguments, environment);
-        const int error = errno;
-        if (write(REPORT, &error, sizeof error) < 0) {}
-        _exit(127);
+    // Signals that this process ignores or blocks would be ignored and blocked there too: SIGTERM above all.
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+
+    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
+    if (!error) {
+        // choom writes its own score, then becomes the program. A forked child could write its score itself, but it would
+        // hold a copy of this process's memory, which other programs of the same user could read.
+        char *arguments[] = {"choom", "-n", "1000", "--", (char *)path, (char *)argument, NULL};
+        char *environment[] = {(char *)variable, NULL};
+        error = posix_spawn(id, "/usr/bin/choom", &actions, &attributes, arguments, environment);
     }
-    int error = *id < 0 ? errno : 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    close(ends[1]);
-    if (*id > 0) {
-        // The end of the pipe comes when the program runs, because it is closed there.
-        ssize_t count;
-        while ((count = read(ends[0], &error, sizeof error)) < 0 && errno == EINTR) {}
-        if (count != sizeof error) error = 0;
-        // The child ends at once.
-        if (error)
-            while (waitpid(*id, NULL, 0) < 0 && errno == EINTR) {}
-    }
-    close(ends[0]);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     return error;
 }
 

@@ -21,10 +21,10 @@ int CSystemd_use_small_pages(void);
 // Returns 0, or -1 with errno. prctl is variadic.
 int CSystemd_forbid_dumps(void);
 
-// Starts a program (execve) with one argument and one environment variable, as the leader of a process group, in /, with
-// /dev/null as its standard streams, no other descriptor, and all signals as a new process has them. The kernel ends it
-// first when memory runs short (proc(5), oom_score_adj), which is so before it runs: posix_spawn has no means for that.
-// Returns 0 and its ID, or an errno. Here because Swift has no fork.
+// Starts a program with one argument and one environment variable (posix_spawn). It leads its own process group and runs
+// in /, with /dev/null as its standard streams, no other descriptor, and all signals as a new process has them. choom(1)
+// starts it, so that the kernel kills it first when memory runs short. Returns 0 and its process ID, or an errno. Here
+// because Swift does not see glibc's extensions (_np), and because an array of C strings is plainer in C.
 int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id);
 
 // Unmaps the pages of the program's file and its libraries' that cannot be written (madvise(2)). What is touched again

@@ -73,7 +73,7 @@ struct HookProcesses: HookPrograms {
                 queue.async {
                     signal(.kill)
                     let status = HookProcesses.wait(id)
-                    while HookProcesses.wait(-id) != nil {}
+                    HookProcesses.endGroup(id)
                     HookProcesses.running.withLock { running in
                         running -= 1
                         if running == 0 { HookProcesses.endStrays() }
@@ -84,7 +84,7 @@ struct HookProcesses: HookPrograms {
         }
     }
 
-    /// Takes the status of a child, or of one of a process group if negative; nil when there is none.
+    /// Waits for a child and takes its status; nil when there is none.
     private static func wait(_ id: pid_t) -> Int32? {
         var status: Int32 = 0
         while unsafe waitpid(id, &status, 0) < 0 {
@@ -93,14 +93,34 @@ struct HookProcesses: HookPrograms {
         return status
     }
 
-    /// Ends what has left its program's process group. Hooks are the only children of this process.
+    /// How often processes are signalled that do not end, a millisecond apart. What is left then is held by a call of the
+    /// kernel, and is left behind.
+    private static let mostSignals = 5_000
+
+    /// Kills a process group until none of its members is our child. Members may leave the group and return meanwhile.
+    private static func endGroup(_ id: pid_t) {
+        for _ in 0..<mostSignals {
+            switch waitpid(-id, nil, WNOHANG) {
+            case 0:
+                // A child that is still there keeps the number of the group in use.
+                kill(-id, SIGKILL)
+                usleep(1_000)
+            case ..<0 where errno != EINTR: return
+            default: break
+            }
+        }
+    }
+
+    /// Kills what has left its program's process group. Hooks are the only children of this process. Who starts more of
+    /// itself than this kills is left to the unit's TasksMax=.
     private static func endStrays() {
-        // What they leave in turn comes next; who starts more of itself than that is left to the unit's TasksMax=.
-        for _ in 0..<100 {
+        for _ in 0..<mostSignals {
             let strays = children
             guard !strays.isEmpty else { return }
             for stray in strays { kill(stray, SIGKILL) }
-            for stray in strays { _ = wait(stray) }
+            usleep(1_000)
+            // What they leave in turn is found in the next round.
+            for stray in strays { waitpid(stray, nil, WNOHANG) }
         }
     }
 
