@@ -41,11 +41,16 @@ public struct DirectorySpace: DiskSpace {
     }
 
     public func makeReserve(bytes: UInt64) throws {
-        let size = try? FileManager.default.attributesOfItem(atPath: reserve)[.size]
-        if let size = size as? UInt64, size >= bytes { return }
-        if let size = size as? Int, size >= bytes { return }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: reserve)
+        if let attributes, attributes[.type] as? FileAttributeType == .typeRegular {
+            if let size = attributes[.size] as? UInt64, size >= bytes { return }
+            if let size = attributes[.size] as? Int, size >= bytes { return }
+        }
+        // What else has the name, as a link to another file, is neither opened nor followed.
+        try? FileManager.default.removeItem(atPath: reserve)
         let file = try FileDescriptor.open(
-            FilePath(reserve), .writeOnly, options: [.create, .truncate], permissions: [.ownerReadWrite])
+            FilePath(reserve), .writeOnly, options: [.create, .exclusiveCreate],
+            permissions: [.ownerReadWrite])
         do {
             // Written, because a file of holes sets nothing aside.
             var left = bytes
@@ -63,7 +68,7 @@ public struct DirectorySpace: DiskSpace {
     }
 
     public func releaseReserve() throws {
-        guard FileManager.default.fileExists(atPath: reserve) else { return }
+        guard (try? FileManager.default.attributesOfItem(atPath: reserve)) != nil else { return }
         try FileManager.default.removeItem(atPath: reserve)
     }
 }

@@ -17,14 +17,24 @@ struct PrivateFile: Sendable {
     private var path: String { directory + "/" + name }
     private var draft: String { path + ".new" }
 
+    struct Content {
+        let bytes: [UInt8]
+        let status: stat
+    }
+
     /// Nil where there is none.
-    func read() throws(Failure) -> [UInt8]? {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    /// - Throws: `ELOOP` for a link in its place, `EINVAL` for whatever else is no file.
+    func content() throws(Failure) -> Content? {
+        // A pipe in its place would be waited for.
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw Failure(errno: errno)
         }
         defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { throw Failure(errno: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(errno: EINVAL) }
         var bytes = [UInt8](repeating: 0, count: Self.maximumSize)
         var count = 0
         while count < bytes.count {
@@ -38,8 +48,11 @@ struct PrivateFile: Sendable {
             if got == 0 { break }
             count += got
         }
-        return Array(bytes.prefix(count))
+        return Content(bytes: Array(bytes.prefix(count)), status: status)
     }
+
+    /// Its bytes; nil where there is none.
+    func read() throws(Failure) -> [UInt8]? { try content()?.bytes }
 
     func write(_ bytes: [UInt8]) throws(Failure) {
         // What an interrupted call has left may be another's to read.

@@ -10,6 +10,7 @@ struct TagKeyFile {
     private static let foreignRights: mode_t = 0o077
 
     let directory: String
+    private var file: PrivateFile { PrivateFile(directory: directory, name: Self.name) }
     private var path: String { directory + "/" + Self.name }
 
     /// The key; makes one if there is none. The caller holds the lock of the state directory.
@@ -17,7 +18,7 @@ struct TagKeyFile {
         if let key = try read() { return key }
         let key = TagKey.random()
         do throws(PrivateFile.Failure) {
-            try PrivateFile(directory: directory, name: Self.name).write(key.stored)
+            try file.write(key.stored)
         } catch {
             throw CommandFailure(
                 .cannotCreate,
@@ -29,45 +30,25 @@ struct TagKeyFile {
 
     /// Nil where there is none.
     func read() throws(CommandFailure) -> TagKey? {
-        // A pipe in its place would be waited for.
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else {
-            switch errno {
-            case ENOENT: return nil
+        let content: PrivateFile.Content?
+        do throws(PrivateFile.Failure) {
+            content = try file.content()
+        } catch {
+            switch error.errno {
             case ELOOP: throw failure("a link is in the place of the key of tags")
+            case EINVAL: throw failure("something else than a file is in the place of the key of tags")
             case let errno:
                 throw failure("the key of the tags in events cannot be read (errno \(errno))")
             }
         }
-        defer { close(file) }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0 else {
-            throw failure("the key of the tags in events cannot be read (errno \(errno))")
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw failure("something else than a file is in the place of the key of tags")
-        }
-        guard geteuid() == 0 || status.st_uid == geteuid() else {
+        guard let content else { return nil }
+        guard geteuid() == 0 || content.status.st_uid == geteuid() else {
             throw failure("the key of the tags in events belongs to another user, who knows it")
         }
-        guard status.st_mode & Self.foreignRights == 0 else {
+        guard content.status.st_mode & Self.foreignRights == 0 else {
             throw failure("others than the service may read the key of the tags in events")
         }
-        // One more tells what is too long.
-        var bytes = [UInt8](repeating: 0, count: TagKey.size + 1)
-        var count = 0
-        while count < bytes.count {
-            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe Glibc.read(file, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
-            }
-            if got < 0 {
-                if errno == EINTR { continue }
-                throw failure("the key of the tags in events cannot be read (errno \(errno))")
-            }
-            if got == 0 { break }
-            count += got
-        }
-        guard let key = TagKey(Array(bytes.prefix(count))) else {
+        guard let key = TagKey(content.bytes) else {
             throw failure("expected \(TagKey.size) bytes, the key of the tags in events")
         }
         return key

@@ -1,0 +1,40 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import IngestKit
+
+/// The file that sets room aside, where something else has its name.
+@Suite struct DiskSpaceTests {
+    private static func withDirectory(_ body: (String) throws -> Void) throws {
+        let directory =
+            FileManager.default.temporaryDirectory.path + "/disk-\(UInt64.random(in: 0...UInt64.max))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try body(directory)
+    }
+
+    @Test func aLinkInItsPlaceIsNotFollowed() throws {
+        try Self.withDirectory { directory in
+            let precious = directory + "/precious"
+            try Data("kept".utf8).write(to: URL(filePath: precious))
+            try FileManager.default.createSymbolicLink(
+                atPath: directory + "/reserve", withDestinationPath: precious)
+            try DirectorySpace(directory: directory).makeReserve(bytes: 100_000)
+            #expect(try Data(contentsOf: URL(filePath: precious)) == Data("kept".utf8))
+            #expect(try Data(contentsOf: URL(filePath: directory + "/reserve")).count == 100_000)
+        }
+    }
+
+    @Test func aPipeInItsPlaceIsNotWaitedFor() throws {
+        try Self.withDirectory { directory in
+            let made = unsafe mkfifo(directory + "/reserve", 0o600)
+            #expect(made == 0)
+            let space = DirectorySpace(directory: directory)
+            try space.makeReserve(bytes: 100_000)
+            #expect(try Data(contentsOf: URL(filePath: directory + "/reserve")).count == 100_000)
+            try space.releaseReserve()
+            #expect(!FileManager.default.fileExists(atPath: directory + "/reserve"))
+        }
+    }
+}
