@@ -30,9 +30,8 @@ extension ConfigurationKeys {
             KeyDescription(
                 "pair", "`manual` or `auto`", default: "`manual`",
                 "Who starts pairing: you, with `ingestd pair`; or the gateway, when a device that needs a bond and has none "
-                    + "shows itself in pairing mode. One that is named by `address` and sends under private ones cannot be "
-                    + "known without its bond: pair it anew with `ingestd pair`."
-            ),
+                    + "shows itself in pairing mode. One that sends under a private address is paired by "
+                    + "`ingestd pair` alone."),
             KeyDescription(
                 "passkey", "credential", default: "none",
                 "The passkey for pairing, six digits. Without it `ingestd pair` asks for the device's. With `pair: auto` "

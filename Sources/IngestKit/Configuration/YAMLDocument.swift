@@ -20,6 +20,7 @@ struct YAMLDocument {
         log = DiagnosticLog(path: path)
         let node: Node?
         do {
+            try Self.checkDirectives(of: text, path: path)
             try Self.checkKeys(of: text, path: path)
             // libyaml itself refuses more than 1000 levels of nesting.
             // Values are read by what is expected of them, so that no resolver has to tell their types: the default
@@ -33,7 +34,31 @@ struct YAMLDocument {
         root = NodeReader(node: node ?? .mapping(.init([])), key: "", log: log)
     }
 
-    /// Stands for the sign of an alias. No use of it is known to anybody.
+    /// The gateway uses no directives (`%TAG`). libyaml compares each with all before it, so their time grows with the
+    /// square of their number.
+    private static let mostDirectives = 16
+
+    private static func checkDirectives(of text: String, path: String) throws(ConfigurationError) {
+        var (line, count, isStart) = (1, 0, true)
+        for scalar in text.unicodeScalars {
+            if isStart, scalar == "%" { count += 1 }
+            guard count <= mostDirectives else {
+                throw ConfigurationError(diagnostics: [
+                    Diagnostic(
+                        .error, path: path, line: line, column: 1,
+                        message: "expected at most \(mostDirectives) lines that begin with %")
+                ])
+            }
+            // What ends a line for libyaml.
+            switch scalar {
+            case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}": isStart = true
+            default: isStart = false
+            }
+            if isStart, scalar != "\r" { line += 1 }
+        }
+    }
+
+    /// Stands for the sign of an alias in the first parse: a character for private use that no known file contains.
     private static let mute: Unicode.Scalar = "\u{F8FE}"
 
     /// Refuses keys that are no scalars where there are aliases. The parser computes a hash of each key: of one that is

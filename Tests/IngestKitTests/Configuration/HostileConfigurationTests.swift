@@ -30,6 +30,15 @@ struct HostileConfigurationTests {
         #expect(found.first?.contains("expected a plain key") == true, "\(found)")
     }
 
+    /// The parser needs a minute for fifty thousand.
+    @Test(arguments: ["\n", "\r", "\r\n", "\u{85}", "\u{2028}", "\u{2029}"])
+    func manyDirectivesAreRefusedAtOnce(_ end: String) throws {
+        let lines = (0..<50_000).map { "%TAG !a\($0)! x\(end)" }.joined()
+        let found = try findings(lines + "---\(end)a: 1\(end)")
+        #expect(found.count == 1)
+        #expect(found.first?.contains("expected at most 16 lines that begin with %") == true, "\(found)")
+    }
+
     @Test func aValueOfManyAliasesIsRead() throws {
         let found = try findings(doubling(100) + "gateway: {id: *a99}\n")
         #expect(
