@@ -175,10 +175,34 @@ struct ControlServer: Service {
     }
 
     static func message<Message: Decodable>(of request: HTTPRequest) throws -> Message {
-        guard let body = request.body,
+        guard let body = request.body, hasFewValues(body),
             let message = try? JSONDecoder().decode(Message.self, from: Data(body))
         else { throw ControlMessage.Refusal.malformed }
         return message
+    }
+
+    /// A batch of an import has some 50,000.
+    private static let mostValues = 200_000
+
+    /// Whether the body has few enough values to decode. The decoder uses about 50 bytes of memory for each value before
+    /// it can refuse one. It also takes UTF-16 and UTF-32, in which this counts nothing right: every JSON text in these has
+    /// a byte of zero, and none in UTF-8 has.
+    private static func hasFewValues(_ body: [UInt8]) -> Bool {
+        var values = 0
+        var isText = false
+        var isEscaped = false
+        for byte in body {
+            switch byte {
+            case 0: return false
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\") where isText: isEscaped = true
+            case UInt8(ascii: "\""): isText.toggle()
+            case UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "{"):
+                if !isText { values += 1 }
+            default: break
+            }
+        }
+        return values <= mostValues
     }
 
     private static func reply(_ body: () async throws -> some Encodable) async -> HTTPAnswer {
