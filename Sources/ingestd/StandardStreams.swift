@@ -24,7 +24,7 @@ enum StandardInput {
     }
 }
 
-/// Standard error, a line at a time. What holds of standard output does here.
+/// Standard error, a line at a time. Foreign text is escaped as on standard output.
 enum StandardError {
     /// That standard error is closed cannot be told to anyone.
     static func print(_ line: String) {

@@ -7,9 +7,9 @@
 // A file that an archive is read from.
 struct CArchive_file;
 
-// archive_read_open_filename(3) with a bound: libarchive keeps a description of every member, which it reads before the
-// first is told, and up to there it gets `most` bytes of the file, CArchive_is_exhausted then says whether it wanted
-// more. Returns NULL with errno. The file is closed and freed with the archive.
+// archive_read_open_filename(3) with a bound. libarchive reads a zip's whole list of members before it returns the
+// first. Until CArchive_lift_bound is called it may read at most `most` bytes; CArchive_is_exhausted tells whether it
+// wanted more. Returns NULL with errno. The file is closed and freed with the archive.
 struct CArchive_file *CArchive_open(struct archive *archive, const char *path, long long most);
 
 // Lets the archive read as much as it wants from now on.

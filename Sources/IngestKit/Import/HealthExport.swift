@@ -52,15 +52,20 @@ public final class HealthExport {
     public internal(set) var tally = Tally()
     private var entries: [RecordEntry] = []
     private var open: [Sample] = []
-    private var census = SampleCensus()
+    private var census: SampleCensus
     private var isCounted = false
     private var hasChanged = false
     /// Those that may have equals: since the last were put away, and before.
     private var unnumbered: [(entry: RecordEntry, created: Int64?)] = []
     private var putAway: EqualSamples?
 
-    public init(_ selection: Selection) {
+    public convenience init(_ selection: Selection) {
+        self.init(selection, census: SampleCensus())
+    }
+
+    init(_ selection: Selection, census: SampleCensus) {
         self.selection = selection
+        self.census = census
     }
 
     /// The samples are counted, to the end of the document or as far as it can be read: it is told again from here on,

@@ -1,6 +1,6 @@
 /// Tells which samples of a document are alone with their name, in the same little memory whatever the document is:
 /// the names are counted in a table that holds no names. Two names can share a place, which makes them samples that may
-/// have equals. The other way round there is no mistake.
+/// have equals. A sample that shares its name is never taken for one that is alone.
 struct SampleCensus {
     /// What is known of a name when the document is read again.
     enum Standing {
@@ -19,20 +19,25 @@ struct SampleCensus {
         static let given: UInt8 = 3
     }
 
-    /// 2^26 places of two bits, 16 MiB: of 4,000,000 different names six in a hundred share a place.
-    private static let places = 1 << 26
+    private let places: Int
+    private var marks: [UInt8]
 
-    private var marks = [UInt8](repeating: 0, count: places / 4)
+    /// - Parameter places: of two bits each, a power of two. By default they take 16 MiB: of 4,000,000 different names
+    ///   six in a hundred share a place.
+    init(places: Int = 1 << 26) {
+        self.places = places
+        marks = [UInt8](repeating: 0, count: places / 4)
+    }
 
     /// Counts a sample.
     mutating func count(_ name: String) {
-        let place = Self.place(of: name)
+        let place = place(of: name)
         self[place] = self[place] == Mark.none ? Mark.once : Mark.more
     }
 
     /// Asks for a sample's standing, once for each sample that was counted.
     mutating func standing(of name: String) -> Standing {
-        let place = Self.place(of: name)
+        let place = place(of: name)
         switch self[place] {
         case Mark.once:
             self[place] = Mark.given
@@ -51,5 +56,5 @@ struct SampleCensus {
     }
 
     /// By a hash that differs in each run, so that no document can be made for it.
-    private static func place(of name: String) -> Int { name.hashValue & (places - 1) }
+    private func place(of name: String) -> Int { name.hashValue & (places - 1) }
 }

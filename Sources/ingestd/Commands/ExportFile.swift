@@ -7,14 +7,15 @@ final class ExportFile {
     private static let blockSize = 128 << 10
 
     let path: String
+    /// As messages name it.
+    private var name: String { TerminalText.line(path) }
     private let stream: ZipStream
     private var prolog = HealthExportProlog()
     private var block = [UInt8](repeating: 0, count: blockSize)
     private(set) var unpacked: Int64 = 0
 
     init(_ path: String) throws(CommandFailure) {
-        // As messages name it.
-        self.path = TerminalText.line(path)
+        self.path = path
         do throws(ZipError) {
             stream = try ZipStream(path: path, accepts: Self.isExport)
         } catch {
@@ -42,18 +43,18 @@ final class ExportFile {
             try parser.feed(try prolog.pass(block[..<count], isLast: count == 0), isLast: count == 0)
             return count > 0
         } catch let error as ZipError {
-            throw Self.failure(error, path)
+            throw Self.failure(error, name)
         } catch let error as HealthExportProlog.Failure {
             switch error {
-            case .noExport: throw Self.notApple(path)
+            case .noExport: throw Self.notApple(name)
             case .entities:
                 throw CommandFailure(
-                    .badData, "\(path): its document defines entities, which no export of Apple Health does")
+                    .badData, "\(name): its document defines entities, which no export of Apple Health does")
             }
         } catch let error as XMLError {
-            throw Self.failure(error, path, lines: prolog.lines)
+            throw Self.failure(error, name, lines: prolog.lines)
         } catch {
-            throw CommandFailure(.badData, "\(path): \(error)")
+            throw CommandFailure(.badData, "\(name): \(error)")
         }
     }
 

@@ -76,7 +76,7 @@ final class HealthImport {
         progress.end(records: failure == nil ? given : nil)
         return switch failure {
         case let refusal as ControlMessage.Refusal: CommandFailure(refusal)
-        case let failure as HealthExport.Failure: Self.failure(failure, first.path)
+        case let failure as HealthExport.Failure: Self.failure(failure, TerminalText.line(first.path))
         default: failure
         }
     }

@@ -45,6 +45,14 @@ def reads_a_document_with_a_translated_name(directory):
     expect((0, 1), (outcome.status, outcome.result["added"]), outcome.err or "the import")
 
 
+def is_read_from_a_path_that_no_terminal_shows(directory):
+    """The joiner of an emoji, a soft hyphen: the file is opened twice under its own name."""
+    file = export.write(directory / "fam\u200dily\u00ad.zip",
+                        export.document([export.quantity("BodyMass", "kg", 72, 0)]))
+    outcome = Box(directory).take(file)
+    expect((0, 1), (outcome.status, outcome.result and outcome.result["added"]), outcome.err or "the import")
+
+
 def leaves_out_what_no_record_holds(directory):
     """One odd number or date is counted, and all around it is taken."""
     good = [export.quantity("BodyMass", "kg", 72, place) for place in range(3)]
@@ -384,6 +392,7 @@ def is_large(directory):
 CASES = {"once": is_imported_once, "order": is_in_any_order, "equals": has_many_equals, "words": is_said_in_words,
          "sets": takes_sets_and_since,
          "document": reads_the_document_alone, "translated": reads_a_document_with_a_translated_name,
+         "path": is_read_from_a_path_that_no_terminal_shows,
          "service": goes_by_the_service, "counted": is_counted_by_the_service, "shown": shows_foreign_text,
          "drowned": is_not_drowned, "fault": goes_on_after_a_fault,
          "errors": says_what_is_wrong, "odd": leaves_out_what_no_record_holds, "bomb": survives_a_bomb,
