@@ -233,6 +233,7 @@ public actor BlueZRadio: Radio {
         }
         let link = AttributeLink(
             device: device, channel: channel, loop: loop, clock: clock, remembered: remembered,
+            isEncrypted: requiresEncryption,
             hangUp: { [weak self] in await self?.hangUp(device, on: adapter) })
         await link.open()
         return link

@@ -15,6 +15,8 @@ final class AttributeBearer {
         let handle: UInt16
         let bytes: [UInt8]
         let isIndication: Bool
+        /// Later than that of the value before it, even if the clock did not advance: this moment is what distinguishes
+        /// equal values without a date.
         let received: MonotonicInstant
     }
 
@@ -37,10 +39,13 @@ final class AttributeBearer {
     private var request: (opcode: UInt8, waiting: Waiting<[UInt8]>)?
     private var valueReader: Waiting<Value?>?
     private var values: [Value] = []
+    private var lastValueReceived: MonotonicInstant?
     /// PDUs over the link, both ways.
     private(set) var pduCount = 0
     /// The longest PDU that both sides take.
     private(set) var mtu = AttributeProtocol.defaultMTU
+
+    var now: MonotonicInstant { clock.now }
 
     init(channel: PacketChannel, loop: RadioLoop, clock: any GatewayClock) {
         self.channel = channel
@@ -196,8 +201,12 @@ final class AttributeBearer {
     private func receivedValue(_ pdu: [UInt8], isIndication: Bool) {
         var reader = PDUReader(pdu, skipping: 1)
         guard let handle = reader.number(), let bytes = reader.bytes(reader.remaining) else { return }
-        let value = Value(
-            handle: handle, bytes: bytes, isIndication: isIndication, received: clock.now)
+        // No attribute is longer than 512 bytes (Vol 3 Part F 3.2.9): the PDU is invalid.
+        guard bytes.count <= AttributeProtocol.longestValue else { return end(.other(errno: EMSGSIZE)) }
+        var received = clock.now
+        if let last = lastValueReceived { received = max(received, last + .nanoseconds(1)) }
+        lastValueReceived = received
+        let value = Value(handle: handle, bytes: bytes, isIndication: isIndication, received: received)
         if let waiting = valueReader {
             valueReader = nil
             finish(waiting, .success(value))

@@ -3,7 +3,7 @@ public import IngestKit
 /// Discovery of what a reading needs, and no more (Core Specification Vol 3 Part G 4.4 to 4.7).
 extension AttributeLink {
     /// Descriptors of one characteristic that are looked at; the specification defines about 20.
-    private static let mostDescriptors = 64
+    static let mostDescriptors = 64
 
     /// Runs `body`; when the peripheral refuses a handle that an earlier link had found, the
     /// service is forgotten, found anew, and `body` runs once more.
@@ -165,6 +165,14 @@ extension AttributeLink {
     /// The type of one attribute; nil where there is none.
     func attributeType(at handle: UInt16) async throws(LinkError) -> BluetoothUUID? {
         try await descriptors(from: handle, to: handle).found.first?.type
+    }
+
+    /// The types of the attributes in a range, as many as one answer holds.
+    func attributeTypes(
+        from first: UInt16, to last: UInt16
+    ) async throws(LinkError) -> [UInt16: BluetoothUUID] {
+        let found = try await descriptors(from: first, to: last).found
+        return Dictionary(found.map { ($0.handle, $0.type) }) { first, _ in first }
     }
 
     /// One Find Information exchange (Vol 3 Part F 3.4.3.1): what stands in the range, and the last

@@ -12,6 +12,10 @@ public actor AttributeLink: PeripheralLink {
     private let hangUp: @Sendable () async -> Void
     /// Services whose handles come from an earlier link, so that a refusal may mean that they moved.
     var remembered: Set<String>
+    /// Whether the link is encrypted with a bond's keys. If not, an earlier link may have been to an impostor.
+    private let isEncrypted: Bool
+    /// What handles from an earlier link were found to be on this one.
+    var confirmedHandles: [UInt16: BluetoothUUID] = [:]
     /// How many more characteristics are looked at.
     var looksLeft: Int
     private var hasForgotten = false
@@ -23,12 +27,15 @@ public actor AttributeLink: PeripheralLink {
     /// Takes over a connected channel.
     /// - Parameters:
     ///   - remembered: the layout that an earlier link ended with.
+    ///   - isEncrypted: whether the link is encrypted with a bond's keys.
     ///   - hangUp: called once the channel is closed; returns when nothing remains of the link.
     public init(
         device: DeviceAddress, channel: PacketChannel, loop: RadioLoop, clock: any GatewayClock,
-        remembered: AttributeLayout?, hangUp: @escaping @Sendable () async -> Void = {}
+        remembered: AttributeLayout?, isEncrypted: Bool = false,
+        hangUp: @escaping @Sendable () async -> Void = {}
     ) {
         self.hangUp = hangUp
+        self.isEncrypted = isEncrypted
         self.device = device
         self.loop = loop
         layout = remembered ?? .unknown
@@ -83,6 +90,7 @@ public actor AttributeLink: PeripheralLink {
     ) async throws(LinkError) {
         try await retryingAfterMove(of: service) { () async throws(LinkError) in
             let found = try await find(characteristic, in: service)
+            try await verifyHandles([(found.valueHandle, characteristic)], of: service)
             try await write(value, toHandle: found.valueHandle)
         }
     }
@@ -90,10 +98,13 @@ public actor AttributeLink: PeripheralLink {
     public func writeWithoutResponse(
         _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) {
-        let found = try await find(characteristic, in: service)
+        let handle = try await retryingAfterMove(of: service) { () async throws(LinkError) in
+            let found = try await find(characteristic, in: service)
+            try await verifyHandles([(found.valueHandle, characteristic)], of: service)
+            return found.valueHandle
+        }
         try bearer.send(
-            [AttributeProtocol.Opcode.writeCommand] + AttributeProtocol.littleEndian(found.valueHandle)
-                + value)
+            [AttributeProtocol.Opcode.writeCommand] + AttributeProtocol.littleEndian(handle) + value)
     }
 
     public func subscribe(
@@ -110,6 +121,11 @@ public actor AttributeLink: PeripheralLink {
                 throw .missing(AttributeProtocol.Attribute.clientConfiguration)
             }
             let handle = try await configurationHandle(of: characteristic, in: service)
+            try await verifyHandles(
+                [
+                    (found.valueHandle, characteristic),
+                    (handle, AttributeProtocol.Attribute.clientConfiguration),
+                ], of: service)
             try await write(AttributeProtocol.littleEndian(configuration), toHandle: handle)
         }
     }
@@ -187,6 +203,31 @@ public actor AttributeLink: PeripheralLink {
         return Array(value.prefix(AttributeProtocol.longestValue))
     }
 
+    /// With a Record Access Control Point: glucose meter, CGM, pulse oximeter, generic health sensor.
+    private static let servicesWithMemory: Set<BluetoothUUID> = [0x1808, 0x181F, 0x1822, 0x1840]
+
+    /// Before the first write to handles that an earlier link has found in a service with a memory, on a link that is not
+    /// encrypted: sees that they are what they were. An impostor under the device's address may have shown other handles,
+    /// and a write is a command: 02 00 turns indications on at one handle, and deletes records at another. Services
+    /// without a memory are not checked, because some devices hang up before two more PDUs.
+    /// - Throws: `missing` for one that is another now.
+    private func verifyHandles(
+        _ handles: [(handle: UInt16, type: BluetoothUUID)], of service: BluetoothUUID
+    ) async throws(LinkError) {
+        guard !isEncrypted, Self.servicesWithMemory.contains(service),
+            remembered.contains(service.description)
+        else { return }
+        let open = handles.filter { confirmedHandles[$0.handle] != $0.type }
+        guard let first = open.first?.handle, let last = open.last?.handle else { return }
+        // A value and its configuration stand side by side mostly, and come in one answer.
+        var types = try await attributeTypes(from: first, to: max(first, last))
+        for (handle, type) in open {
+            if types[handle] == nil { types[handle] = try await attributeType(at: handle) }
+            guard types[handle] == type else { throw .missing(type) }
+            confirmedHandles[handle] = type
+        }
+    }
+
     func transact(_ request: [UInt8]) async throws(LinkError) -> [UInt8] {
         do {
             return try await bearer.transact(request, isolation: self)
@@ -206,6 +247,7 @@ public actor AttributeLink: PeripheralLink {
     func forgetLayout() {
         layout = .unknown
         remembered = []
+        confirmedHandles = [:]
         // A peripheral that has moved its attributes is looked at anew, but only once on a link.
         if !hasForgotten { looksLeft = AttributeLayout.mostCharacteristics }
         hasForgotten = true
@@ -214,8 +256,11 @@ public actor AttributeLink: PeripheralLink {
     // MARK: Values that the peripheral sends
 
     public func nextValue(within timeout: Duration) async throws(LinkError) -> ReceivedValue? {
+        // Values from unknown handles do not extend the timeout, and asking what they are does not either.
+        let deadline = bearer.now + timeout
         while true {
-            guard let value = try await bearer.nextValue(within: timeout, isolation: self) else { return nil }
+            let left = max(.zero, deadline.since(bearer.now))
+            guard let value = try await bearer.nextValue(within: left, isolation: self) else { return nil }
             if let characteristic = characteristic(at: value.handle) {
                 return ReceivedValue(
                     characteristic: characteristic, value: value.bytes,
@@ -226,6 +271,7 @@ public actor AttributeLink: PeripheralLink {
                     characteristic: characteristic, value: value.bytes,
                     isIndication: value.isIndication, received: value.received)
             }
+            guard bearer.now <= deadline else { return nil }
         }
     }
 

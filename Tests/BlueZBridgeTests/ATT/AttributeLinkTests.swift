@@ -119,6 +119,67 @@ struct AttributeLinkTests {
         await second.close()
     }
 
+    /// Somebody who shows itself under the address of a meter without a bond can have its layout remembered.
+    @Test(arguments: [true, false])
+    func nothingIsWrittenToAHandleThatIsAnotherThanItWas(isWrite: Bool) async throws {
+        let meter = SimulatedService(
+            0x1808, [.init(0x2A18, .notify), .init(0x2A52, [.write, .indicate], value: [])])
+        let impostor = SimulatedService(
+            0x1808,
+            [.init(0x2A34, .read, value: [])] + [
+                .init(0x2A18, .notify), .init(0x2A52, [.write, .indicate], value: []),
+            ])
+        let shown = try LinkBench(services: [impostor])
+        let first = try await shown.connect()
+        try await first.subscribe(to: 0x2A18, in: 0x1808)
+        try await first.subscribe(to: 0x2A52, in: 0x1808)
+        let layout = await first.layout
+        await first.close()
+
+        let bench = try LinkBench(services: [meter])
+        let second = try await bench.connect(remembering: layout)
+        if isWrite {
+            try await second.write([0x01, 0x01], to: 0x2A52, in: 0x1808)
+        } else {
+            try await second.subscribe(to: 0x2A18, in: 0x1808)
+        }
+        let table = AttributeTable([meter], first: 1)
+        let point = try #require(table.valueHandle(of: 0x2A52))
+        let right = isWrite ? point : try #require(table.valueHandle(of: 0x2A18)) + 1
+        let writes = await bench.peripheral.traces[0].pdus.filter {
+            $0.isFromGateway && $0.bytes.first == 0x12
+        }
+        #expect(writes.map { Array($0.bytes[1...2]) } == [Wire.bytes(right)])
+        await second.close()
+    }
+
+    /// One that is a value may be remembered as the configuration of another, too.
+    @Test func aHandleThatWasFoundToBeOneAttributeIsNotWrittenToAsAnother() async throws {
+        let bench = try LinkBench(services: [
+            SimulatedService(0x1808, [.init(0x2A18, .notify), .init(0x2A52, [.write, .indicate], value: [])])
+        ])
+        let first = try await bench.connect()
+        try await first.subscribe(to: 0x2A18, in: 0x1808)
+        try await first.subscribe(to: 0x2A52, in: 0x1808)
+        var layout = await first.layout
+        await first.close()
+        await bench.linkEnded()
+        let name = BluetoothUUID(0x1808).description
+        var service = try #require(layout.services[name] ?? nil)
+        let point = try #require(service.characteristics[BluetoothUUID(0x2A52).description]).valueHandle
+        service.characteristics[BluetoothUUID(0x2A18).description]?.configurationHandle = point
+        layout.services[name] = service
+
+        let second = try await bench.connect(remembering: layout)
+        try await second.write([0x01, 0x01], to: 0x2A52, in: 0x1808)
+        try await second.subscribe(to: 0x2A18, in: 0x1808)
+        let written = await bench.peripheral.traces[1].pdus.filter {
+            $0.isFromGateway && $0.bytes.first == 0x12 && Array($0.bytes[1...2]) == Wire.bytes(point)
+        }
+        #expect(written.map { Array($0.bytes.dropFirst(3)) } == [[0x01, 0x01]])
+        await second.close()
+    }
+
     @Test func serviceChangedForgetsTheLayout() async throws {
         let services =
             SimulatedService.thermometer(serial: "T-1")

@@ -93,9 +93,11 @@ struct LinkEndTests {
         await link.close()
     }
 
-    @Test func moreUnreadValuesThanTheBoundEndTheLink() async throws {
-        let loop = try RadioLoop(clock: DrivenClock())
-        let clock = DrivenClock()
+    /// A link, and its other end as it is.
+    private static func raw(
+        _ clock: DrivenClock = DrivenClock()
+    ) async throws -> (AttributeLink, PacketChannel, RadioLoop) {
+        let loop = try RadioLoop(clock: clock)
         let (near, far) = try await loop.perform {
             Result<(PacketChannel, PacketChannel), SystemError> { () throws(SystemError) in
                 try PacketChannel.pair(on: loop)
@@ -104,6 +106,77 @@ struct LinkEndTests {
         let link = AttributeLink(
             device: .simulated(9), channel: near, loop: loop, clock: clock, remembered: nil)
         await link.open()
+        return (link, far, loop)
+    }
+
+    @Test(arguments: [0x1B, 0x1D] as [UInt8])
+    func aValueLongerThanAnyAttributeEndsTheLink(opcode: UInt8) async throws {
+        let (link, far, loop) = try await Self.raw()
+        await loop.perform { try? far.send([opcode, 0x03, 0x00] + [UInt8](repeating: 1, count: 513)) }
+        // 90 is EMSGSIZE.
+        await #expect(throws: LinkError.ended(.other(errno: 90))) {
+            _ = try await link.nextValue(within: .seconds(30))
+        }
+        loop.stop()
+    }
+
+    /// Each of them is asked about, and none makes the wait longer.
+    @Test func valuesThatNobodyKnowsDoNotProlongAWait() async throws {
+        let clock = DrivenClock()
+        let (link, far, loop) = try await Self.raw(clock)
+        let asked = Notes<UInt8>()
+        await loop.perform {
+            far.open(
+                onPacket: { packet in
+                    asked.add(packet[0])
+                    // Attribute Not Found.
+                    try? far.send([0x01, 0x04, packet[1], packet[2], 0x0A])
+                }, onEnd: { _ in })
+        }
+        let ended = Notes<Bool>()
+        let waiting = Task {
+            let value = try await link.nextValue(within: .seconds(30))
+            ended.add(value == nil)
+        }
+        for count in 1...3 {
+            await loop.perform { try? far.send([0x1B, 0xF0, 0x00, 0x01]) }
+            await asked.wait { $0.count == count }
+            while await link.pduCount < 3 * count { await loop.turned() }
+            await clock.advance(by: .seconds(10), loop)
+        }
+        try await waiting.value
+        #expect(ended.all == [true])
+        await link.close()
+        loop.stop()
+    }
+
+    /// A peripheral can let many come at once, and take its time to say what each is.
+    @Test func valuesThatWaitAndThatNobodyKnowsDoNotProlongAWait() async throws {
+        let clock = DrivenClock()
+        let (link, far, loop) = try await Self.raw(clock)
+        let asked = Notes<[UInt8]>()
+        await loop.perform {
+            far.open(onPacket: { asked.add([$0[0], $0[1], $0[2]]) }, onEnd: { _ in })
+            for handle in UInt8(0xF0)...0xF3 { try? far.send([0x1B, handle, 0x00, 0x01]) }
+        }
+        let waiting = Task { try await link.nextValue(within: .seconds(30)) }
+        for count in 1...2 {
+            await asked.wait { $0.count == count }
+            await clock.advance(by: .seconds(16), loop)
+            // Attribute Not Found.
+            await loop.perform {
+                guard let packet = asked.all.last else { return }
+                try? far.send([0x01, 0x04, packet[1], packet[2], 0x0A])
+            }
+        }
+        #expect(try await waiting.value == nil)
+        #expect(asked.all.count == 2)
+        await link.close()
+        loop.stop()
+    }
+
+    @Test func moreUnreadValuesThanTheBoundEndTheLink() async throws {
+        let (link, far, loop) = try await Self.raw()
         for _ in 0...AttributeBearer.longestQueue {
             await loop.perform { try? far.send([0x1B, 0x03, 0x00, 0x01]) }
         }
