@@ -99,7 +99,7 @@ final class SimulatedAir: @unchecked Sendable {
 
     /// Under which address the box hears a peripheral.
     private func address(of peripheral: SimulatedPeripheral) -> DeviceAddress {
-        keys.withLock { $0.contains { $0.device == peripheral.identity } }
+        !peripheral.claimsIdentity && keys.withLock { $0.contains { $0.device == peripheral.identity } }
             ? peripheral.identity : peripheral.device
     }
 

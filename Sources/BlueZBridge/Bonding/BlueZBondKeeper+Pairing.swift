@@ -82,7 +82,10 @@ extension BlueZBondKeeper {
         let path = pairing?.adapter ?? ""
         var known = bluetoothd?.objects?.path(of: device, on: path)
         if let there = known, let bond = bluetoothd?.objects?.bond(at: there) {
-            if try await isAlive(bond, on: adapter, keepsLink: keepsLink) { return bond }
+            if try await isAlive(bond, on: adapter, keepsLink: keepsLink) {
+                await pairing?.responder.keepsBond()
+                return bond
+            }
             // The device has forgotten it, and bluetoothd pairs with no device that has a bond.
             try await removeDevice(there, of: path, at: owner, on: bus)
             known = nil
@@ -247,9 +250,11 @@ extension BlueZBondKeeper {
             before: { $0.deadline },
             until: { keeper in
                 keeper.bluetoothd?.objects?.bond(at: path) != nil || keeper.pairing?.reply != nil
+                    || keeper.bluetoothd?.objects?.bondTakenOver(at: path) != nil
                     || keeper.bluetoothd?.objects?.devices[path] == nil
             })
         if let bond = bluetoothd?.objects?.bond(at: path) { return bond }
+        if let bond = bluetoothd?.objects?.bondTakenOver(at: path) { return bond }
         switch pairing?.reply {
         case .failure(let error): throw PairingError(pair: error, after: pairing?.answers ?? .none)
         // Paired, with keys that are not kept.

@@ -230,7 +230,14 @@ public actor BlueZBondKeeper: BondKeeper {
         guard let path = objects.devices.keys.first(where: { objects.bond(at: $0) == bond }),
             let adapter = objects.devices[path]?.adapter
         else { throw .notBonded }
+        let doubles = objects.devices.filter {
+            $0.key != path && $0.value.device == bond.device && $0.value.adapter == adapter
+        }
         try await removeDevice(path, of: adapter, at: bluetoothd.owner, on: bus)
+        // Removing the first object has deleted the keys, so nothing depends on the others.
+        for double in doubles.keys {
+            try? await removeDevice(double, of: adapter, at: bluetoothd.owner, on: bus)
+        }
     }
 
     /// Removes a device with its keys. bluetoothd ends its link first, which takes 2 s.

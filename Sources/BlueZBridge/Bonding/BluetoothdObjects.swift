@@ -106,8 +106,17 @@ struct BluetoothdObjects: Equatable {
         return .known(Set(devices.keys.compactMap(bond(at:))))
     }
 
-    /// Where the object of this device on this adapter is.
+    /// If a device gives the identity of a device that has a bond, bluetoothd has two objects of that identity, and keeps
+    /// the new keys with the older one. Returns that bond.
+    func bondTakenOver(at path: String) -> Bond? {
+        guard let device = devices[path], !device.isBonded else { return nil }
+        return devices.keys.lazy.filter { $0 != path && devices[$0]?.device == device.device }
+            .filter { devices[$0]?.adapter == device.adapter }.compactMap(bond(at:)).first
+    }
+
+    /// Where the object of this device on this adapter is; of two, where the bond is.
     func path(of device: DeviceAddress, on adapter: String) -> String? {
-        devices.first { $0.value.device == device && $0.value.adapter == adapter }?.key
+        let paths = devices.filter { $0.value.device == device && $0.value.adapter == adapter }
+        return (paths.first { $0.value.isBonded } ?? paths.first)?.key
     }
 }

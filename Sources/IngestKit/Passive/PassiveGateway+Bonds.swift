@@ -168,10 +168,18 @@ extension PassiveGateway {
         await listen(for: nil)
     }
 
-    /// Whether the gateway pairs with the device without being asked, now or when the back-off ends.
+    /// Whether the gateway pairs with the device without being asked, now or when the back-off ends. A private address
+    /// hides who sends. The device chooses the identity that it gives with its keys, and the kernel and bluetoothd then
+    /// put them in the place of the keys of whoever has that identity; so it takes an operator.
     func pairsUnasked(_ device: DeviceAddress, as entry: AllowedPeripheral) -> Bool {
-        hasRecalledBonds && bonds.wantsAutomaticPairing(device, as: entry)
+        !device.isPrivate && hasRecalledBonds && bonds.wantsAutomaticPairing(device, as: entry)
             && !pairing.automatic.isSpent(entry)
+            && (entry.address != nil || unnamedBonds < AutomaticPairing.mostUnnamedBonds)
+    }
+
+    /// Bonds of devices that no entry names by address.
+    private var unnamedBonds: Int {
+        bonds.all?.count { !allowList.pins($0.device.address) } ?? 0
     }
 
     /// Whether the passkey of the entry may be given while nobody looks on: once, until an operator has paired under
@@ -180,7 +188,7 @@ extension PassiveGateway {
         guard !pairing.automatic.isSpent(entry) else { return false }
         pairing.automatic.set(entry, isSpent: true)
         do {
-            try await ports.store.setPairing(entry.pairingKey, isSpent: true)
+            try await ports.store.setPairing(entry.entryKey, isSpent: true)
             return true
         } catch {
             ports.events.emit(storeError: error)
@@ -192,7 +200,7 @@ extension PassiveGateway {
     func restorePasskey(of entry: AllowedPeripheral) async {
         guard pairing.automatic.isSpent(entry) else { return }
         do {
-            try await ports.store.setPairing(entry.pairingKey, isSpent: false)
+            try await ports.store.setPairing(entry.entryKey, isSpent: false)
             pairing.automatic.set(entry, isSpent: false)
         } catch {
             ports.events.emit(storeError: error)
@@ -220,18 +228,7 @@ extension PassiveGateway {
     var isReadingAtOnce: Bool { pairing.readsUnderWay > 0 }
 
     func isForPairing(_ advertisement: Advertisement) -> Bool {
-        if let listener = pairing.listener { return listener(advertisement) }
-        // A private address hides who sends: only pairing can tell. Others are looked at as they are
-        // matched.
-        if advertisement.device.isPrivate, advertisement.isInPairingMode,
-            let entry = allowList.match(advertisement, takesPrivate: true),
-            pairsUnasked(advertisement.device, as: entry),
-            bonds.isSettled(at: advertisement.received)
-        {
-            pairing.wish.yield(PairingHold.Wish(advertisement: advertisement, entry: entry))
-            return true
-        }
-        return false
+        pairing.listener?(advertisement) ?? false
     }
 
     /// There is a bond now: the device is read over its adapter from now on.

@@ -95,7 +95,7 @@ public actor PassiveGateway {
     /// - Throws: what the radio cannot live with.
     public func run() async throws {
         await acquaint()
-        // If the queue cannot be read now, each read and each automatic pairing asks again.
+        // If the queue cannot be read now, each read asks again, and until one succeeds none is paired automatically.
         try? await recallBonds()
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
@@ -310,6 +310,8 @@ public actor PassiveGateway {
         guard let isEncrypted = allowsLink(for: request, remembered: memory.bondedAdapter) else {
             return .refused
         }
+        // The first link over a bond that another program made.
+        if isEncrypted, memory.bondedAdapter == nil { memory.forgetUnencrypted() }
         scheduler.connecting(request.adapter, true, at: ports.clock.now)
         let start = ports.clock.now
         ports.log.connects(request, isEncrypted: isEncrypted)

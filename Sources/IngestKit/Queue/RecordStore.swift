@@ -13,7 +13,7 @@ public protocol RecordStore: Sendable {
     func recall(_ device: DeviceAddress) async throws -> DeviceMemory?
     /// The devices that had a bond by what is remembered of them.
     func rememberedBonds() async throws -> Set<DeviceAddress>
-    /// The entries whose one automatic pairing with a passkey was begun, by `AllowedPeripheral.pairingKey`.
+    /// The entries whose one automatic pairing with a passkey was begun, by `AllowedPeripheral.entryKey`.
     func spentPairings() async throws -> Set<String>
     /// Notes that the automatic pairing of an entry with a passkey was begun, or allows it another one.
     func setPairing(_ key: String, isSpent: Bool) async throws
@@ -203,5 +203,27 @@ public struct DeviceMemory: Sendable, Equatable, Codable {
         self.hasDeviceInformation = hasDeviceInformation
         self.battery = battery
         self.lastDailyCheck = lastDailyCheck
+    }
+}
+
+extension DeviceMemory {
+    /// Forgets what a bonded central may be shown otherwise: the attributes, and what the device said it has or refuses.
+    mutating func forgetAttributes() {
+        layout = .unknown
+        clockCharacteristic = nil
+        hasSoughtClock = nil
+        lastClockRefusal = nil
+        hasDeviceInformation = false
+        features = nil
+        standingFlags = nil
+        lastDailyCheck = nil
+    }
+
+    /// Forgets what links without encryption have shown: another device may have shown it under the same address.
+    mutating func forgetUnencrypted() {
+        forgetAttributes()
+        storedRecords = nil
+        unpaired = nil
+        dates = nil
     }
 }

@@ -204,7 +204,7 @@ extension SQLiteRecordStore {
     ) throws -> [Acquaintance] {
         try entries.map { entry in
             var acquaintance = Acquaintance(
-                device: try since(entry.deviceKey, "", now: now, db), subjects: [:])
+                device: try since(entry.entryKey, "", now: now, db), subjects: [:])
             for (slot, subject) in entry.assignments {
                 // Under a list that is no longer in force nobody comes to know a person.
                 if let listed, listed[entry.key(ofSlot: slot)] != subject { continue }
@@ -237,12 +237,10 @@ extension SQLiteRecordStore {
 }
 
 extension AllowedPeripheral {
-    /// Names the entry in the table of spent pairings: its address, or # and its model's number.
-    var pairingKey: String { deviceKey }
-
-    fileprivate var deviceKey: String { address?.description ?? "#\(model.id)" }
+    /// Names the entry in tables of the queue: its address, or # and its model's number.
+    var entryKey: String { address?.description ?? "#\(model.id)" }
 
     fileprivate func key(ofSlot slot: Int?) -> String {
-        "\(deviceKey)|\(slot.map(String.init) ?? "")"
+        "\(entryKey)|\(slot.map(String.init) ?? "")"
     }
 }

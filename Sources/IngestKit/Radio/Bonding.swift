@@ -45,6 +45,8 @@ public protocol PairingResponder: Sendable {
     func confirms(_ number: UInt32) async -> Bool
     /// The person types this code, 0 to 999999, on the device.
     func show(_ passkey: UInt32) async
+    /// The device takes the keys of the bond that is there, so it is asked nothing and asks nothing.
+    func keepsBond() async
 }
 
 /// Why a device could not be paired, or a bond not be removed.

@@ -23,6 +23,8 @@ public struct SimulatedBonding: Sendable {
     public var completesAtHangUp: Bool
     /// Under which it has its bonds; nil: the address that it advertises under.
     public var identity: DeviceAddress?
+    /// Whether that is another device's, which it gives all the same.
+    public var claimsIdentity = false
     /// Adapters, by address, of which it has keys.
     public internal(set) var keys: Set<BluetoothAddress> = []
 

@@ -39,6 +39,7 @@ extension SimulatedPeripheral {
 
     /// The address under which it has its bonds.
     var identity: DeviceAddress { bonding?.identity ?? device }
+    var claimsIdentity: Bool { bonding?.claimsIdentity ?? false }
 
     func hasKeys(of adapter: BluetoothAddress) -> Bool { bonding?.keys.contains(adapter) == true }
 

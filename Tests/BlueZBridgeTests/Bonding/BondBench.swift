@@ -151,6 +151,8 @@ struct Person: PairingResponder {
         seen.add("show \(passkey)")
     }
 
+    func keepsBond() async { seen.add("keeps") }
+
     private func forever() async {
         for await _ in AsyncStream<Void>.makeStream().stream {}
         seen.add("sent away")

@@ -113,6 +113,30 @@ struct BondListTests {
         #expect(try bonds() == .known([]))
     }
 
+    /// As after a pairing under a private address with a device that had a bond.
+    @Test func ofTwoObjectsOfOneDeviceTheOneWithTheBondIsMeant() throws {
+        func object(isBonded: Bool) -> BusValue {
+            .dictionary(
+                key: "s", value: "a{sv}",
+                [
+                    .string("org.bluez.Device1"): .properties([
+                        "Address": .string("00:00:5E:00:53:02"), "AddressType": .string("public"),
+                        "Adapter": .objectPath("/org/bluez/hci0"), "Bonded": .bool(isBonded),
+                    ])
+                ])
+        }
+        // Of one pair of names the first in a dictionary may be either.
+        for number in 0..<32 {
+            var objects = try #require(
+                BluetoothdObjects(answer: [.dictionary(key: "o", value: "a{sa{sv}}", [:])]))
+            objects.add(object(isBonded: false), at: "/org/bluez/hci0/dev_\(number)")
+            objects.add(object(isBonded: true), at: "/org/bluez/hci0/dev_bonded_\(number)")
+            #expect(
+                objects.path(of: BondBench.meter, on: "/org/bluez/hci0")
+                    == "/org/bluez/hci0/dev_bonded_\(number)")
+        }
+    }
+
     @Test func aSignalOfAnotherProgramChangesNothing() async throws {
         let bench = try BondBench()
         try await bench.run { bluetoothd in

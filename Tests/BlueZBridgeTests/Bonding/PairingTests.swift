@@ -99,6 +99,22 @@ struct PairingTests {
         }
     }
 
+    /// Its keys are in the place of those of the device that has the identity.
+    @Test func anIdentityThatHasABondAlreadyIsToldAndCanBeRemoved() async throws {
+        let bench = try BondBench()
+        try await bench.run { bluetoothd in
+            bluetoothd.add(BondBench.meter)
+            bluetoothd.add(BondBench.masked, .justWorks, identity: BondBench.meter)
+        } _: { bench in
+            let bond = BondBench.bond(BondBench.meter)
+            #expect(await bench.pair(BondBench.meter) == .success(bond))
+            #expect(await bench.pair(BondBench.masked) == .success(bond))
+            try await bench.keeper.unpair(bond)
+            #expect(bench.bluetoothd.notes.all.filter { $0 == "Adapter1.RemoveDevice" }.count == 2)
+            #expect(!bench.known.contains(bond))
+        }
+    }
+
     @Test func aLinkThatIsKeptIsNotHungUp() async throws {
         let bench = try BondBench()
         try await bench.run { bluetoothd in
@@ -194,7 +210,9 @@ struct PairingTests {
         try await bench.run { bluetoothd in
             bluetoothd.addBonded(BondBench.cuff)
         } _: { bench in
-            #expect(await bench.pair() == .success(BondBench.bond(BondBench.cuff)))
+            let person = Person()
+            #expect(await bench.pair(BondBench.cuff, person) == .success(BondBench.bond(BondBench.cuff)))
+            #expect(person.seen.all == ["keeps"])
             #expect(bench.connector.links.all.first == "encrypted")
             #expect(!bench.bluetoothd.notes.all.contains("Device1.Pair"))
         }
@@ -207,7 +225,9 @@ struct PairingTests {
         try await bench.run { bluetoothd in
             bluetoothd.addBonded(BondBench.cuff)
         } _: { bench in
-            #expect(await bench.pair() == .success(BondBench.bond(BondBench.cuff)))
+            let person = Person()
+            #expect(await bench.pair(BondBench.cuff, person) == .success(BondBench.bond(BondBench.cuff)))
+            #expect(!person.seen.all.contains("keeps"))
             let calls = bench.bluetoothd.notes.all
             let removed = try #require(calls.firstIndex(of: "Adapter1.RemoveDevice"))
             let paired = try #require(calls.firstIndex(of: "Device1.Pair"))

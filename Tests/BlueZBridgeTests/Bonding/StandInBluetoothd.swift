@@ -286,6 +286,11 @@ final class StandInBluetoothd: @unchecked Sendable {
             devices[path]?.address = identity
             changes["Address"] = .string(identity.address.description)
             changes["AddressType"] = .string(identity.type.rawValue)
+            // BlueZ 5.66 then has two objects of one identity, and keeps the keys with the first.
+            if devices.values.contains(where: { $0.path != path && $0.address == identity && $0.isBonded }) {
+                changes["Bonded"] = nil
+                return change(path, changes)
+            }
         }
         if !device.isConnected { changes["Connected"] = .bool(false) }
         devices[path]?.isBonded = true

@@ -72,9 +72,15 @@ struct BondedReadingTests {
             let device = bench.peripheral.device
             var memory = try #require(try await bench.store.recall(device))
             memory.bondedAdapter = nil
+            // Anybody may have shown these under the cuff's address before it had a bond.
+            memory.storedRecords = StoredRecordsMemory()
+            memory.layout.databaseHash = "00"
             try await bench.store.remember(memory, of: device)
             try await bench.readOnce()
-            #expect(try await bench.store.recall(device)?.bondedAdapter == RadioBench.address)
+            let after = try await bench.store.recall(device)
+            #expect(after?.bondedAdapter == RadioBench.address)
+            #expect(after?.storedRecords == nil)
+            #expect(after?.layout.databaseHash != "00")
         }
     }
 
@@ -282,6 +288,68 @@ struct BondedReadingTests {
             #expect(bench.keeper.all.isEmpty)
             #expect(bench.count(of: "paired") == 0)
             #expect(await bench.links() == 0)
+        }
+    }
+
+    /// Anybody can claim to be of a model and in pairing mode, under any address.
+    @Test(arguments: [31, 32])
+    func strangersAreNotPairedWithoutEnd(bonds: UInt64) async throws {
+        let entry = GatewayBench.Entry(address: nil, requiresBond: true, pairing: .auto)
+        try await GatewayBench.run(SimulatedBonding(), entry: entry) { bench in
+            for number in 0..<bonds {
+                let device = DeviceAddress(BluetoothAddress(value: 0xD000_0000_0000 + number), .random)
+                await bench.gateway.paired(Bond(device: device, adapter: RadioBench.address))
+            }
+            await bench.peripheral.wakeUp()
+            try await bench.spend(.seconds(30))
+            #expect(bench.count(of: "paired") == (bonds < 32 ? 1 : 0))
+        }
+    }
+
+    /// As one that always says that it is in pairing mode.
+    @Test func aBondThatTheDeviceTakesStaysThoughNoPasskeyIsAskedFor() async throws {
+        let bonding = SimulatedBonding(.passkey(123_456))
+        try await GatewayBench.run(bonding, entry: .init(passkey: "cuff")) { bench in
+            let first = try await bench.pair()
+            #expect(first.last?.step == .paired)
+            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
+            await bench.peripheral.changeBonding { $0.isInPairingMode = true }
+            let second = try await bench.pair(.device(RadioBench.pinned))
+            #expect(second.last?.step == .paired)
+            #expect(bench.keeper.all == [bench.bond])
+        }
+    }
+
+    @Test func aDeviceThatDoesNotAskForThePasskeyIsNotKeptForAnOperatorEither() async throws {
+        try await GatewayBench.run(SimulatedBonding(.justWorks), entry: .init(passkey: "cuff")) { bench in
+            let steps = try await bench.pair()
+            #expect(steps.last?.reason == "passkey-not-asked")
+            #expect(bench.keeper.all.isEmpty)
+            #expect(bench.count(of: "paired") == 0)
+        }
+    }
+
+    /// Before there was a bond, anybody may have given it under the device's address.
+    @Test(arguments: [nil, RadioBench.address])
+    func whatWasToldOfTheReadingsCountsAfterAPairingIfItCameOverABond(
+        earlier: BluetoothAddress?
+    ) async throws {
+        // Without a reading nothing else changes what is remembered.
+        try await GatewayBench.run(SimulatedBonding(), readings: 0) { bench in
+            let device = DeviceAddress(RadioBench.pinned, .random)
+            var memory = DeviceMemory()
+            memory.bondedAdapter = earlier
+            memory.storedRecords = StoredRecordsMemory()
+            memory.dates = DeviceDates()
+            memory.unpaired = []
+            memory.serial = "B-1"
+            try await bench.store.remember(memory, of: device)
+            _ = try await bench.pair()
+            let after = try #require(try await bench.store.recall(device))
+            #expect(after.bondedAdapter == RadioBench.address)
+            #expect((after.storedRecords == nil) == (earlier == nil))
+            #expect((after.dates == nil) == (earlier == nil))
+            #expect((after.unpaired == nil) == (earlier == nil))
         }
     }
 

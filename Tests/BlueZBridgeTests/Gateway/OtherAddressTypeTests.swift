@@ -125,6 +125,43 @@ struct OtherAddressTypeTests {
         }
     }
 
+    /// As bluetoothd and the kernel take it: the keys that it gives replace those of whoever has the identity.
+    @Test func whoGivesTheIdentityOfABondedDeviceIsNotReadAsThatDevice() async throws {
+        var claiming = SimulatedBonding(isInPairingMode: true, identity: Self.cuff)
+        claiming.claimsIdentity = true
+        try await Self.run(impostor: Self.hidden, impostorsBonding: claiming) { bench, impostor in
+            _ = try await bench.pair()
+            try await bench.advance(until: "disconnected")
+            await bench.pause()
+            await impostor.wakeUp()
+            let steps = try await bench.pair(wakesUp: false)
+            #expect(steps.last?.reason == "other-device")
+            // The cuff's own keys are gone, and those that took their place are not kept.
+            #expect(bench.keeper.all.isEmpty)
+            try await bench.advance(until: "bond-lost")
+            try await bench.spend(.seconds(120))
+            #expect(bench.kinds() == [.bloodPressure: 1])
+            #expect(bench.count(of: "paired") == 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func nobodyIsPairedUnderAPrivateAddressWithoutAnOperator(isPinned: Bool) async throws {
+        var claiming = SimulatedBonding(isInPairingMode: true, identity: Self.cuff)
+        claiming.claimsIdentity = true
+        let entry = GatewayBench.Entry(
+            address: isPinned ? RadioBench.pinned : nil, requiresBond: true, pairing: .auto)
+        try await Self.run(
+            impostor: Self.hidden, impostorsBonding: claiming, entry: entry
+        ) { bench, impostor in
+            await impostor.wakeUp()
+            try await bench.spend(.seconds(120))
+            #expect(await impostor.traces.isEmpty)
+            #expect(bench.count(of: "paired") == 0)
+            #expect(bench.keeper.all.isEmpty)
+        }
+    }
+
     @Test func withoutABondBothTypesAreReadAsTheyAre() async throws {
         try await Self.run(
             SimulatedBonding(isRequired: false, isInPairingMode: false)

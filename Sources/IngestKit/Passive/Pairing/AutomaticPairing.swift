@@ -7,6 +7,8 @@
 /// Whoever is in range can claim to be a model in pairing mode under any address, so devices that no
 /// entry names by address share one delay.
 struct AutomaticPairing: Sendable {
+    /// No more are paired automatically once there are so many bonds with devices that no entry names by address.
+    static let mostUnnamedBonds = 32
     /// After the first failure; it doubles with each further one.
     static let firstDelay = Duration.seconds(60)
     static let longestDelay = Duration.seconds(3_600)
@@ -17,7 +19,7 @@ struct AutomaticPairing: Sendable {
     }
 
     private var failures: [BluetoothAddress?: Failures] = [:]
-    /// Entries whose passkey was given without an operator, by `AllowedPeripheral.pairingKey`.
+    /// Entries whose passkey was given without an operator, by `AllowedPeripheral.entryKey`.
     private var spent: Set<String> = []
 
     /// Takes over what an earlier run has noted.
@@ -27,11 +29,11 @@ struct AutomaticPairing: Sendable {
 
     /// Whether the entry has a passkey, and it was given without an operator.
     func isSpent(_ entry: AllowedPeripheral) -> Bool {
-        entry.passkey != nil && spent.contains(entry.pairingKey)
+        entry.passkey != nil && spent.contains(entry.entryKey)
     }
 
     mutating func set(_ entry: AllowedPeripheral, isSpent: Bool) {
-        if isSpent { spent.insert(entry.pairingKey) } else { spent.remove(entry.pairingKey) }
+        if isSpent { spent.insert(entry.entryKey) } else { spent.remove(entry.entryKey) }
     }
 
     /// Whether the device may be paired with now.

@@ -71,6 +71,18 @@ struct BondTable: Sendable {
         remembered.contains(device) || lastKnown.contains { $0.device == device }
     }
 
+    /// Whether the device has a bond, and nothing has shown that it does not take it. While nobody can be asked, it has
+    /// the bond that it had.
+    func hasWorkingBond(_ device: DeviceAddress) -> Bool {
+        let hasBond = bonds(of: device).map { !$0.isEmpty } ?? hasOrHadBond(device)
+        return hasBond && obstacles[device] == nil
+    }
+
+    /// Whether the last list of bonds has this one; if none has come yet, whether our own memory has the device's.
+    func hasListed(_ bond: Bond) -> Bool {
+        knownSince == nil && lastKnown.isEmpty ? remembered.contains(bond.device) : lastKnown.contains(bond)
+    }
+
     /// Takes over which devices had a bond by our own memory, at the start.
     mutating func recall(_ devices: Set<DeviceAddress>) {
         remembered.formUnion(devices)

@@ -15,8 +15,10 @@ actor PairingJob: PairingResponder, PolledJob {
     private var knownPasskey: UInt32?
     /// Whether `knownPasskey` may be given now, if that is not always so.
     private var mayGivePasskey: (@Sendable () async -> Bool)?
-    /// Whether the device has asked for `knownPasskey` and got it.
+    /// Whether the device has asked for `knownPasskey` and got it since it was set.
     private(set) var hasGivenPasskey = false
+    /// Whether the device had a bond that it takes.
+    private(set) var hasKeptBond = false
     /// Nobody can be asked.
     private let isAutomatic: Bool
     private var question: CheckedContinuation<PairingAnswer?, Never>?
@@ -36,8 +38,11 @@ actor PairingJob: PairingResponder, PolledJob {
 
     var isOver: Bool { steps.last?.isLast == true }
 
+    /// Begins an attempt.
     /// - Parameter mayGive: asked each time that the device wants the passkey; nil: it gets it always.
-    func setPasskey(_ passkey: UInt32?, mayGive: (@Sendable () async -> Bool)? = nil) {
+    func beginAttempt(passkey: UInt32?, mayGive: (@Sendable () async -> Bool)? = nil) {
+        hasGivenPasskey = false
+        hasKeptBond = false
         knownPasskey = passkey
         mayGivePasskey = mayGive
     }
@@ -151,4 +156,6 @@ actor PairingJob: PairingResponder, PolledJob {
         guard !isAutomatic else { return }
         add(PairingStep(.typeOnDevice, "Type this code on the device.", code: passkey))
     }
+
+    func keepsBond() { hasKeptBond = true }
 }

@@ -63,6 +63,7 @@ extension Pairings {
         let job = order.job
         for step in Self.instructions(of: order.entries) { await job.add(step) }
         let start = ports.clock.now
+        let atStart = await gateway.bonds
         var course: PairingCourse?
         var isToldOfReading = false
         for await input in inputs {
@@ -102,7 +103,7 @@ extension Pairings {
                 case .fail(let failure): return .failure(Stop(failure: failure))
                 case .pair(let candidate):
                     do throws(PairingFailure) {
-                        return .success(try await pair(candidate, order, list))
+                        return .success(try await pair(candidate, order, list, atStart: atStart))
                     } catch .error(let error) {
                         if Task.isCancelled { break }
                         next = course?.failed(error, at: ports.clock.now)
@@ -125,12 +126,13 @@ extension Pairings {
         let bonds = await gateway.bonds
         guard !bonds.isShadowed(device) else { return false }
         guard case .model = target else { return true }
-        return bonds.bonds(of: device)?.isEmpty ?? true || bonds.obstacles[device] != nil
+        return !bonds.hasWorkingBond(device)
     }
 
+    /// - Parameter atStart: the bonds before the order.
     /// - Returns: the candidate, under the entry of its identity.
     private func pair(
-        _ candidate: PairingCourse.Candidate, _ order: Order, _ list: AllowList
+        _ candidate: PairingCourse.Candidate, _ order: Order, _ list: AllowList, atStart: BondTable
     ) async throws(PairingFailure) -> (PairingCourse.Candidate, Bond) {
         guard let keeper = ports.bondKeeper else { throw .error(.noKeeper) }
         let entry = candidate.entry
@@ -145,18 +147,19 @@ extension Pairings {
             PairingStep(
                 .found, "Found \(entry.model.name) at \(candidate.device.address); pairing.",
                 peripheralID: entry.model.id, address: candidate.device.address))
+        var code: UInt32?
         if let name = entry.passkey {
             do throws(PasskeyError) {
-                let code = try passkey(name)
-                if isAutomatic {
-                    // Nobody looks on.
-                    await job.setPasskey(code) { [gateway] in await gateway.spendPasskey(of: entry) }
-                } else {
-                    await job.setPasskey(code)
-                }
+                code = try passkey(name)
             } catch {
                 throw .passkey(error)
             }
+        }
+        if isAutomatic {
+            // Nobody looks on.
+            await job.beginAttempt(passkey: code) { [gateway] in await gateway.spendPasskey(of: entry) }
+        } else {
+            await job.beginAttempt(passkey: code)
         }
         let bond: Bond
         do throws(PairingError) {
@@ -170,15 +173,18 @@ extension Pairings {
             throw .error(error)
         }
         // Who hides behind a private address chooses the identity that it gives with its keys.
+        let isAnother = bond.device != candidate.device
         let isClaimed =
             before.isShadowed(bond.device)
-            || isAutomatic && bond.device != candidate.device
+            || isAnother && before.hasWorkingBond(bond.device) && order.target != .device(bond.device.address)
+            || isAnother && isAutomatic
                 && (before.hasOrHadBond(bond.device)
                     || list.pins(bond.device.address) && entry.address == nil)
         let lacksPasskey: Bool
-        if isAutomatic, entry.passkey != nil {
+        if entry.passkey != nil {
             // A device that claims to have neither display nor keys is bonded without any code (Just Works).
-            lacksPasskey = await !job.hasGivenPasskey
+            let isKept = await job.hasKeptBond && atStart.hasListed(bond)
+            lacksPasskey = await !job.hasGivenPasskey && !isKept
         } else {
             lacksPasskey = false
         }
@@ -218,21 +224,12 @@ extension Pairings {
                 entry: entry.address == nil ? Self.line(for: entry, bond.device.address) : nil))
     }
 
-    /// Remembers with which adapter the device has a bond. What was known of its attributes may be
-    /// others' than it shows to a bonded central.
+    /// Remembers with which adapter the device has a bond.
     func remember(_ adapter: BluetoothAddress?, of device: DeviceAddress) async {
         do {
             var memory = try await ports.store.recall(device) ?? DeviceMemory()
+            if memory.bondedAdapter == nil { memory.forgetUnencrypted() } else { memory.forgetAttributes() }
             memory.bondedAdapter = adapter
-            memory.layout = .unknown
-            // What it refused to others it may show now.
-            memory.clockCharacteristic = nil
-            memory.hasSoughtClock = nil
-            memory.lastClockRefusal = nil
-            memory.hasDeviceInformation = false
-            memory.features = nil
-            memory.standingFlags = nil
-            memory.lastDailyCheck = nil
             try await ports.store.remember(memory, of: device)
         } catch {
             ports.events.emit(storeError: error)

@@ -196,6 +196,25 @@ import Testing
         #expect(!bonds.admits(Self.device, at: .at(140)))
     }
 
+    /// While bluetoothd restarts, a pairing must not take the place of a bond that works, nor cost one.
+    @Test func aBondWorksAlsoWhileNobodyCanBeAsked() {
+        var bonds = Self.bench(.known([Self.bond]))
+        #expect(bonds.hasWorkingBond(Self.device))
+        #expect(bonds.hasListed(Self.bond))
+        _ = bonds.update(.unknown, at: .at(70))
+        #expect(bonds.hasWorkingBond(Self.device))
+        #expect(bonds.hasListed(Self.bond))
+        _ = bonds.update(.known([]), at: .at(80))
+        #expect(!bonds.hasWorkingBond(Self.device))
+        #expect(!bonds.hasListed(Self.bond))
+
+        var started = Self.bench(.unknown)
+        #expect(!started.hasWorkingBond(Self.device))
+        started.recall([Self.device])
+        #expect(started.hasWorkingBond(Self.device))
+        #expect(started.hasListed(Self.bond))
+    }
+
     @Test func refusedKeysAreToldOnceAndTriedEvery15Minutes() {
         var bonds = Self.bench(.known([Self.bond]))
         let first = bonds.keysRefused(by: Self.device, as: Self.entry(), at: .at(100))

@@ -36,6 +36,18 @@ struct PairingJobTests {
         #expect(await second == 222_222)
     }
 
+    /// A device that has asked in one attempt and does not ask in the next is bonded without it.
+    @Test func anAttemptDoesNotCountThePasskeyThatTheLastOneGave() async {
+        let job = PairingJob(id: "1", isAutomatic: true, clock: DrivenClock())
+        await job.beginAttempt(passkey: 1) { true }
+        #expect(await job.passkey() == 1)
+        #expect(await job.hasGivenPasskey)
+        await job.beginAttempt(passkey: 1) { false }
+        #expect(await !job.hasGivenPasskey)
+        #expect(await job.passkey() == nil)
+        #expect(await !job.hasGivenPasskey)
+    }
+
     @Test func questionsWithoutEndAreNotAsked() async throws {
         let job = PairingJob(id: "1", isAutomatic: false, clock: DrivenClock())
         for _ in 0..<200 { await job.add(PairingStep(.waiting, "It went away; waiting for it again.")) }
