@@ -8,7 +8,8 @@ public enum ReadOutcome: Sendable, Hashable {
 }
 
 /// Decides which peripheral is read when and over which adapter: one read at a time on each
-/// adapter, first come, first served, over the adapter that hears it best.
+/// adapter, over the adapter that hears it best. First come, first served, but those that an entry names
+/// by address before all others.
 ///
 /// Pure: the driver tells it what the radio heard and how reads ended, does what it answers, and
 /// calls `wake` at `nextDeadline`. A peripheral is known by its address, whichever adapter hears it.
@@ -339,7 +340,7 @@ public struct ReadScheduler: Sendable {
         stopOverlongWaits(at: now)
         review = nil
         var actions: [Action] = []
-        for device in queue {
+        for device in namedFirst {
             guard var peripheral = peripherals[device], let wait = peripheral.wait, !wait.isOverdue,
                 !fullStrangers.include(device.address, peripheral.entry)
             else { continue }
@@ -359,6 +360,13 @@ public struct ReadScheduler: Sendable {
         }
         queue.removeAll { peripherals[$0]?.wait == nil }
         return actions + startAttempts(at: now)
+    }
+
+    /// The waiting devices, with those that an entry names by address first. Any number of strangers can claim to be of a
+    /// model and occupy an adapter without giving a reading.
+    private var namedFirst: [DeviceAddress] {
+        let isNamed = { [peripherals] in peripherals[$0]?.entry.address != nil }
+        return queue.filter(isNamed) + queue.filter { !isNamed($0) }
     }
 
     private func choice(

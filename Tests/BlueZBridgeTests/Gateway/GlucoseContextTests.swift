@@ -36,6 +36,19 @@ struct GlucoseContextTests {
         }
     }
 
+    /// More than are kept for each other: the queue holds the others.
+    @Test func contextsAfterThousandsOfReadingsAreRelated() async throws {
+        let count = 2_040
+        let meter = StoredRecordsTests.meter(count, context: .init(meal: 2)) {
+            $0.script.contexts = .afterAllRecords
+        }
+        try await StoredRecordsTests.run(meter) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.glucose: count, .glucoseContext: count])
+            #expect(Self.related(bench).values.count { $0 } == count)
+        }
+    }
+
     /// The link breaks between a glucose and its context, which then comes on the next link.
     @Test(arguments: [
         (GlucoseMeter.Script.ContextOrder.afterItsRecord, 7), (.beforeItsRecord, 7), (.afterAllRecords, 12),

@@ -52,6 +52,17 @@ struct StreamTests {
         }
     }
 
+    /// More records than are taken of a device that gives single measurements.
+    @Test func streamLastsAsLongAsTheConfigurationSays() async throws {
+        let timing = PassiveTiming(streamInterval: .seconds(1), streamMaximum: .seconds(1_300))
+        try await GatewayBench.run(
+            sensor: HeartRateStrap(), as: "heart-rate", rhythm: Self.worn, timing: timing
+        ) { bench in
+            try await bench.readOnce()
+            #expect(bench.noted.committed.all.count > 1_200)
+        }
+    }
+
     @Test func strapThatNeverStopsAdvertisingIsReadAgainWhenItsModelSaysSo() async throws {
         let timing = PassiveTiming(streamInterval: .seconds(10), streamMaximum: .seconds(20))
         for rearm in [Duration.seconds(60), nil] {
@@ -181,6 +192,41 @@ struct StreamTests {
             #expect(count(.unknown) == 3)
             #expect(count(.received) == 20)
             #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+
+    @Test func aLargeMemoryTakesNothingFromTheStream() async throws {
+        let stored = (0..<1_000).map { _ in PulseOximeter.SpotCheck(.init(97, 61)) }
+        let oximeter = PulseOximeter(values: [.init(98, 62)], stored: stored)
+        try await GatewayBench.run(sensor: oximeter, as: "pulse-oximeter", rhythm: Self.worn) { bench in
+            try await bench.readOnce()
+            #expect(bench.noted.committed.all.count > 1_000)
+        }
+    }
+
+    /// They come with nothing to ask for, or before anything was asked for; then some come with the answer, too.
+    @Test(arguments: [[], nil] as [[PulseOximeter.SpotCheck]?])
+    func aLinkTakesAThousandSingleMeasurements(stored: [PulseOximeter.SpotCheck]?) async throws {
+        let given = (0..<1_100).map { _ in PulseOximeter.SpotCheck(.init(97, 61)) }
+        let oximeter = PulseOximeter(spotChecks: given, stored: stored)
+        try await GatewayBench.run(sensor: oximeter, as: "pulse-oximeter") { bench in
+            try await bench.readOnce()
+            let count = try #require(bench.kinds()[.pulseOximetry])
+            #expect(stored == nil ? count == 1_000 : (1_000..<1_050).contains(count))
+        }
+    }
+
+    /// The clock stands while they arrive, as a coarse one does.
+    @Test func equalSpotChecksOfOneMomentAreRecordsOfTheirOwn() async throws {
+        let stored = [97, 97, 97].map { PulseOximeter.SpotCheck(.init($0, 61)) }
+        try await GatewayBench.run(sensor: PulseOximeter(stored: stored), as: "pulse-oximeter") { bench in
+            await bench.peripheral.wakeUp()
+            while await bench.peripheral.sensor(PulseOximeter.self).tally.offered < 3 {
+                try Task.checkCancellation()
+                _ = try await bench.store.counts()
+            }
+            try await bench.advance(until: "disconnected")
+            #expect(bench.kinds() == [.pulseOximetry: 3])
         }
     }
 

@@ -50,6 +50,21 @@ extension ReadScheduler {
 }
 
 extension ReadSchedulerTests {
+    /// Any number of strangers can claim to be of a model, hold the adapter and give nothing.
+    @Test func whoIsNamedByAddressIsReadBeforeAllOthersThatWait() {
+        var scheduler = Self.scheduler()
+        _ = scheduler.heard(1, at: 1)
+        for stranger in 2...6 { #expect(scheduler.heard(stranger, at: 2) == [Self.discovered(stranger)]) }
+        let named = Self.pinned(.device(9))
+        #expect(
+            scheduler.heard(.sample(of: .device(9), on: .hci0, rssi: -60, at: 3), as: named)
+                == [.discovered(named, .device(9))])
+        #expect(
+            scheduler.finished(.device(1), outcome: .failed, at: .at(4))
+                == [.read(.device(9), named, .hci0, attempt: 1)])
+        #expect(scheduler.finished(.device(9), outcome: .succeeded, at: .at(5)) == [Self.read(2)])
+    }
+
     @Test func aPeripheralIsReadAtItsFirstAdvertAndNotAgainWhileItAdvertises() {
         var scheduler = Self.scheduler()
         #expect(scheduler.heard(1, at: 1) == [Self.discovered(1), Self.read(1)])

@@ -55,10 +55,8 @@ extension ReadSession {
                 drafts += self.drafts(of: part, way: way, &lessons)
             }
         }
-        if concluding {
-            for part in try await unrelatedContexts() {
-                drafts += self.drafts(of: part, way: way, &lessons)
-            }
+        for part in try await unrelatedContexts(all: concluding) {
+            drafts += self.drafts(of: part, way: way, &lessons)
         }
         var allowance = DailyAllowance(
             memory.allowance, bootID: environment.factory.bootID, at: environment.clock.now)
@@ -251,10 +249,10 @@ extension ReadSession {
 
     // MARK: Relations
 
-    /// A glucose context whose glucose did not come on this link: it may have come on an earlier one.
-    private func unrelatedContexts() async throws(SessionError) -> [ValueJoining.Part] {
+    /// Glucose contexts whose glucose did not come on this link, or long ago: the queue may hold it.
+    private func unrelatedContexts(all: Bool) async throws(SessionError) -> [ValueJoining.Part] {
         var parts: [ValueJoining.Part] = []
-        for part in joining.takeLoneContexts() {
+        for part in joining.takeLoneContexts(all: all) {
             guard let sequence = part.reading?.sequence else { continue }
             do {
                 let glucose = try await environment.store.record(

@@ -197,7 +197,7 @@ extension ReadSession {
         } catch {
             if case .link(.ended) = error { reporting = nil }
             // What came is kept; the mark stays where it was.
-            if error.isOfCommit { throw error }
+            if error.isCommitFailure { throw error }
             if !isStopping, !group.isEmpty { try await commit(group, way: way, transfer: transfer) }
             throw error
         }
@@ -254,11 +254,16 @@ extension ReadSession {
             service: profile.sources.first?.service ?? 0, filter: .none, isOptional: true)
         let hasSingles = try await hasAny(of: singles, over: link)
         hasMemory = hasSingles ? try await hasControlPoint(access, over: link) : false
+        // Only single measurements are counted; the streaming time limits the sampled values.
+        var singleCount = 0
         if hasMemory {
             // The stream would only stand in the way.
             try await subscribe(over: link) { singles.contains($0.characteristic) }
             // What it has just measured comes before anything was asked for.
-            while let value = try await nextValue(over: link, within: .zero, of: singles) {
+            while singleCount < Self.mostValues,
+                let value = try await nextValue(over: link, within: .zero, of: singles)
+            {
+                singleCount += 1
                 try await take(value, over: link)
             }
             // A memory that is not read to its end is a failure, whatever came before it.
@@ -277,7 +282,7 @@ extension ReadSession {
         var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)
         var hasDetails = false
         do throws(SessionError) {
-            while environment.clock.now < end {
+            while environment.clock.now < end, singleCount < Self.mostValues {
                 if hasSucceeded, !hasDetails {
                     hasDetails = true
                     try await readDetails(over: link)
@@ -289,6 +294,7 @@ extension ReadSession {
                     throw SessionError.noMeasurement
                 }
                 if singles.contains(value.characteristic) {
+                    singleCount += 1
                     try await take(value, over: link)
                 } else {
                     let reading = try? profile.decode(value.value, of: value.characteristic)
@@ -306,7 +312,7 @@ extension ReadSession {
                 }
             }
         } catch {
-            if error.isOfCommit { throw error }
+            if error.isCommitFailure { throw error }
             for left in sampler.flush() { try await commit([left], way: .live) }
             throw error
         }

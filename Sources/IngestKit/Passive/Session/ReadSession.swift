@@ -220,8 +220,8 @@ actor ReadSession {
         await settleConfirmation(after: failure, on: link)
         memory.layout = await link.layout
         switch failure {
-        case .noMeasurement, .link(.missing):
-            // A subscription that went to a handle which has moved looks just so, and what is missing
+        case .noMeasurement, .link(.missing), .link(.attribute):
+            // A subscription that went to a handle which has moved looks just so, and what is missing or refused
             // may come with an update or a bond.
             memory.layout = .unknown
         default: break
@@ -367,7 +367,7 @@ enum SessionError: Error, Equatable {
     case dayIsFull(until: MonotonicInstant)
 
     /// Whether what was not committed before it is not to be committed now.
-    var isOfCommit: Bool {
+    var isCommitFailure: Bool {
         switch self {
         case .store, .strangersFull, .dayIsFull: true
         case .link, .noMeasurement, .noReport, .notReadable: false

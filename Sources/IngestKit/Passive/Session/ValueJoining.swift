@@ -41,7 +41,8 @@ struct ValueJoining {
     static let longestPause = Duration.seconds(600)
     /// Packets of one value; a peripheral that sends more is not understood.
     static let mostPackets = 64
-    /// Contexts that wait for their glucose; the oldest give way.
+    /// Contexts that wait for their glucose. If more wait, the oldest are committed: their glucose is already in the queue,
+    /// or does not exist.
     static let mostContexts = 1_000
     /// Glucose readings that are kept for their contexts, which come right after them; the oldest give way. A context
     /// that comes later finds its glucose in the queue.
@@ -236,8 +237,7 @@ struct ValueJoining {
             guard let sequence = part.reading?.sequence else { return part }
             guard let leader = leaders[sequence] else {
                 contexts.append(part)
-                // The oldest is then taken as it is.
-                return contexts.count > Self.mostContexts ? contexts.removeFirst() : nil
+                return nil
             }
             return follow(part, leader)
         default:
@@ -269,10 +269,11 @@ struct ValueJoining {
         return mine.map { follow($0, leader) }
     }
 
-    /// Contexts for which no glucose came.
-    mutating func takeLoneContexts() -> [Part] {
-        defer { contexts = [] }
-        return contexts
+    /// Contexts for which no glucose came: all, or those that have waited longest where too many wait.
+    mutating func takeLoneContexts(all: Bool) -> [Part] {
+        let count = all ? contexts.count : max(0, contexts.count - Self.mostContexts)
+        defer { contexts.removeFirst(count) }
+        return Array(contexts.prefix(count))
     }
 
     /// A context of a glucose that was read on an earlier link, or of none.
