@@ -53,7 +53,8 @@ actor BroadcastReader {
         }
     }
 
-    /// Adverts that wait; a device goes on advertising, so that the oldest may go.
+    /// Adverts that wait; a device goes on advertising, so that the oldest may go, first of those that no entry
+    /// names by address.
     private static let longestQueue = 256
     /// Devices that may come to be followed at once, without an address in the allow-list.
     private static let mostNewcomers = 100
@@ -91,7 +92,12 @@ actor BroadcastReader {
         guard let structure = format.structure(in: advertisement.data.span) else { return true }
         let item = Item(advertisement: advertisement, entry: entry, format: format, structure: structure)
         waiting.withLock { items in
-            if items.count == Self.longestQueue { items.removeFirst() }
+            if items.count == Self.longestQueue {
+                // Anybody can send for an entry without an address, as fast as the air carries it.
+                let unnamed = items.firstIndex { $0.entry.address == nil }
+                if unnamed == nil, entry.address == nil { return }
+                items.remove(at: unnamed ?? 0)
+            }
             items.append(item)
         }
         wakeUp.raise()
@@ -121,7 +127,8 @@ actor BroadcastReader {
         while !Task.isCancelled {
             // Lowered before the adverts are taken: one that comes later raises it again.
             _ = wakeUp.consume()
-            try await work()
+            // A task of its own is not cancelled: the store would refuse a cancelled one.
+            try await Task { try await self.work() }.value
             let next = devices.values.compactMap { $0.held?.until }.min()
             guard let next else {
                 await wakeUp.wait()
@@ -134,7 +141,6 @@ actor BroadcastReader {
                 group.cancelAll()
             }
         }
-        // A task of its own is not cancelled.
         try await Task { try await self.finish() }.value
     }
 
@@ -377,7 +383,7 @@ actor BroadcastReader {
         do {
             let outcomes = try await ports.store.commit(
                 QueueTransaction(submissions: [submission], memory: (item.advertisement.device, memory)))
-            device.memory = memory
+            if case .committed = outcomes[0] { device.memory = memory }
             ports.log.committed([record], outcomes, of: item.entry, took: ports.clock.now.since(start))
         } catch {
             try storeFailed(error)

@@ -1,5 +1,6 @@
 import BlueZBridge
 import PeripheralSimulator
+import Synchronization
 import Testing
 
 @testable import IngestKit
@@ -334,6 +335,58 @@ struct BroadcastTests {
             #expect(bench.records.count == 21)
             #expect(bench.values.last == ["temperature 0.59 Cel"])
         }
+    }
+
+    /// More than wait, before one of them is read.
+    @Test(arguments: [1, 256])
+    func aFloodOfOthersPushesNothingOutThatANamedDeviceSent(adverts: Int) async throws {
+        let entry = BroadcastBench.entry("bthome")
+        try await BroadcastBench.run(entry) { bench in
+            let reader = BroadcastReader(ports: bench.ports, factory: bench.factory)
+            for value in 0..<adverts {
+                hear(BroadcastBench.device, 2_100 + value, as: entry, reader, bench)
+            }
+            for number in 0..<300 {
+                let address = BluetoothAddress(value: 0x0033_0000_0000 + UInt64(number))
+                hear(
+                    DeviceAddress(address, .public), 2_506,
+                    as: BroadcastBench.entry("bthome", isPinned: false), reader, bench)
+            }
+            let running = Task { try await reader.run() }
+            running.cancel()
+            try await running.value
+            #expect(bench.values.first == ["temperature 21.00 Cel"])
+        }
+    }
+
+    @Test func aReadingThatIsOnItsWayWhenTheServiceStopsIsCommitted() async throws {
+        let entry = BroadcastBench.entry("bthome")
+        try await BroadcastBench.run(entry) { bench in
+            let running = Mutex<Task<Void, any Error>?>(nil)
+            var ports = bench.ports
+            ports.store = NotedStore(
+                store: bench.store, clock: bench.clock, failingCommits: 0,
+                onRecall: { running.withLock { $0?.cancel() } })
+            let reader = BroadcastReader(ports: ports, factory: bench.factory)
+            let task = Task { try await reader.run() }
+            running.withLock { $0 = task }
+            hear(BroadcastBench.device, 2_100, as: entry, reader, bench)
+            try await task.value
+            let known = try await bench.store.recall(BroadcastBench.device)
+            #expect(known?.broadcast != nil)
+        }
+    }
+
+    /// Gives the reader an advert with a temperature in 0.01 °C.
+    private func hear(
+        _ device: DeviceAddress, _ value: Int, as entry: AllowedPeripheral, _ reader: BroadcastReader,
+        _ bench: BroadcastBench
+    ) {
+        let data = Data.bthome(Self.temperature(Int16(value)))
+        let advertisement = Advertisement(
+            device: device, adapter: AdapterID(index: 0), rssi: -50, isConnectable: false,
+            data: [UInt8(data.count + 1), 0x16] + data, received: bench.clock.now)
+        #expect(reader.takes(advertisement, as: entry))
     }
 
     @Test func addressesThatASenderInventsAreFollowedNoFasterThanSensorsArePutUp() async throws {

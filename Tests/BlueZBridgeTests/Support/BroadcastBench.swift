@@ -44,6 +44,8 @@ struct BroadcastBench {
     let store: SQLiteRecordStore
     let noted: NotedStore
     let keys: Keys
+    let ports: PassiveGateway.Ports
+    let factory = RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true)
     let gateway: PassiveGateway
     let broadcaster: SimulatedBroadcaster
     private let entries: [AllowedPeripheral]
@@ -67,12 +69,11 @@ struct BroadcastBench {
         broadcaster = SimulatedBroadcaster(device: Self.device, kernel: kernel)
         // Any BTHome device is read too: those that mark a moment.
         self.entries = entries + [Self.entry("bthome", isPinned: false)]
+        ports = .init(
+            radio: radio, store: noted, events: EventLog(sink: Sink(notes: events)), clock: clock,
+            bindKey: { [keys = self.keys] name throws(BindKeyError) in try keys.read(name) })
         gateway = PassiveGateway(
-            ports: .init(
-                radio: radio, store: noted, events: EventLog(sink: Sink(notes: events)), clock: clock,
-                bindKey: { [keys = self.keys] name throws(BindKeyError) in try keys.read(name) }),
-            factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
-            allowList: AllowList(self.entries), timing: PassiveTiming())
+            ports: ports, factory: factory, allowList: AllowList(self.entries), timing: PassiveTiming())
     }
 
     static func entry(

@@ -21,11 +21,14 @@ final class NotedStore: RecordStore {
     private let failingCommits: Mutex<Int>
     private let failsPackets: Bool
     private let failure: any Error
+    /// Called before the store is asked what it remembers of a device.
+    private let onRecall: @Sendable () -> Void
 
     init(
         store: SQLiteRecordStore, clock: DrivenClock, failingCommits: Int, failsPackets: Bool = false,
-        failure: any Error = NoRoom()
+        failure: any Error = NoRoom(), onRecall: @escaping @Sendable () -> Void = {}
     ) {
+        self.onRecall = onRecall
         self.failsPackets = failsPackets
         self.failure = failure
         self.store = store
@@ -59,7 +62,8 @@ final class NotedStore: RecordStore {
     }
 
     func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
-        try await store.recall(device)
+        onRecall()
+        return try await store.recall(device)
     }
 
     func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
