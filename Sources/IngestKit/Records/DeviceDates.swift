@@ -6,7 +6,8 @@ struct DeviceDates: Sendable, Equatable, Codable {
         var characteristic: String
         var user: Int?
         var date: DeviceTime
-        /// Digests of the values, by their types.
+        /// Digests of the numbers by type and unit, so that a reading that comes again in another unit does not count as
+        /// another value. All that came with this date.
         var values: [String: String]
     }
 
@@ -14,7 +15,7 @@ struct DeviceDates: Sendable, Equatable, Codable {
     private static let firstYear = 2010
     /// Pairs of characteristic and user that are remembered; the longest unused give way.
     private static let mostLast = 16
-    /// Types of one reading that are compared.
+    /// Types and units of one reading that are compared.
     private static let mostValues = 8
 
     /// Whether the device has sent one date with two different values. Stays, because nothing that it sends later
@@ -27,13 +28,16 @@ struct DeviceDates: Sendable, Equatable, Codable {
     mutating func name(_ reading: Reading, of characteristic: BluetoothUUID) -> Bool {
         guard reading.hasDate, let date = reading.deviceTime else { return false }
         let place = characteristic.description
-        let values = Self.digests(of: reading)
+        var values = Self.digests(of: reading)
         let index = last.firstIndex { $0.characteristic == place && $0.user == reading.user }
         if let index {
             let earlier = last.remove(at: index)
             // What one of two readings does not have is no contradiction: a scale completes what it has sent.
             if earlier.date == date, values.contains(where: { earlier.values[$0] ?? $1 != $1 }) {
                 clockStands = true
+            }
+            if earlier.date == date, earlier.values.count < 2 * Self.mostValues {
+                values.merge(earlier.values) { new, _ in new }
             }
         }
         last.append(Last(characteristic: place, user: reading.user, date: date, values: values))
@@ -46,8 +50,9 @@ struct DeviceDates: Sendable, Equatable, Codable {
         var texts: [String: String] = [:]
         for measurement in reading.measurements {
             guard case .exact(let number) = measurement.value else { continue }
-            guard texts[measurement.type] != nil || texts.count < mostValues else { continue }
-            texts[measurement.type, default: ""] += "\(number) \(measurement.unit),"
+            let key = "\(measurement.type) \(measurement.unit)"
+            guard texts[key] != nil || texts.count < mostValues else { continue }
+            texts[key, default: ""] += "\(number),"
         }
         return texts.mapValues { String(NameUUID.text(of: Array($0.utf8)).prefix(8)) }
     }

@@ -42,6 +42,29 @@ import Testing
         #expect(device.dates == DeviceDates())
     }
 
+    /// It sends its last reading again after it was switched to another unit.
+    @Test func aSwitchOfTheUnitShowsNoClockThatStands() {
+        let device = Learner()
+        for (value, unit) in [(366, "Cel"), (979, "[degF]"), (366, "Cel")] as [(Int64, String)] {
+            let reading = Reading(
+                kind: .bodyTemperature, measurements: [measured("body-temperature", nil, value, unit)],
+                deviceTime: Self.date(2026))
+            #expect(device.name(reading, of: 0x2A1C))
+        }
+        #expect(!device.dates.clockStands)
+    }
+
+    @Test func aSwitchOfTheUnitHidesNoClockThatStands() {
+        let device = Learner()
+        let names = ([(366, "Cel"), (979, "[degF]"), (370, "Cel")] as [(Int64, String)]).map { value, unit in
+            device.name(
+                Reading(
+                    kind: .bodyTemperature, measurements: [measured("body-temperature", nil, value, unit)],
+                    deviceTime: Self.date(2026)), of: 0x2A1C)
+        }
+        #expect(names == [true, true, false])
+    }
+
     @Test func aClockStandsWhenOneDateComesWithTwoValuesAndStaysSo() throws {
         let device = Learner()
         let stuck = Self.date(2019)
