@@ -128,8 +128,8 @@ public final class QueueKeeper: Sendable {
                         looked.withLock { $0 = Looked() }
                         review = clock.now + Self.reviewInterval
                     }
-                    // While the clock is in doubt nothing has an age. That is over as soon as it is judged, for which it
-                    // is looked at as often (Timekeeper).
+                    // Without a trusted clock no record has an age. It is tried again at the interval at which
+                    // Timekeeper looks at the clock.
                     if try await dropDelivered() { retention = clock.now + Self.retentionInterval }
                 }
             } catch let error as StoreError where error.isFatal {
@@ -137,8 +137,11 @@ public final class QueueKeeper: Sendable {
             } catch {
                 // A disk that cannot be asked, or a queue that cannot be written: seen again later.
             }
-            let interval = level == .normal ? retention : clock.now + Self.recoveryInterval
-            await pause(until: min(interval, retention, strangers.nextLook ?? retention))
+            let soonest = clock.now + Self.recoveryInterval
+            let interval = level == .normal ? retention : soonest
+            // Of a look that did not come to its end, the next one may be due already.
+            let strangersLook = strangers.nextLook.map { max($0, soonest) } ?? retention
+            await pause(until: min(interval, retention, strangersLook))
         }
     }
 

@@ -40,10 +40,8 @@ public struct QueueReader: Sendable {
     ) throws {
         try read { db in
             guard selection.records.isEmpty else {
-                for name in selection.records {
-                    for row in try SQLiteRecordStore.letters(named: name, of: selection, db) {
-                        try body(DeadLetter(row))
-                    }
+                for row in try SQLiteRecordStore.namedLetters(selection, db).flatMap(\.self) {
+                    try body(DeadLetter(row))
                 }
                 return
             }

@@ -20,9 +20,7 @@ extension SQLiteRecordStore {
             var outcome = RetryOutcome()
             let request = Retry(subject: subject, gateway: gateway, destinations: Set(routings.keys))
             guard selection.records.isEmpty else {
-                let entries = try selection.records.flatMap {
-                    try Self.retry(named: $0, of: selection, request, db)
-                }
+                let entries = try Self.namedLetters(selection, db).flatMap { try Self.retry($0, request, db) }
                 outcome.released = entries.count
                 // After those that are named: an image may be among them.
                 if subject != nil {
@@ -68,9 +66,7 @@ extension SQLiteRecordStore {
             if selection.records.isEmpty {
                 letters = try Self.letters(selection, limit: Self.atOnce, db)
             } else {
-                for name in Set(selection.records) {
-                    letters += try Self.letters(named: name, of: selection, db)
-                }
+                letters = try Self.namedLetters(selection, db).flatMap(\.self)
             }
             for letter in letters {
                 if let number = letter["number"] as Int64? {
@@ -134,9 +130,18 @@ extension SQLiteRecordStore {
         return (sql, StatementArguments(arguments))
     }
 
-    /// Those of the one record whose id is, or begins with, `name`.
+    /// Those of the records that are named, one element a record. Several names may stand for one.
     /// - Throws: `DeadLetterRefusal`.
-    static func letters(
+    static func namedLetters(_ selection: DeadLetterSelection, _ db: Database) throws -> [[Row]] {
+        var ids: Set<String> = []
+        return try selection.records.map { try letters(named: $0, of: selection, db) }.filter { letters in
+            ids.insert(letters.compactMap { $0.intact("id") }[0]).inserted
+        }
+    }
+
+    /// Those of the one record whose id is, or begins with, `name`: one at least.
+    /// - Throws: `DeadLetterRefusal`.
+    private static func letters(
         named name: String, of selection: DeadLetterSelection, _ db: Database
     ) throws -> [Row] {
         // g follows on all digits of an id.
@@ -149,13 +154,12 @@ extension SQLiteRecordStore {
 
     // MARK: - Within a transaction
 
+    /// Tries again what is set aside of one record.
     /// - Returns: what is tried again, one for each destination.
-    private static func retry(
-        named name: String, of selection: DeadLetterSelection, _ request: Retry, _ db: Database
-    ) throws -> [Row] {
+    private static func retry(_ letters: [Row], _ request: Retry, _ db: Database) throws -> [Row] {
         var released: [Row] = []
         var first: DeadLetterRefusal?
-        for letter in try letters(named: name, of: selection, db) {
+        for letter in letters {
             if let obstacle = try request.obstacle(letter, db) {
                 first = first ?? .stays(RecordID(text: letter["id"]), obstacle)
             } else {

@@ -104,7 +104,7 @@ extension SQLiteRecordStore {
         let device: String?
         /// In bytes, of the device or of all.
         let target: Int64
-        /// A device keeps its turn until it holds so much less than the next.
+        /// A device's turn ends when it holds this many bytes less than the one that holds the next most.
         let step: Int64
         var phase = Phase.delivered
         var isDone = false

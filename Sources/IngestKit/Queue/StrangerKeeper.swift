@@ -7,8 +7,8 @@ final class StrangerKeeper: Sendable {
         var full = FullStrangers()
         /// When it is looked again though nothing was committed.
         var nextLook: MonotonicInstant?
-        /// Whose share was short when room was made last and did not suffice, how far delivery was then, and until when
-        /// that is not tried again.
+        /// The last attempt that freed too little: whose share was short, how far delivery had come, and when it is tried
+        /// again at the earliest.
         var lastTry: LastTry?
         var pause = shortestPause
         /// Nil: not in this run.

@@ -74,6 +74,17 @@ import Testing
         }
     }
 
+    @Test func oneThatIsNamedTwiceIsTriedAgainOnce() async throws {
+        try await withStore { store, directory in
+            try await store.fill(["aa11", "bb33"])
+            try await setAside(store)
+            let selection = DeadLetterSelection(records: ["aa11", "bb33", "aa"])
+            let named = try letters(directory, selection)
+            #expect(named.map(\.id.text) == ["aa11", "bb33"])
+            #expect(try await store.retry(selection, gateway: "box").released == 2)
+        }
+    }
+
     @Test func oneIsTriedAgainByTheBeginningOfItsIdAndTheOthersStay() async throws {
         try await withStore { store, directory in
             try await store.fill(["aa11", "aa22", "bb33"])

@@ -7,10 +7,21 @@ import Testing
 
 /// A small queue, its keeper, and devices without an address in the allow-list.
 struct StrangerBench {
-    /// A disk with room for everything.
-    private struct AmpleDisk: DiskSpace {
+    /// A disk with room for everything, until it is filled.
+    final class Disk: DiskSpace {
+        private let state = Mutex((isFull: false, looks: 0))
+
+        /// How often it was asked for what is free.
+        var looks: Int { state.withLock { $0.looks } }
+        func fill() { state.withLock { $0.isFull = true } }
+
         func totalBytes() -> UInt64 { 1 << 40 }
-        func freeBytes() -> UInt64 { 1 << 39 }
+        func freeBytes() -> UInt64 {
+            state.withLock { state in
+                state.looks += 1
+                return state.isFull ? 0 : 1 << 39
+            }
+        }
         func makeReserve(bytes: UInt64) {}
         func releaseReserve() {}
     }
@@ -22,6 +33,7 @@ struct StrangerBench {
     let store: SQLiteRecordStore
     let clock: DrivenClock
     let sink = RecordingSink()
+    let disk = Disk()
     let keeper: QueueKeeper
     private let told: Told
 
@@ -38,7 +50,7 @@ struct StrangerBench {
         self.clock = clock
         self.told = told
         keeper = QueueKeeper(
-            store: store, disk: AmpleDisk(),
+            store: store, disk: disk,
             settings: QueueKeeper.Settings(maximumSize: maximumSize, keepSubmitted: .seconds(7 * 86400)),
             clock: clock, events: EventLog(sink: sink), setTakesRecords: { _ in },
             setFullStrangers: { full in told.all.withLock { $0.append(full) } })

@@ -263,6 +263,26 @@ import Testing
         }
     }
 
+    @Test func aFullDiskIsLookedAtTwiceAMinuteAlsoWhileTheShareIsShort() async throws {
+        try await Bench.run { bench in
+            _ = try await bench.fill(from: 1)
+            try await bench.keeper.look()
+            #expect(bench.full.count == 1)
+            bench.disk.fill()
+            let task = Task { try await bench.keeper.run() }
+            try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+            for _ in 0..<3 {
+                let before = bench.disk.looks
+                bench.clock.advance(by: .seconds(30))
+                try await eventually("it looks again") { bench.disk.looks > before }
+                try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
+                #expect(bench.disk.looks == before + 1)
+            }
+            task.cancel()
+            try await task.value
+        }
+    }
+
     @Test func pinnedDevicesAndEntriesAreNoStrangers() async throws {
         try await Bench.run { bench in
             try await bench.store.fill(["a", "b"])

@@ -1,6 +1,7 @@
 """The guest: a machine that is started on the same disk again and again, and killed."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -60,7 +61,9 @@ class Machine:
     def cut(self):
         """Takes its power away: the guest's memory is gone at once."""
         if self.process.returncode is None:
-            os.kill(self.process.pid, signal.SIGKILL)
+            # The child may have been waited for before asyncio tells of its end: after a first cut, say.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.process.pid, signal.SIGKILL)
 
     async def wait_healthy(self):
         """Waits until systemd says that the service is active and the service that it has started."""
