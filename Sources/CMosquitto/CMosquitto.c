@@ -242,7 +242,7 @@ static bool send_on(CMosquitto *client)
 }
 
 /* Where this thread goes on when an assertion of the library's fails; NULL while the library is not at work. */
-static _Thread_local jmp_buf *resort;
+static _Thread_local jmp_buf *assertion_exit;
 
 /*
  * Debian builds libmosquitto 2.0.11 with its assertions, and a broker can make one fail: a property of MQTT that the library
@@ -253,27 +253,27 @@ static _Thread_local jmp_buf *resort;
 __attribute__((noreturn, visibility("default"))) void
 __assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
 {
-    if (resort)
-        longjmp(*resort, 1);
+    if (assertion_exit)
+        longjmp(*assertion_exit, 1);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
     abort();
 }
 
 /* mosquitto_loop without waiting. What the library reads is a broker's, and is read here alone. */
-static int loop(CMosquitto *client)
+static int run_library(CMosquitto *client)
 {
     jmp_buf here;
     if (client->is_void)
         return MOSQ_ERR_MALFORMED_PACKET;
     if (setjmp(here)) {
-        resort = NULL;
+        assertion_exit = NULL;
         client->is_void = true;
         return MOSQ_ERR_MALFORMED_PACKET;
     }
-    resort = &here;
+    assertion_exit = &here;
     errno = 0;
     int result = note(client, mosquitto_loop(client->library, 0, 1));
-    resort = NULL;
+    assertion_exit = NULL;
     return result;
 }
 
@@ -282,7 +282,7 @@ static int work(CMosquitto *client)
 {
     int result;
     do
-        result = loop(client);
+        result = run_library(client);
     while (send_on(client) && result == 0);
     if (result == MOSQ_ERR_CONN_LOST && client->broken) {
         client->error = client->broken;
@@ -327,7 +327,7 @@ int CMosquitto_turn(CMosquitto *client, int milliseconds)
             return 0;
         /* The library finds out why there is no connection. */
         if (!CMosquitto_has_peer(client))
-            return loop(client);
+            return run_library(client);
         return (result = take_over(client)) ? result : work(client);
     }
     if ((result = work(client)))
