@@ -127,7 +127,10 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: [
-                .swiftLanguageMode(.v6), .unsafeFlags(["-module-alias", "IngestKit=TracedKit"]),
+                .swiftLanguageMode(.v6),
+                // A check stays on the radio's thread, on which the stand-ins for peers work.
+                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+                .unsafeFlags(["-module-alias", "IngestKit=TracedKit"]),
             ],
             linkerSettings: withFuzzer),
     ]

@@ -47,7 +47,6 @@ enum ControlTarget {
         case 5: return read(DeadLetterSelection.self) != nil
         case 6: return read(ControlMessage.Resend.self) != nil
         case 7: return read(ControlMessage.SignIn.self) != nil
-        case 8: return read(ControlMessage.ImportEnd.self) != nil
         default:
             guard let entries = read(ControlMessage.Entries.self) else { return false }
             // What the queue asks of each before it takes it.

@@ -75,8 +75,11 @@ enum DatabaseTarget {
                         } ?? false
                 default:
                     isThere =
-                        declared.map { $0.properties & 0x30 != 0 && database.configuration(of: $0) != nil }
-                        ?? false
+                        declared.map {
+                            $0.properties & 0x30 != 0
+                                && database.configuration(of: $0, within: AttributeLink.mostDescriptors)
+                                    != nil
+                        } ?? false
                 }
                 require(!isThere, "missed what is there")
             default: fatalError("an error of a peripheral that makes none: \(error)")
@@ -181,12 +184,10 @@ private final class Database {
             .map { Characteristic(handle: $0.handle, properties: $0.value[0]) }
     }
 
-    /// Between the value and what is declared next.
-    func configuration(of characteristic: Characteristic) -> UInt16? {
-        attributes.first {
-            $0.handle > characteristic.handle + 1
-                && ($0.type == Self.clientConfiguration || $0.type == Self.declaration
-                    || $0.type == Self.service)
+    /// Between the value and what is declared next, among so many attributes.
+    func configuration(of characteristic: Characteristic, within limit: Int = .max) -> UInt16? {
+        attributes.lazy.filter { $0.handle > characteristic.handle + 1 }.prefix(limit).first {
+            $0.type == Self.clientConfiguration || $0.type == Self.declaration || $0.type == Self.service
         }.flatMap { $0.type == Self.clientConfiguration ? $0.handle : nil }
     }
 
