@@ -22,6 +22,11 @@ public struct BootTime: Sendable, Equatable {
         startNanoseconds = overflow ? .min : start
     }
 
+    /// - Parameter reading: of both clocks in this boot.
+    public init(bootID: String, _ reading: ClockReading) {
+        self.init(bootID: bootID, wallNanoseconds: reading.wallNanoseconds, at: reading.instant)
+    }
+
     /// When a moment was, at the latest, in seconds since 1970, rounded down. Of a moment of an earlier
     /// boot nothing more is known than that it was before this one.
     public func latest(_ moment: NotedMoment) -> Int64 {

@@ -33,25 +33,23 @@ public final class JudgedClock: GatewayClock {
         try await base.sleep(until: deadline)
     }
 
-    public var trustedWallNanoseconds: Int64? {
-        let wall = base.wallNanoseconds
-        let lead = Self.lead(wall, base.now)
+    public var reading: ClockReading { base.reading }
+
+    public var trustedReading: ClockReading? {
+        let reading = base.reading
         let (isRight, wasSet) = state.withLock { state in
             switch state {
             case .doubted: return (false, false)
             case .configured: return (true, false)
             case .found(let found):
-                if Self.isSame(lead, found) { return (true, false) }
+                if Self.isSame(reading.lead, found) { return (true, false) }
                 state = .doubted
                 return (false, true)
             }
         }
         if wasSet { doubts.raise() }
-        return isRight ? wall : nil
+        return isRight ? reading : nil
     }
-
-    /// How far the wall clock is ahead of the monotonic clock, in nanoseconds.
-    var lead: Int64 { Self.lead(base.wallNanoseconds, base.now) }
 
     /// Notes how the clock was judged.
     /// - Parameter lead: how far it was ahead of the monotonic clock when it was.
@@ -70,10 +68,5 @@ public final class JudgedClock: GatewayClock {
     static func isSame(_ left: Int64, _ right: Int64) -> Bool {
         let (difference, overflow) = left.subtractingReportingOverflow(right)
         return !overflow && difference.magnitude <= UInt64(tolerance)
-    }
-
-    private static func lead(_ wall: Int64, _ instant: MonotonicInstant) -> Int64 {
-        let (lead, overflow) = wall.subtractingReportingOverflow(Int64(clamping: instant.nanoseconds))
-        return overflow ? .min : lead
     }
 }

@@ -72,7 +72,7 @@ public struct Timekeeper: Sendable {
     /// Judges the clock once.
     public func judge() async -> ClockTrust? {
         // Before the questions: if it is set while they are asked, that will be seen.
-        let lead = clock.lead
+        let lead = clock.reading.lead
         let found = try? await store.foundLead()
         let newest = try? await store.newestDatedCommit()
         let evidence = ClockEvidence(
@@ -93,12 +93,10 @@ public struct Timekeeper: Sendable {
 
     /// - Returns: false if that has to be tried again.
     private func dateRecords() async throws -> Bool {
-        let instant = clock.now
         // The clock may be in doubt again: then this is tried when it is judged.
-        guard let wall = clock.trustedWallNanoseconds else { return true }
+        guard let reading = clock.trustedReading else { return true }
         do {
-            try await store.date(
-                by: BootTime(bootID: store.bootID, wallNanoseconds: wall, at: instant), in: zone)
+            try await store.date(by: BootTime(bootID: store.bootID, reading), in: zone)
             return true
         } catch let error as StoreError where error.isFatal {
             throw error

@@ -35,11 +35,10 @@ extension PassiveGateway {
         while !Task.isCancelled {
             // Lowered before anything is looked at: what comes then raises it again.
             _ = shownClocks.noted.consume()
-            if let wall = ports.clock.trustedWallNanoseconds {
+            if let reading = ports.clock.trustedReading {
                 await compareShownClocks(
-                    by: BootTime(
-                        bootID: environment.factory.bootID, wallNanoseconds: wall, at: ports.clock.now),
-                    at: wall / 1_000_000_000)
+                    by: BootTime(bootID: environment.factory.bootID, reading),
+                    at: reading.wallNanoseconds / 1_000_000_000)
             }
             if shownClocks.items.isEmpty {
                 await shownClocks.noted.wait()

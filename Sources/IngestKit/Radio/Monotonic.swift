@@ -28,6 +28,45 @@ public struct MonotonicInstant: Hashable, Comparable, Sendable, Codable {
     }
 }
 
+/// What both clocks showed at one moment.
+public struct ClockReading: Sendable, Equatable {
+    /// A thread that was stopped for longer between its looks looks again.
+    private static let longestGap = Duration.milliseconds(1)
+    /// Of so many looks the best counts, on a machine that stops the thread each time.
+    private static let mostLooks = 10
+
+    public var instant: MonotonicInstant
+    /// In nanoseconds since 1970-01-01T00:00:00Z.
+    public var wallNanoseconds: Int64
+
+    public init(instant: MonotonicInstant, wallNanoseconds: Int64) {
+        self.instant = instant
+        self.wallNanoseconds = wallNanoseconds
+    }
+
+    /// Looks at the monotonic clock before and after the wall clock, because a busy machine may stop the thread for
+    /// seconds between two looks, and a record's time would be wrong by as much.
+    public init(monotonic: () -> MonotonicInstant, wall: () -> Int64) {
+        var best: (reading: Self, gap: Duration)?
+        for _ in 0..<Self.mostLooks {
+            let before = monotonic()
+            let wall = wall()
+            let gap = monotonic().since(before)
+            if gap < best?.gap ?? .seconds(Int64.max) {
+                best = (Self(instant: before, wallNanoseconds: wall), gap)
+            }
+            if gap <= Self.longestGap { break }
+        }
+        self = best?.reading ?? Self(instant: monotonic(), wallNanoseconds: wall())
+    }
+
+    /// How far the wall clock is ahead of the monotonic clock, in nanoseconds.
+    var lead: Int64 {
+        let (lead, overflow) = wallNanoseconds.subtractingReportingOverflow(Int64(clamping: instant.nanoseconds))
+        return overflow ? .min : lead
+    }
+}
+
 /// The time that the domain lives by: the real clocks in the daemon, a driven one in tests.
 public protocol GatewayClock: Sendable {
     /// The monotonic time now.
@@ -35,19 +74,25 @@ public protocol GatewayClock: Sendable {
     /// The system's wall clock now, in nanoseconds since 1970-01-01T00:00:00Z. It may step, and may
     /// never have been set.
     var wallNanoseconds: Int64 { get }
-    /// The same while it is known to be right; nil otherwise. A clock that nobody judges is right.
-    var trustedWallNanoseconds: Int64? { get }
+    /// Both clocks at one moment.
+    var reading: ClockReading { get }
+    /// The same while the wall clock is known to be right; nil otherwise. A clock that nobody judges is right.
+    var trustedReading: ClockReading? { get }
     /// Returns at `deadline` or later; throws `CancellationError` when the task is cancelled.
     func sleep(until deadline: MonotonicInstant) async throws
 }
 
 extension GatewayClock {
-    public var trustedWallNanoseconds: Int64? { wallNanoseconds }
+    public var reading: ClockReading { ClockReading(instant: now, wallNanoseconds: wallNanoseconds) }
+    public var trustedReading: ClockReading? { reading }
+
+    /// The wall clock while it is known to be right, in nanoseconds since 1970; nil otherwise.
+    public var trustedWallNanoseconds: Int64? { trustedReading?.wallNanoseconds }
 
     /// What the wall clock showed, or would have shown, at `instant` of this boot, in nanoseconds since
     /// 1970; nil while it is not known to be right.
     public func trustedWallNanoseconds(at instant: MonotonicInstant) -> Int64? {
-        trustedWallNanoseconds.map { $0 - Int64(now.since(instant) / .nanoseconds(1)) }
+        trustedReading.map { $0.wallNanoseconds - Int64($0.instant.since(instant) / .nanoseconds(1)) }
     }
 
     /// Returns when `duration` has passed.

@@ -14,6 +14,10 @@ struct SystemClock: GatewayClock {
         Int64(Date().timeIntervalSince1970 * 1_000_000_000)
     }
 
+    var reading: ClockReading {
+        ClockReading(monotonic: { now }, wall: { wallNanoseconds })
+    }
+
     func sleep(until deadline: MonotonicInstant) async throws {
         let instant = Self.clock.systemEpoch.advanced(by: .nanoseconds(Int64(clamping: deadline.nanoseconds)))
         try await Self.clock.sleep(until: instant)

@@ -81,7 +81,7 @@ import Testing
         let base = DrivenClock()
         let clock = JudgedClock(base)
         #expect(clock.trustedWallNanoseconds == nil)
-        clock.judge(trust, lead: clock.lead)
+        clock.judge(trust, lead: clock.reading.lead)
         // Time that passes is no step.
         base.advance(by: .seconds(1_000_000))
         let found = steps.map { step in
@@ -90,5 +90,29 @@ import Testing
         }
         #expect(found == isRight)
         #expect(clock.doubts.consume() == (trust != nil && isRight.contains(false)))
+    }
+
+    /// The monotonic clock at each look, in seconds, and what the wall clock shows when the thread goes on.
+    @Test(
+        arguments: [
+            ([100, 100], 100),
+            // Stopped for 11 s between two looks, then not.
+            ([100, 111, 111, 111], 111),
+            // Stopped at each look: the shortest stop counts.
+            ([0, 9, 20, 28, 30, 31, 40, 49, 60, 69, 70, 79, 80, 89, 90, 99, 100, 109, 110, 119], 30),
+        ] as [([UInt64], UInt64)])
+    func bothClocksAreReadAtOneMoment(looks: [UInt64], instant: UInt64) {
+        var left = looks[...]
+        var shown: UInt64 = 0
+        let reading = ClockReading(
+            monotonic: {
+                shown = left.removeFirst() * 1_000_000_000
+                return MonotonicInstant(nanoseconds: shown)
+            },
+            // It is looked at just before the monotonic clock is looked at again.
+            wall: { Int64(left[left.startIndex]) * 1_000_000_000 })
+        #expect(left.isEmpty)
+        #expect(reading.instant == MonotonicInstant(nanoseconds: instant * 1_000_000_000))
+        #expect(reading.lead <= 1_000_000_000)
     }
 }

@@ -203,7 +203,7 @@ import Testing
                     bench.clock.nextDeadline.map { $0 > bench.clock.now } ?? false
                 }
             }
-            judged.judge(.synchronized, lead: judged.lead)
+            judged.judge(.synchronized, lead: judged.reading.lead)
             bench.clock.advance(by: .seconds(30))
             try await eventually("it is dropped") { try await bench.store.counts().records == 0 }
             // And then once an hour.

@@ -13,7 +13,7 @@ import Testing
 
         var now: MonotonicInstant { base.now }
         var wallNanoseconds: Int64 { base.wallNanoseconds }
-        var trustedWallNanoseconds: Int64? { nil }
+        var trustedReading: ClockReading? { nil }
         func sleep(until deadline: MonotonicInstant) async throws { try await base.sleep(until: deadline) }
     }
 

@@ -41,7 +41,7 @@ def run(lab):
             cuff.give(measurement(lead))
             cuff.wait_given()
             # Set, but nothing says that it is right.
-            system_clock.set_time(lead + system_clock.since_boot())
+            system_clock.set_lead(lead)
             hold_for("nothing is delivered before the clock is known to be right", LOOK_S,
                      lambda: not lab.receiver.records(thermometer))
             system_clock.claim_synchronised()
@@ -53,7 +53,7 @@ def run(lab):
         moments.append(read(lab, thermometer, 3))
         hold_for("nothing is delivered after the clock was set back", WATCH_S,
                  lambda: len(lab.receiver.records(thermometer)) == 2)
-        system_clock.set_time(lead + system_clock.since_boot())
+        system_clock.set_lead(lead)
         records = lab.receiver.wait(thermometer, count=3, seconds=2 * LOOK_S)
         check(records, moments, lead)
         lab.journal.wait("submitted", thermometer, count=3)
