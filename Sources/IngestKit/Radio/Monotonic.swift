@@ -62,7 +62,8 @@ public struct ClockReading: Sendable, Equatable {
 
     /// How far the wall clock is ahead of the monotonic clock, in nanoseconds.
     var lead: Int64 {
-        let (lead, overflow) = wallNanoseconds.subtractingReportingOverflow(Int64(clamping: instant.nanoseconds))
+        let (lead, overflow) = wallNanoseconds.subtractingReportingOverflow(
+            Int64(clamping: instant.nanoseconds))
         return overflow ? .min : lead
     }
 }

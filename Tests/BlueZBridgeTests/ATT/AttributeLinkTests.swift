@@ -156,7 +156,8 @@ struct AttributeLinkTests {
     /// One that is a value may be remembered as the configuration of another, too.
     @Test func aHandleThatWasFoundToBeOneAttributeIsNotWrittenToAsAnother() async throws {
         let bench = try LinkBench(services: [
-            SimulatedService(0x1808, [.init(0x2A18, .notify), .init(0x2A52, [.write, .indicate], value: [])])
+            SimulatedService(
+                0x1808, [.init(0x2A18, .notify), .init(0x2A52, [.write, .indicate], value: [])])
         ])
         let first = try await bench.connect()
         try await first.subscribe(to: 0x2A18, in: 0x1808)

@@ -188,7 +188,8 @@ import Testing
         #expect(meaning(7, #""resourceType":"Bundle","type":"searchset","#) == misplaced)
         #expect(meaning(7, #""resourceType":"Bundle","#) == misplaced)
         #expect(meaning(7, #""type":"\#(type)","#) == misplaced)
-        for entry in [#"{"response":{"status":"2999"}}"#, #"{"response":{}}"#, "{}", "5", #"{"response":5}"#] {
+        for entry in [#"{"response":{"status":"2999"}}"#, #"{"response":{}}"#, "{}", "5", #"{"response":5}"#]
+        {
             #expect(
                 meaning(7, nil, entry)
                     == .unavailable(
