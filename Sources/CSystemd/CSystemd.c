@@ -34,8 +34,9 @@ int CSystemd_forbid_dumps(void)
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-// What the kernel reads of a file to tell how to run it (BINPRM_BUF_SIZE).
-enum { HEAD = 256 };
+// What the kernel reads of a file to tell how to run it (BINPRM_BUF_SIZE), and how many interpreters it starts for one
+// (exec_binprm).
+enum { HEAD = 256, INTERPRETERS = 4 };
 
 // Whether a file that begins so is a binary of this machine, as this program is.
 static int is_binary(const char *head, size_t count)
@@ -48,8 +49,8 @@ static int is_binary(const char *head, size_t count)
 }
 
 // Returns the errno with which execve(2) would refuse a file, as far as that can be told beforehand; 0 if none. choom(1)
-// would give what the kernel refuses to a shell.
-static int unfit(const char *path)
+// would give what the kernel refuses to a shell. An interpreter may be a script itself, `depth` times.
+static int unfit(const char *path, int depth)
 {
     struct stat status;
     if (stat(path, &status) != 0 || access(path, X_OK) != 0) return errno;
@@ -63,15 +64,14 @@ static int unfit(const char *path)
     if (count > 2 && memcmp(head, "#!", 2) == 0) {
         char *interpreter = head + 2 + strspn(head + 2, " \t");
         interpreter[strcspn(interpreter, " \t\n")] = 0;
-        if (!*interpreter) return ENOEXEC;
-        return access(interpreter, X_OK) == 0 ? 0 : errno;
+        return *interpreter && depth > 0 ? unfit(interpreter, depth - 1) : ENOEXEC;
     }
     return count > 0 && is_binary(head, (size_t)count) ? 0 : ENOEXEC;
 }
 
 int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id)
 {
-    const int unfitness = unfit(path);
+    const int unfitness = unfit(path, INTERPRETERS);
     if (unfitness) return unfitness;
     posix_spawnattr_t attributes;
     int error = posix_spawnattr_init(&attributes);

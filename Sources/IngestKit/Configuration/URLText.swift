@@ -62,7 +62,10 @@ struct URLText {
         if host == "localhost" || host == "::1" { return true }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)
         return octets.count == 4 && octets[0] == "127"
-            && octets.allSatisfy { UInt8($0) != nil && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+            && octets.allSatisfy { octet in
+                // With a zero in front it is no address to some, but a name, which a resolver may send anywhere.
+                UInt8(octet).map(String.init) == String(octet)
+            }
     }
 
     /// Whether it is `other`, or one under it: the same scheme, host and port, and a path that goes on from the other's.

@@ -20,7 +20,7 @@ struct YAMLDocument {
         log = DiagnosticLog(path: path)
         let node: Node?
         do {
-            try Self.checkDirectives(of: text, path: path)
+            try Self.checkForm(of: text, path: path)
             try Self.checkKeys(of: text, path: path)
             // libyaml itself refuses more than 1000 levels of nesting.
             // Values are read by what is expected of them, so that no resolver has to tell their types: the default
@@ -34,28 +34,51 @@ struct YAMLDocument {
         root = NodeReader(node: node ?? .mapping(.init([])), key: "", log: log)
     }
 
-    /// The gateway uses no directives (`%TAG`). libyaml compares each with all before it, so their time grows with the
-    /// square of their number.
-    private static let mostDirectives = 16
+    /// The parser computes a hash of each key: of keys within keys, once for each level. No key of ours is a collection.
+    private static let mostKeysOfCollections = 8
 
-    private static func checkDirectives(of text: String, path: String) throws(ConfigurationError) {
-        var (line, count, isStart) = (1, 0, true)
-        for scalar in text.unicodeScalars {
-            if isStart, scalar == "%" { count += 1 }
-            guard count <= mostDirectives else {
-                throw ConfigurationError(diagnostics: [
-                    Diagnostic(
-                        .error, path: path, line: line, column: 1,
-                        message: "expected at most \(mostDirectives) lines that begin with %")
-                ])
+    /// Refuses, before the parser takes them for granted, what costs it far more than its length: directives but %YAML,
+    /// because the prefix that %TAG sets is copied into each node, and many keys that are collections (`? ` and `]:`).
+    private static func checkForm(of text: String, path: String) throws(ConfigurationError) {
+        var (line, keys, last) = (1, 0, Unicode.Scalar("\n"))
+        // Whether a node can begin here: at the start of a line, and after what introduces one.
+        var isOpen = true
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            let isFirst = isLineBreak(last)
+            if isFirst, scalar == "%", !rest.starts(with: "YAML ".unicodeScalars) {
+                throw refusal(path, line, "expected no line that begins with %")
             }
-            // What ends a line for libyaml.
+            let endsHere = rest.first.map { $0 == " " || $0 == "\t" || isLineBreak($0) } ?? true
+            if isOpen, scalar == "?", endsHere { keys += 1 }
+            if scalar == ":", last == "]" || last == "}" { keys += 1 }
+            guard keys <= mostKeysOfCollections else {
+                throw refusal(path, line, "expected plain keys: too many here begin with ? or end with ] or }")
+            }
             switch scalar {
-            case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}": isStart = true
-            default: isStart = false
+            case " ", "\t": break
+            case "-", "?", ":": isOpen = endsHere
+            case "[", "{", ",": isOpen = true
+            default: isOpen = isLineBreak(scalar)
             }
-            if isStart, scalar != "\r" { line += 1 }
+            if isLineBreak(scalar), scalar != "\r" { line += 1 }
+            // Blanks may stand between a collection and its colon.
+            if (scalar != " " && scalar != "\t") || isLineBreak(last) { last = scalar }
         }
+    }
+
+    /// What ends a line for libyaml.
+    private static func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}": true
+        default: false
+        }
+    }
+
+    private static func refusal(_ path: String, _ line: Int, _ message: String) -> ConfigurationError {
+        ConfigurationError(diagnostics: [
+            Diagnostic(.error, path: path, line: line, column: 1, message: message)
+        ])
     }
 
     /// Stands for the sign of an alias in the first parse: a character for private use that no known file contains.

@@ -65,7 +65,7 @@ struct ControlServer: Service {
             pairingRoutes + orderRoutes + sessionRoutes + statusRoutes + queueRoutes + entryRoutes
         let server = HTTPServer(routes, bounds: Self.bounds) { [log] in log.debug("\($0)") }
         let isOurs = Mutex(false)
-        defer { if isOurs.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
+        defer { if isOurs.withLock({ $0 }) { ControlSocket.remove(path) } }
         try await server.run(at: .path(path)) { _ in
             isOurs.withLock { $0 = true }
             // The service's umask has made it the owner's alone.

@@ -41,10 +41,16 @@ enum ControlSocket {
     /// Makes room for a socket at `path`: one that a dead process left is removed.
     /// - Returns: false when somebody listens there.
     static func clear(_ path: String) -> Bool {
-        guard FileManager.default.fileExists(atPath: path) else { return true }
         if isAnswered(path) == true { return false }
-        try? FileManager.default.removeItem(atPath: path)
+        remove(path)
         return true
+    }
+
+    /// Removes a socket, or what is in its place: also a link that leads nowhere. A directory stays, with what it holds.
+    static func remove(_ path: String) {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let attributes, attributes[.type] as? FileAttributeType != .typeDirectory else { return }
+        try? FileManager.default.removeItem(atPath: path)
     }
 
     /// Whether somebody listens there; nil where that may not be known.

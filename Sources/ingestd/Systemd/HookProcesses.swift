@@ -49,53 +49,78 @@ struct HookProcesses: HookPrograms {
     }
 
     /// A program that was started, the leader of its process group.
-    private struct Running: HookProcess {
+    private final class Running: HookProcess {
+        /// How often the end of a killed program is looked for, and the time between two looks, in microseconds. What a
+        /// call of the kernel holds, or another process traces, does not end.
+        private static let mostLooks = 100
+        private static let pause: UInt32 = 10_000
+
         let id: pid_t
         let queue: DispatchQueue
+        private let wasKilled = Mutex(false)
+
+        init(id: pid_t, queue: DispatchQueue) {
+            self.id = id
+            self.queue = queue
+        }
 
         func ended() async {
             await withCheckedContinuation { continuation in
-                queue.async {
-                    var info = unsafe siginfo_t()
-                    // Left as it is, so that its ID, which is its group's, is given to no other.
-                    while unsafe waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+                queue.async { [self] in
+                    var looks = 0
+                    while !hasEnded, looks < Self.mostLooks {
+                        usleep(Self.pause)
+                        if wasKilled.withLock({ $0 }) { looks += 1 }
+                    }
                     continuation.resume()
                 }
             }
         }
 
+        /// Left as it is, so that its ID, which is its group's, is given to no other.
+        private var hasEnded: Bool {
+            var info = unsafe siginfo_t()
+            let result = unsafe waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT | WNOHANG)
+            return unsafe result == 0 ? info.si_signo != 0 : errno != EINTR
+        }
+
         func signal(_ signal: HookSignal) {
+            if signal == .kill { wasKilled.withLock { $0 = true } }
             kill(-id, signal == .terminate ? SIGTERM : SIGKILL)
         }
 
         func release() async -> HookEnd {
             await withCheckedContinuation { continuation in
-                queue.async {
+                queue.async { [self] in
                     signal(.kill)
-                    let status = HookProcesses.wait(id)
+                    let status = HookProcesses.status(of: id)
                     HookProcesses.endGroup(id)
                     HookProcesses.running.withLock { running in
                         running -= 1
                         if running == 0 { HookProcesses.endStrays() }
                     }
-                    continuation.resume(returning: HookEnd(waitStatus: status ?? 0))
+                    continuation.resume(returning: HookEnd(waitStatus: status ?? SIGKILL))
                 }
             }
         }
     }
 
-    /// Waits for a child and takes its status; nil when there is none.
-    private static func wait(_ id: pid_t) -> Int32? {
+    /// Takes the status of a child that has ended or does so soon; nil if it does not.
+    private static func status(of id: pid_t) -> Int32? {
         var status: Int32 = 0
-        while unsafe waitpid(id, &status, 0) < 0 {
-            guard errno == EINTR else { return nil }
+        for _ in 0..<1_000 {
+            switch unsafe waitpid(id, &status, WNOHANG) {
+            case id: return status
+            case ..<0 where errno != EINTR: return nil
+            default: usleep(1_000)
+            }
         }
-        return status
+        return nil
     }
 
     /// How often processes are signalled that do not end, a millisecond apart. What is left then is held by a call of the
     /// kernel, and is left behind.
-    private static let mostSignals = 5_000
+    private static let mostSignals = 2_000
 
     /// Kills a process group until none of its members is our child. Members may leave the group and return meanwhile.
     private static func endGroup(_ id: pid_t) {

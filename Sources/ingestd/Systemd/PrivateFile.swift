@@ -52,7 +52,12 @@ struct PrivateFile: Sendable {
     }
 
     /// Its bytes; nil where there is none.
-    func read() throws(Failure) -> [UInt8]? { try content()?.bytes }
+    /// - Throws: as `content`, and `EPERM` for another user's: root alone reads those.
+    func read() throws(Failure) -> [UInt8]? {
+        guard let content = try content() else { return nil }
+        guard geteuid() == 0 || content.status.st_uid == geteuid() else { throw Failure(errno: EPERM) }
+        return content.bytes
+    }
 
     func write(_ bytes: [UInt8]) throws(Failure) {
         // What an interrupted call has left may be another's to read.

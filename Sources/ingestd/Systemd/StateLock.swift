@@ -12,7 +12,7 @@ struct StateLock: ~Copyable {
 
     /// Takes the lock of an existing directory.
     init(directory: String) throws(Failure) {
-        descriptor = unsafe open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        descriptor = unsafe open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .system(errno: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = errno

@@ -36,7 +36,45 @@ struct HostileConfigurationTests {
         let lines = (0..<50_000).map { "%TAG !a\($0)! x\(end)" }.joined()
         let found = try findings(lines + "---\(end)a: 1\(end)")
         #expect(found.count == 1)
-        #expect(found.first?.contains("expected at most 16 lines that begin with %") == true, "\(found)")
+        #expect(found.first?.contains("expected no line that begins with %") == true, "\(found)")
+    }
+
+    /// Its prefix is copied into each node.
+    @Test func aLongTagIsNotCopiedIntoEachNode() throws {
+        let found = try findings(
+            "%TAG !e! tag:" + String(repeating: "a", count: 30_000) + "\n---\nperipherals:\n"
+                + String(repeating: "- !e!x 1\n", count: 30_000))
+        #expect(found == ["c.yaml:1:1: expected no line that begins with %"])
+    }
+
+    @Test func theVersionOfYAMLMayBeNamed() throws {
+        let found = try findings("%YAML 1.2\n---\nperipherals: []\n")
+        #expect(!found.contains { $0.contains("%") }, "\(found)")
+    }
+
+    /// The parser's time grows with the product of levels and nodes.
+    @Test(arguments: ["", "- ", "? - "])
+    func keysWithinKeysAreRefusedAtOnce(_ before: String) throws {
+        let found = try findings(
+            before + String(repeating: "? ", count: 400) + "[" + String(repeating: "a,", count: 100_000) + "]\n")
+        #expect(found.count == 1)
+        #expect(found.first?.contains("1:1: expected plain keys") == true, "\(found)")
+    }
+
+    @Test(arguments: ["]:", "] :", "}: "])
+    func collectionsAsKeysAreRefusedAtOnce(_ end: String) throws {
+        let open = end.hasPrefix("]") ? "[" : "{a: "
+        let found = try findings(
+            "{" + String(repeating: open, count: 300) + "a" + String(repeating: "\(end) b", count: 300) + "}\n")
+        #expect(found.count == 1)
+        #expect(found.first?.contains("expected plain keys") == true, "\(found)")
+    }
+
+    /// A question mark within a text is none that begins a key.
+    @Test func questionsAreText() throws {
+        let text = (0..<20).map { "- {id: 1001, alias: \"Prêt ? [\($0)]: oui\"}\n" }.prefix(8).joined()
+        let found = try findings("peripherals:\n" + text + "# ? no key\n")
+        #expect(!found.contains { $0.contains("expected plain keys") }, "\(found)")
     }
 
     @Test func aValueOfManyAliasesIsRead() throws {

@@ -68,7 +68,8 @@ import Testing
         ("http://localhost:8099/x", true), ("http://127.0.0.1", true), ("http://127.8.9.1/", true),
         ("http://[::1]:1/", true), ("http://LOCALHOST", true), ("http://127.0.0.1.example", false),
         ("http://localhost.example", false), ("http://[::2]/", false), ("http://128.0.0.1", false),
-        ("http://127.-0.0.1", false),
+        ("http://127.-0.0.1", false), ("http://127.0.0.08", false), ("http://127.0.0.01", false),
+        ("http://127.000.0.1", false), ("http://127.0.0.10", true),
     ])
     func loopbackIsThisMachine(text: String, isLoopback: Bool) throws {
         #expect(try #require(URLText(text)).isLoopback == isLoopback)

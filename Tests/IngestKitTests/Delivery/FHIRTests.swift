@@ -178,6 +178,10 @@ import Testing
         let misplaced = DeliveryAnswer.misplaced(
             httpStatus: 200, error: "answers with no Bundle of responses")
         #expect(meaning(7) == .taken(httpStatus: 200))
+        let marked =
+            "\u{FEFF}{\"resourceType\":\"Bundle\",\"type\":\"\(type)\",\"entry\":[\(entry)]}"
+        #expect(
+            FHIRAnswer.meaning(httpStatus: 200, reply: marked, entries: 1) == .taken(httpStatus: 200))
         for count in [1, 6, 8] {
             #expect(
                 meaning(count)

@@ -151,6 +151,32 @@ import Testing
         }
     }
 
+    /// Of letters that are not in ASCII.
+    @Test(arguments: [
+        "PÄSSWÖRTERGRÜN", "P&auml;ssw&ouml;rtergr&uuml;n", "P%E4ssw%F6rtergr%FCn", "P=E4ssw=F6rtergr=FCn",
+        #"P\xe4ssw\xf6rtergr\xfcn"#, #"P\u00c4SSW\u00d6RTERGR\u00dcN"#, "50e47373 77f67274 65726772 fc6e",
+    ])
+    func aSecretWithOtherLettersIsNotKept(words: String) {
+        #expect(left("refused: \(words) is not known", "Pässwörtergrün") == ShownSecrets.withheld)
+    }
+
+    @Test func lettersOfOtherAlphabetsHaveTwoCasesToo() {
+        let secret = "Ключ-от-дверей-Клиники"
+        #expect(left("не известен: \(secret.uppercased())", secret) == ShownSecrets.withheld)
+        #expect(left("не известен никому", secret) == "не известен никому")
+    }
+
+    /// Names of characters that are not in ASCII, and escapes of characters that nobody sees.
+    @Test(arguments: [
+        "&shy;", "&ZeroWidthSpace;", "&thinsp;", "&hellip;", "&middot;", "&zwnj;", "&amp;shy;", #"\v"#, #"\a"#, #"\e"#,
+    ])
+    func whatStandsBetweenThePartsOfASecretPartsNothing(sign: String) {
+        let parts = stride(from: 0, to: Self.token.count, by: 5).map {
+            String(Self.token.dropFirst($0).prefix(5))
+        }
+        #expect(left("refused: " + parts.joined(separator: sign)) == ShownSecrets.withheld)
+    }
+
     @Test func whatIsCutOffAtTheEndIsNotKept() {
         for length in SecretSearch.shortest...Self.token.utf8.count {
             let part = String(Self.token.prefix(length))

@@ -19,6 +19,8 @@ struct FHIRAnswer {
     private(set) var isMalformed = false
 
     init(_ reply: String) {
+        // A byte order mark, which RFC 8259, section 8.1, lets a receiver ignore.
+        let reply = reply.unicodeScalars.first == "\u{FEFF}" ? String(reply.unicodeScalars.dropFirst()) : reply
         do {
             try read(reply)
         } catch {

@@ -4,8 +4,8 @@
 struct EscapedText {
     /// Escapes in one another that are undone; a text that goes on is not understood.
     private static let rounds = 6
-    /// Of a name, in bytes, without `&` and `;`: `&DiacriticalGrave;` is longer and there is a shorter one.
-    private static let longestName = 12
+    /// Of a name, in bytes, with its `;`: `&CounterClockwiseContourIntegral;` is the longest.
+    private static let longestName = 32
 
     /// Whether `=` is the sign of quoted-printable (RFC 2045).
     let includesQuoted: Bool
@@ -76,7 +76,7 @@ struct EscapedText {
             return number(rest, kind)
         // Line breaks and the like, and the backslash before a line break.
         case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "b"),
-            0x0A, 0x0D:
+            UInt8(ascii: "v"), UInt8(ascii: "a"), UInt8(ascii: "e"), 0x0A, 0x0D:
             return .whole(length: 2, bytes: [])
         case 0x30...0x37: return octal(rest)
         default: return .whole(length: 2, bytes: [kind])
@@ -175,9 +175,14 @@ struct EscapedText {
             let isName = name.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
             return name.endIndex == text.endIndex && isName ? .cutOff : .none
         }
-        guard let bytes = names[String(decoding: name[..<end], as: UTF8.self).lowercased()] else {
-            return .none
-        }
+        let letters = name[..<end]
+        guard !letters.isEmpty,
+            letters.allSatisfy({
+                (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || (0x30...0x39).contains($0)
+            })
+        else { return .none }
+        // No other name stands for a character of ASCII; what it stands for parts nothing.
+        let bytes = names[String(decoding: letters, as: UTF8.self).lowercased()] ?? ""
         return .whole(length: end - text.startIndex + 1, bytes: Array(bytes.utf8))
     }
 

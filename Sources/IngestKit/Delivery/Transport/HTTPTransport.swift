@@ -159,8 +159,10 @@ public final class HTTPTransport: Sendable {
     }
 
     /// The body, read to its end within the bounds, so that the connection can be used again; a
-    /// longer one is given up with its connection. Words that break off do not undo the status.
+    /// longer one is given up with its connection. Words that break off do not undo the status, but of a success they
+    /// say nothing: what is missing may be the failure.
     private static func body(of response: HTTPClientResponse, _ clock: any GatewayClock) async -> String? {
+        let isSuccess = (200..<300).contains(response.status.code)
         let kept = await withTaskGroup(of: ByteBuffer?.self, returning: ByteBuffer?.self) { group in
             group.addTask {
                 var kept = ByteBuffer()
@@ -169,7 +171,9 @@ public final class HTTPTransport: Sendable {
                         if kept.readableBytes + part.readableBytes > replyLimit { break }
                         kept.writeBuffer(&part)
                     }
-                } catch {}
+                } catch {
+                    if isSuccess { kept.clear() }
+                }
                 return kept
             }
             group.addTask {

@@ -32,7 +32,7 @@ struct SecretSearch {
                 let compared = Self.compared(plain)
                 add(compared)
                 let signless = Self.signless(compared)
-                if signless.count >= Self.shortest, plain.allSatisfy({ $0 < 0x80 }) { add(signless) }
+                if signless.count >= Self.shortest { add(signless) }
             }
             for encoded in Self.base64InAnyCase(of: secret) { add(encoded) }
         }
@@ -118,7 +118,12 @@ struct SecretSearch {
 
     /// In lower case, and without the sign that is a blank in forms.
     private static func compared(_ plain: [UInt8]) -> [UInt8] {
-        plain.compactMap { byte in
+        var folded = plain
+        // Letters of other alphabets, where it is text.
+        if plain.contains(where: { $0 >= 0x80 }), let text = String(validating: plain, as: UTF8.self) {
+            folded = Array(text.lowercased().utf8)
+        }
+        return folded.compactMap { byte in
             switch byte {
             case UInt8(ascii: "+"): nil
             case 0x41...0x5A: byte + 0x20
