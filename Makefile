@@ -2,7 +2,7 @@
 
 .PHONY: all build demo test test-unit oracles webhook fhir delivery mqtt import disk kills lab lab-package cuts lint fuzz \
 	prove-import prove-kills prove-queue prove-disk prove-power-cuts \
-	bench bench-decode release deb packages clean
+	bench bench-decode release release-simulated deb packages clean
 
 all: build
 
@@ -61,7 +61,7 @@ prove-kills: packages
 	KILLS=$${KILLS:-1000} Tests/Reliability/run
 
 # An Apple Health export whose document has BYTES bytes, by the release build; docs/import.md.
-prove-import: release
+prove-import: release-simulated
 	INGESTD=$(CURDIR)/ingestd BYTES=$${BYTES:-2000000000} Tests/Import/run large
 
 # The queue against a model of it; `make test` takes 1,500 steps. QUEUE_SEED repeats a run.
@@ -100,7 +100,7 @@ fuzz: packages
 	Fuzz/run
 
 # The gateway beside what else does the same; docs/performance.md.
-bench: release
+bench: release-simulated
 	Benchmarks/run
 
 # How many payloads a second `decode -` takes, beside the decoders that others wrote; docs/fuzzing.md.
@@ -112,10 +112,15 @@ release: packages
 	swift build --configuration release --static-swift-stdlib --product ingestd
 	strip --strip-unneeded -o ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
 
+# The same on simulated peripherals, for benchmarks and proofs; not installed.
+release-simulated: release
+	swift build --configuration release --static-swift-stdlib --product ingestd-simulated
+	strip --strip-unneeded -o ingestd-simulated "$$(swift build --configuration release --show-bin-path)/ingestd-simulated"
+
 # ingestd_VERSION_ARCH.deb. The manual pages come from the debug build.
 deb: release
 	swift build
 	tools/make-deb
 
 clean:
-	rm -rf .build ingestd ingestd_*.deb
+	rm -rf .build ingestd ingestd-simulated ingestd_*.deb

@@ -91,11 +91,11 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Benchmarks/Queue", swiftSettings: strict),
-        .executableTarget(
-            name: "ingestd",
+        // The commands, and the composition of the gateway.
+        .target(
+            name: "IngestDaemon",
             dependencies: [
                 "BlueZBridge", "CSystemd", "ExportBridge", "HTTPService", "IngestKit", "MQTTBridge",
-                "PeripheralSimulator",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -108,6 +108,18 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "ingestd",
+            dependencies: [
+                "IngestDaemon", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: strict),
+        // For the demo, tests and benchmarks; not installed.
+        .executableTarget(
+            name: "ingestd-simulated",
+            dependencies: [
+                "BlueZBridge", "IngestDaemon", "IngestKit", "PeripheralSimulator",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: strict),
         // For tests alone: a disk that fails.
         .target(
             name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),

@@ -36,7 +36,7 @@ def start(directory):
     """The gateway on simulated peripherals; its events are in `events` of the directory."""
     with open(directory / "events", "w") as events:
         return subprocess.Popen(
-            [INGESTD, "run", "--config", directory / "ingestd.yaml", "--radio", "simulated", "--events", "stdout"],
+            [f"{INGESTD}-simulated", "run", "--config", directory / "ingestd.yaml", "--radio", "simulated", "--events", "stdout"],
             stdout=events, stderr=subprocess.DEVNULL, env=environment(directory))
 
 

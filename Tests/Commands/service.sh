@@ -13,7 +13,7 @@ until_well() {
 
 # The lock is taken before the queue is opened.
 rm -f "$work/events"
-"$ingestd" run --radio simulated --events stdout --config "$work/ingestd.yaml" > "$work/events" 2> "$work/run.err" &
+"$simulated" run --radio simulated --events stdout --config "$work/ingestd.yaml" > "$work/events" 2> "$work/run.err" &
 gateway=$!
 deadline=$((SECONDS + 60))
 until [ -e "$STATE_DIRECTORY/lock" ] || [ $SECONDS -ge $deadline ]; do :; done
@@ -27,7 +27,7 @@ gateway=
 
 # A peer that opens connections and says nothing, more of them than there are descriptors.
 rm -f "$work/events" "$work/out"
-(ulimit -n 128; exec "$ingestd" run --radio simulated --events stdout --config "$work/ingestd.yaml") \
+(ulimit -n 128; exec "$simulated" run --radio simulated --events stdout --config "$work/ingestd.yaml") \
   > "$work/events" 2> "$work/run.err" &
 gateway=$!
 until_told '"INGEST_EVENT":"adapter-ready"' "$work/events"

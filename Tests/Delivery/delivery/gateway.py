@@ -45,7 +45,7 @@ class Gateway:
         self.state = directory / f"{name}.state"
         environment = {**os.environ, "STATE_DIRECTORY": str(self.state)}
         self.process = subprocess.Popen(
-            [*prefix, INGESTD, "run", "--config", str(self.file), "--radio", "simulated", "--events", "stdout"],
+            [*prefix, INGESTD + "-simulated", "run", "--config", str(self.file), "--radio", "simulated", "--events", "stdout"],
             stdout=subprocess.PIPE, stderr=self.errors, stdin=subprocess.DEVNULL, text=True, env=environment)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()

@@ -39,7 +39,7 @@ class Gateway:
         environment = {**os.environ, "STATE_DIRECTORY": str(self.state)}
         with self.events_file(self.runs).open("wb") as events, (self.directory / "errors").open("ab") as errors:
             self.process = subprocess.Popen(
-                [INGESTD, "run", "--config", str(self.file), "--radio", "simulated", "--peripherals",
+                [INGESTD + "-simulated", "run", "--config", str(self.file), "--radio", "simulated", "--peripherals",
                  str(self.socket), "--events", "stdout"],
                 stdin=subprocess.DEVNULL, stdout=events, stderr=errors, env=environment)
 

@@ -2,7 +2,7 @@ import BlueZBridge
 import IngestKit
 
 /// Exit codes of sysexits(3), as the commands use them.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32, Sendable {
     case usage = 64
     case badData = 65
     case noInput = 66
@@ -18,13 +18,13 @@ enum ExitStatus: Int32 {
 }
 
 /// Ends a command: what to say on standard error, and how to exit.
-struct CommandFailure: Error {
+package struct CommandFailure: Error {
     let status: ExitStatus
     let message: String
     /// The same for an event, where the message may name devices or persons.
     var event: String?
 
-    init(_ status: ExitStatus, _ message: String, event: String? = nil) {
+    package init(_ status: ExitStatus, _ message: String, event: String? = nil) {
         self.status = status
         self.message = message
         self.event = event

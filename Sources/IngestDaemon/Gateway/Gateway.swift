@@ -1,7 +1,6 @@
 import BlueZBridge
 import IngestKit
 import Logging
-import PeripheralSimulator
 import ServiceLifecycle
 import UnixSignals
 
@@ -55,7 +54,6 @@ struct Gateway: Sendable {
         let loop = try RadioLoop(clock: clock)
         let zone = try configuration.zone()
         let bluetooth = try makeBluetooth(source, loop: loop, zone: zone)
-        let simulation = bluetooth.simulation
         let timekeeper = timekeeper(store: store, zone: zone, events: events)
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: bluetooth.isSimulated)
@@ -148,7 +146,7 @@ struct Gateway: Sendable {
         } catch {
             StandardError.print("the queue could not be closed: \(error)")
         }
-        if let simulation { StandardError.print(await simulation.summary()) }
+        if let summary = bluetooth.summary { StandardError.print(await summary()) }
         loop.stop()
         _ = consume lock
         try Self.finish(outcome)
@@ -167,53 +165,27 @@ struct Gateway: Sendable {
 
     // MARK: Parts
 
-    /// The radio, and who keeps the bonds.
-    private struct Bluetooth {
-        let radio: any Radio & ActiveScanner
-        /// Whether no reading is anybody's.
-        var isSimulated = false
-        var bondKeeper: (any BondKeeper)?
-        var simulation: Simulation?
-    }
-
     private func makeBluetooth(
         _ source: consuming RadioSource, loop: RadioLoop, zone: TimeZoneRules
-    ) throws -> Bluetooth {
+    ) throws -> OpenedRadio {
+        let parts = RadioParts(
+            loop: loop, clock: clock, zone: zone, selection: configuration.adapterSelection,
+            timing: configuration.scanTiming, log: log)
         switch consume source {
         case .kernel(let management):
             let known = KnownBonds()
             let connector = KernelConnector(loop: loop, isBonded: { known.contains($0) })
             let radio = BlueZRadio(
                 management: management.channel(on: loop), connector: connector, loop: loop, clock: clock,
-                settings: BlueZRadio.Settings(
-                    selection: configuration.adapterSelection, timing: configuration.scanTiming, log: log,
-                    isBluetoothdRunning: { await SystemBus.hasOwner("org.bluez") }))
+                settings: parts.settings { await SystemBus.hasOwner("org.bluez") })
             let keeper = BlueZBondKeeper(
                 loop: loop, clock: clock,
                 // It looks for itself whether there is a bond, also for one that is not listed yet.
                 connector: KernelConnector(loop: loop, isBonded: { _ in true }), known: known,
                 hangUp: { device, adapter in await radio.hangUp(device, on: adapter) })
-            return Bluetooth(radio: radio, bondKeeper: keeper)
-        case .simulated:
-            let simulation = try Simulation(loop: loop, clock: clock, zone: zone)
-            return Bluetooth(
-                radio: simulation.radio, isSimulated: true, bondKeeper: simulation.radio.bondKeeper,
-                simulation: simulation)
-        case .hosted(let path):
-            return Bluetooth(radio: try hostedRadio(path, loop: loop), isSimulated: true)
-        }
-    }
-
-    private func hostedRadio(_ path: String, loop: RadioLoop) throws(CommandFailure) -> BlueZRadio {
-        let peripherals = HostedPeripherals(path: path, loop: loop)
-        do {
-            return BlueZRadio(
-                management: try peripherals.management(), connector: peripherals, loop: loop, clock: clock,
-                settings: BlueZRadio.Settings(
-                    selection: configuration.adapterSelection, timing: configuration.scanTiming, log: log,
-                    isBluetoothdRunning: { false }))
-        } catch {
-            throw CommandFailure(.unavailable, "\(path): nobody simulates peripherals there")
+            return OpenedRadio(radio: radio, bondKeeper: keeper)
+        case .simulated(let make):
+            return try make(parts)
         }
     }
 

@@ -1,7 +1,7 @@
-import ArgumentParser
+package import ArgumentParser
 
 /// A command that suspends. Unlike `AsyncParsableCommand` it begins on the main thread, before the
 /// process has another: `run` drops its capabilities there.
-protocol AsynchronousCommand: ParsableCommand, Sendable {
+package protocol AsynchronousCommand: ParsableCommand, Sendable {
     func serve() async throws
 }

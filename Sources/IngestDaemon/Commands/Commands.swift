@@ -1,0 +1,49 @@
+package import ArgumentParser
+import Glibc
+import SystemPackage
+
+/// The commands of the program.
+package enum Commands {
+    /// All of them, as the help lists them.
+    /// - Parameter run: the one that runs the gateway.
+    package static func all(run: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        [
+            run, Check.self, Peripherals.self, Decode.self, Receive.self, Scan.self, Pair.self,
+            Unpair.self, Read.self,
+            SignIn.self, SignOut.self, User.self,
+            Status.self, Records.self, Failed.self,
+            Submit.self, Import.self,
+        ]
+    }
+}
+
+/// Performs the command that the arguments of the process name, and exits if it fails: with one line on standard error
+/// and a status of sysexits(3).
+package func perform<Root: ParsableCommand>(_ root: Root.Type) async {
+    // Before any of them reads a token or a value.
+    CoreDumps.forbid()
+    let name = root.configuration.commandName ?? "ingestd"
+    do {
+        var command = try root.parseAsRoot()
+        if let asynchronous = command as? any AsynchronousCommand {
+            try await asynchronous.serve()
+        } else {
+            try command.run()
+        }
+    } catch let failure as CommandFailure {
+        StandardError.print("\(name): \(failure.message)")
+        exit(failure.status.rawValue)
+    } catch let error as Errno {
+        // Of standard output. A reader that went away has seen what it wanted.
+        if error != .brokenPipe { StandardError.print("\(name): standard output: \(error)") }
+        exit(ExitStatus.outputFailed.rawValue)
+    } catch {
+        let code = root.exitCode(for: error)
+        // Help and version are no failures; a command that has said all it had to throws a bare code.
+        if code.isSuccess { root.exit(withError: error) }
+        if let line = root.message(for: error).split(separator: "\n").first {
+            StandardError.print("\(name): \(line) (see \(name) --help)")
+        }
+        exit(code.rawValue)
+    }
+}
