@@ -1,4 +1,4 @@
-package import ArgumentParser
+import ArgumentParser
 import FoundationEssentials
 package import IngestKit
 
@@ -30,8 +30,8 @@ package struct RunOptions: ParsableArguments, Sendable {
         Allocator.giveBackLargeBlocks()
         Allocator.useSmallPages()
         let environment = ProcessInfo.processInfo.environment
-        let read = { @Sendable () throws(CommandFailure) in
-            let configuration = try configuration(environment: environment)
+        let read = { @Sendable () throws(CommandFailure) -> Configuration in
+            let configuration = try checked(environment: environment)
             try refuse(configuration)
             return configuration
         }
@@ -51,7 +51,7 @@ package struct RunOptions: ParsableArguments, Sendable {
     }
 
     /// Reads the configuration, telling what is suspicious in it.
-    private func configuration(environment: [String: String]) throws(CommandFailure) -> Configuration {
+    private func checked(environment: [String: String]) throws(CommandFailure) -> Configuration {
         // A certificate that is missing is no reason to stop reading peripherals.
         let check = ConfigurationCheck(
             path: path, readableProfiles: Profiles.names,
