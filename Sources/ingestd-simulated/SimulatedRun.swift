@@ -8,7 +8,9 @@ import PeripheralSimulator
 struct SimulatedRun: AsynchronousCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Read simulated peripherals and deliver their readings to loopback addresses, until told to stop.")
+        abstract:
+            "Read simulated peripherals and deliver their readings to loopback addresses, until told to stop."
+    )
 
     enum RadioKind: String, ExpressibleByArgument, CaseIterable {
         case simulated

@@ -53,7 +53,8 @@ struct YAMLDocument {
             if isOpen, scalar == "?", endsHere { keys += 1 }
             if scalar == ":", last == "]" || last == "}" { keys += 1 }
             guard keys <= mostKeysOfCollections else {
-                throw refusal(path, line, "expected plain keys: too many here begin with ? or end with ] or }")
+                throw refusal(
+                    path, line, "expected plain keys: too many here begin with ? or end with ] or }")
             }
             switch scalar {
             case " ", "\t": break

@@ -56,7 +56,8 @@ struct HostileConfigurationTests {
     @Test(arguments: ["", "- ", "? - "])
     func keysWithinKeysAreRefusedAtOnce(_ before: String) throws {
         let found = try findings(
-            before + String(repeating: "? ", count: 400) + "[" + String(repeating: "a,", count: 100_000) + "]\n")
+            before + String(repeating: "? ", count: 400) + "[" + String(repeating: "a,", count: 100_000)
+                + "]\n")
         #expect(found.count == 1)
         #expect(found.first?.contains("1:1: expected plain keys") == true, "\(found)")
     }
@@ -65,7 +66,8 @@ struct HostileConfigurationTests {
     func collectionsAsKeysAreRefusedAtOnce(_ end: String) throws {
         let open = end.hasPrefix("]") ? "[" : "{a: "
         let found = try findings(
-            "{" + String(repeating: open, count: 300) + "a" + String(repeating: "\(end) b", count: 300) + "}\n")
+            "{" + String(repeating: open, count: 300) + "a" + String(repeating: "\(end) b", count: 300)
+                + "}\n")
         #expect(found.count == 1)
         #expect(found.first?.contains("expected plain keys") == true, "\(found)")
     }

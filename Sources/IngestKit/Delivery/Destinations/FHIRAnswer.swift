@@ -20,7 +20,8 @@ struct FHIRAnswer {
 
     init(_ reply: String) {
         // A byte order mark, which RFC 8259, section 8.1, lets a receiver ignore.
-        let reply = reply.unicodeScalars.first == "\u{FEFF}" ? String(reply.unicodeScalars.dropFirst()) : reply
+        let reply =
+            reply.unicodeScalars.first == "\u{FEFF}" ? String(reply.unicodeScalars.dropFirst()) : reply
         do {
             try read(reply)
         } catch {
