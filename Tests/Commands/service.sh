@@ -89,3 +89,25 @@ check "a reader that went away is told nothing" "" "$(cat "$work/err")"
 kill -TERM "$gateway"
 wait "$gateway"
 gateway=
+
+# What is in the place of the socket, or of other files, and is none of ours.
+ln -sfn "$work/nowhere/x" "$work/control.sock"
+start
+until_well
+check "a link that leads nowhere gives way to the socket" 0 "$status"
+kill -TERM "$gateway"
+wait "$gateway"
+mkdir -p "$work/control.sock/kept"
+start
+until_told "control socket " "$work/run.err"
+check "a directory in the place of the socket is told of" 1 "$(grep -c "control socket .*$work/control.sock" "$work/run.err")"
+check "and stays with what it holds" yes "$([ -d "$work/control.sock/kept" ] && echo yes)"
+kill -TERM "$gateway"
+wait "$gateway"
+rmdir "$work/control.sock/kept" "$work/control.sock"
+mv "$STATE_DIRECTORY/lock" "$work/lock"
+ln -s "$work/elsewhere" "$STATE_DIRECTORY/lock"
+timeout 60 "$simulated" run --config "$work/ingestd.yaml" > "$work/out" 2> "$work/err"
+check "a link in the place of the lock is not followed" "73 no" "$? $([ -e "$work/elsewhere" ] && echo yes || echo no)"
+mv "$work/lock" "$STATE_DIRECTORY/lock"
+gateway=
