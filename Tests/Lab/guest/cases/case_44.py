@@ -27,6 +27,10 @@ def run(lab):
     claimant.pairing_mode()
     hold_for("nobody under a private address is paired by itself", WATCHED_S, lambda: claimant.pairings == 0)
     claimant.pairing_mode(False)
+    # Under a public one somebody is, so that the wait has shown something.
+    anyone.pairing_mode()
+    lab.journal.wait("paired", anyone)
+    anyone.pairing_mode(False)
     read(lab, cuff, 2)
 
     # An operator means another one. The cuff's keys are gone then, and the claimant's must not count for them.
