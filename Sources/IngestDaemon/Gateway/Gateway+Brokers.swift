@@ -30,7 +30,7 @@ extension Gateway {
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
         return Delivery(
             to: destination.name, by: worker, atEnd: { await publisher.shutdown() },
-            renew: {
+            renew: { _ in
                 mqtt.renew()
                 worker.retryNow()
             })

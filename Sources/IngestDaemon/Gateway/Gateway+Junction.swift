@@ -40,7 +40,8 @@ extension Gateway {
             destination: name, user: user,
             delivery: Delivery(
                 to: name, by: worker, atEnd: { await session.settle(within: Self.settling) },
-                renew: {
+                renew: { configuration in
+                    junction.use(providers: configuration.junctionProviders)
                     await junction.renew()
                     worker.retryNow()
                 }), junction: session)
@@ -64,10 +65,15 @@ extension Configuration {
         JunctionSettings(
             user: user, url: destination.url, region: destination.region,
             environment: destination.environment, timeZone: gateway.timeZone ?? Self.systemTimeZone,
-            providers: Dictionary(
-                uniqueKeysWithValues: catalogue.models.compactMap { model in
-                    model.junctionProvider.map { (model.id, $0.rawValue) }
-                }))
+            providers: junctionProviders)
+    }
+
+    /// What the catalogue says of its models, by their numbers.
+    fileprivate var junctionProviders: [Int: String] {
+        Dictionary(
+            uniqueKeysWithValues: catalogue.models.compactMap { model in
+                model.junctionProvider.map { (model.id, $0.rawValue) }
+            })
     }
 
     /// The name of the system's zone, which /etc/localtime links to (localtime(5)).

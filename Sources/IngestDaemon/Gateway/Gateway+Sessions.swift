@@ -93,7 +93,7 @@ extension Gateway {
             destination: logged(validic, destination.name), account: user,
             batching: BatchSettings(maxRecords: 1, maxWait: .zero),
             clock: clock, events: parts.events, heartbeat: parts.pulse.register(destination.name))
-        return Delivery(to: destination.name, by: worker) {
+        return Delivery(to: destination.name, by: worker) { _ in
             if await validic.renew() { worker.retryNow() }
         }
     }

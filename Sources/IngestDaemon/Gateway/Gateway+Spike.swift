@@ -16,7 +16,7 @@ extension Gateway {
                 name: destination.name, gateway: configuration.gateway.id, store: parts.store,
                 destination: logged(spike, destination.name), batching: destination.batching, clock: clock,
                 events: parts.events, heartbeat: parts.pulse.register(destination.name))
-            return Delivery(to: destination.name, by: worker) {
+            return Delivery(to: destination.name, by: worker) { _ in
                 await spike.renew()
                 worker.retryNow()
             }

@@ -240,7 +240,7 @@ struct Gateway: Sendable {
                 batching: BatchSettings(
                     maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
                 clock: clock, events: events, heartbeat: beat)
-            return Delivery(to: destination.name, by: worker) {
+            return Delivery(to: destination.name, by: worker) { _ in
                 await webhook.renew()
                 worker.retryNow()
             }

@@ -35,7 +35,7 @@ struct Reloader: Service {
             store.route(next.routings)
             hooks.apply(next.hooks)
             log.apply(next.logging)
-            for delivery in deliveries { await delivery.renew() }
+            for delivery in deliveries { await delivery.renew(next) }
             events.emit(.configReloaded)
             return next
         } catch {

@@ -7,13 +7,13 @@ struct Delivery: Sendable {
     let service: any Service
     /// What it has seen since the start.
     let report: @Sendable () -> DeliveryReport
-    /// Takes its credentials from their files again, and ends a wait after a failure.
-    let renew: @Sendable () async -> Void
+    /// Takes over what a reload has changed, its credentials from their files, too, and ends a wait after a failure.
+    let renew: @Sendable (Configuration) async -> Void
 
     /// - Parameter atEnd: called when the worker has ended.
     init(
         to destination: String, by worker: DeliveryWorker<some Destination>,
-        atEnd: @escaping @Sendable () async -> Void = {}, renew: @escaping @Sendable () async -> Void
+        atEnd: @escaping @Sendable () async -> Void = {}, renew: @escaping @Sendable (Configuration) async -> Void
     ) {
         self.destination = destination
         service = Part("delivery to \(destination)") {

@@ -39,6 +39,29 @@ import Testing
         }
     }
 
+    /// As after a reload of a catalogue that names another one.
+    @Test func aProviderThatWasChangedIsTheOneOfTheNextRequest() async throws {
+        try await bench.run { place in
+            func cuff(_ number: Int) throws -> Record {
+                var cuff = try ValidicFormTests.record(
+                    .bloodPressure, [("systolic", 138, 0, "mm[Hg]"), ("diastolic", 87, 0, "mm[Hg]")],
+                    id: "00000000-0000-5000-8000-" + padded(number, 12))
+                cuff.device.peripheralID = 2000
+                return cuff
+            }
+            let running = try await bench.start(place, records: [try cuff(1)])
+            try await running.eventually(1, .submitted)
+            running.junction.use(providers: [2000: "beurer_ble"])
+            try await running.store.fill([try cuff(2)])
+            try await running.eventually(2, .submitted)
+            #expect(
+                fake.requests.filter { $0.contains("/link/") } == [
+                    "POST /v2/link/provider/manual/omron_ble", "POST /v2/link/provider/manual/beurer_ble",
+                ])
+            try await running.stop()
+        }
+    }
+
     @Test func aUserWhoIsThereIsFoundAndKept() async throws {
         let id = "AAAAAAAA-0000-4000-8000-00000000000A"
         fake.add(user: FakeJunction.user, id: id.lowercased())

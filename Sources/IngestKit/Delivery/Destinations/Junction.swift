@@ -15,11 +15,20 @@ public final class Junction: Destination {
     private static let rememberedBatches = 3
 
     private let session: JunctionSession
+    /// What the operator set, as of the last reload.
+    private let settings: Mutex<JunctionSettings>
     /// How many requests of a batch were taken, by the batch; the newest is the last.
     private let progress = Mutex<[(batch: String, taken: Int)]>([])
 
     public init(session: JunctionSession) {
         self.session = session
+        settings = Mutex(session.settings)
+    }
+
+    /// Takes over what the catalogue says now.
+    /// - Parameter providers: the slugs of the catalogue's models, by their numbers.
+    public func use(providers: [Int: String]) {
+        settings.withLock { $0.providers = providers }
     }
 
     public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
@@ -27,7 +36,7 @@ public final class Junction: Destination {
         guard records.count == batch.records.count else { return .unfit(error: "cannot be read") }
         let requests: [JunctionForm.Request]
         do {
-            requests = try JunctionForm.requests(for: records, session.settings)
+            requests = try JunctionForm.requests(for: records, settings.withLock { $0 })
         } catch {
             return .unfit(error: error.words)
         }

@@ -11,7 +11,7 @@ public struct JunctionSettings: Sendable, Hashable {
     /// A name of the IANA database.
     public let timeZone: String
     /// The slugs of the catalogue's models; every other model's is `manual`.
-    public let providers: [Int: String]
+    public internal(set) var providers: [Int: String]
 
     /// - Parameter url: instead of Junction's own hosts; tokens are then exchanged under `/auth` of it.
     public init(
