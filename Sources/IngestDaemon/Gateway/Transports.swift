@@ -13,7 +13,8 @@ struct Delivery: Sendable {
     /// - Parameter atEnd: called when the worker has ended.
     init(
         to destination: String, by worker: DeliveryWorker<some Destination>,
-        atEnd: @escaping @Sendable () async -> Void = {}, renew: @escaping @Sendable (Configuration) async -> Void
+        atEnd: @escaping @Sendable () async -> Void = {},
+        renew: @escaping @Sendable (Configuration) async -> Void
     ) {
         self.destination = destination
         service = Part("delivery to \(destination)") {

@@ -16,8 +16,21 @@ extension SQLiteRecordStore {
         let text = try String.fetchOne(
             db, sql: "SELECT memory FROM device WHERE address = ? AND address_type = ?",
             arguments: [device.address.description, device.type.rawValue])
-        // What an earlier version wrote and this one cannot read is learned again.
-        return text.flatMap { try? JSONDecoder().decode(DeviceMemory.self, from: Data($0.utf8)) }
+        guard let text else { return nil }
+        if let memory = try? JSONDecoder().decode(DeviceMemory.self, from: Data(text.utf8)) { return memory }
+        // What another version wrote, or a disk has changed, is learned again; but not whether there was a bond: without
+        // one the device may be read over a link in clear.
+        var memory = DeviceMemory()
+        memory.bondedAdapter = bondedAdapter(in: text)
+        return memory
+    }
+
+    /// The adapter that a memory names which cannot be decoded; an address that no adapter has if the name is there alone.
+    private static func bondedAdapter(in text: String) -> BluetoothAddress? {
+        guard let name = text.firstRange(of: #""bondedAdapter""#) else { return nil }
+        let value = text[name.upperBound...].drop { $0 == ":" || $0 == "\"" || $0.isWhitespace }
+        return BluetoothAddress(String(value.prefix { $0.isHexDigit || $0 == ":" }))
+            ?? BluetoothAddress(value: 0)
     }
 
     public func rememberedBonds() async throws -> Set<DeviceAddress> {

@@ -59,6 +59,31 @@ import Testing
         #expect(memory.sensorSession == nil)
     }
 
+    /// A device whose bond was forgotten would be read over a link in clear while bluetoothd cannot be asked.
+    @Test(
+        arguments: [
+            (#"{"bondedAdapter":"00:00:00:00:00:A0","layout":5}"#, 0xA0),
+            (#"{"battery":90,"bondedAdapter" : "00:00:00:00:00:A0","hasDev"#, 0xA0),
+            // No adapter has this address.
+            (#"{"bondedAdapter":"00:00:00:0"#, 0), (#"{"bondedAdapter":7}"#, 0),
+            (#"{"layout":5}"#, nil), ("", nil),
+        ] as [(String, UInt64?)])
+    func ofAMemoryThatCannotBeReadTheBondStays(text: String, adapter: UInt64?) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let device = DeviceAddress(Self.device, .random)
+            var memory = DeviceMemory(serial: "S-1")
+            memory.bondedAdapter = BluetoothAddress(value: 0xA1)
+            try await store.remember(memory, of: device)
+            try await store.write { try $0.execute(sql: "UPDATE device SET memory = ?", arguments: [text]) }
+            let found = try #require(try await store.recall(device))
+            #expect(found.bondedAdapter == adapter.map { BluetoothAddress(value: $0) })
+            #expect(found.serial == nil)
+            #expect(try await store.rememberedBonds() == (adapter == nil ? [] : [device]))
+            try await store.close()
+        }
+    }
+
     @Test func aMemoryThatIsReadAgainAddsNothingAndSaysNothing() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
