@@ -42,7 +42,7 @@ def have_commands_that_work():
     with tempfile.TemporaryDirectory(prefix="fhir-") as temporary:
         def here(text):
             return text.replace("8100", port).replace("/tmp/ingestd-fhir", temporary + "/state").replace(
-                "ingestd run", INGESTD + " run")
+                "ingestd-simulated run", INGESTD + "-simulated run")
 
         (Path(temporary) / "fhir.yaml").write_text(here(blocks()[1]))
         started = [subprocess.Popen(here(command).split(), cwd=directory, stdout=subprocess.PIPE,
@@ -50,7 +50,7 @@ def have_commands_that_work():
                    for command, directory in ((commands("Tests/FHIR/run")[0], ROOT),)]
         try:
             wait_for_port(int(port), started[0])
-            started.append(subprocess.Popen(here(commands("ingestd run")[0]).split(), cwd=temporary,
+            started.append(subprocess.Popen(here(commands("ingestd-simulated run")[0]).split(), cwd=temporary,
                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             observations, patients, media = (here(command).split() for command in commands("curl"))
             deadline = time.monotonic() + 60
