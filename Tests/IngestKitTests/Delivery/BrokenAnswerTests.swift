@@ -28,9 +28,11 @@ struct BrokenAnswerTests {
     }
 
     /// What is missing of a success may say that it was none, so nothing of it counts. The words of a refusal are kept.
-    @Test(arguments: [
-        ("200 OK", 5_000, nil), ("201 Created", 5_000, nil), ("200 OK", 4, "half"), ("422 Bad", 5_000, "half"),
-    ] as [(String, Int, String?)])
+    @Test(
+        arguments: [
+            ("200 OK", 5_000, nil), ("201 Created", 5_000, nil), ("200 OK", 4, "half"),
+            ("422 Bad", 5_000, "half"),
+        ] as [(String, Int, String?)])
     func ofASuccessThatBreaksOffNothingIsKept(status: String, length: Int, body: String?) async throws {
         let words = "HTTP/1.1 \(status)\r\nContent-Length: \(length)\r\n\r\nhalf"
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
