@@ -51,8 +51,8 @@ struct PrivateFile: Sendable {
         return Content(bytes: Array(bytes.prefix(count)), status: status)
     }
 
-    /// Its bytes; nil where there is none.
-    /// - Throws: as `content`, and `EPERM` for another user's: root alone reads those.
+    /// Reads the file's bytes; nil if there is no file.
+    /// - Throws: as `content`, and `EPERM` if another user owns the file, unless this process is root's.
     func read() throws(Failure) -> [UInt8]? {
         guard let content = try content() else { return nil }
         guard geteuid() == 0 || content.status.st_uid == geteuid() else { throw Failure(errno: EPERM) }

@@ -46,7 +46,7 @@ public struct DirectorySpace: DiskSpace {
             if let size = attributes[.size] as? UInt64, size >= bytes { return }
             if let size = attributes[.size] as? Int, size >= bytes { return }
         }
-        // What else has the name, as a link to another file, is neither opened nor followed.
+        // Anything else with this name, such as a link to another file, is removed unopened.
         try? FileManager.default.removeItem(atPath: reserve)
         let file = try FileDescriptor.open(
             FilePath(reserve), .writeOnly, options: [.create, .exclusiveCreate],

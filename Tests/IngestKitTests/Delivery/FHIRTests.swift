@@ -178,6 +178,10 @@ import Testing
         let misplaced = DeliveryAnswer.misplaced(
             httpStatus: 200, error: "answers with no Bundle of responses")
         #expect(meaning(7) == .taken(httpStatus: 200))
+        // Any character may be written so (RFC 8259, section 7).
+        #expect(
+            meaning(7, nil, #"{"\u0072esponse":{"st\u0061tus":"\u0032\u0030\u0031 Created"}}"#)
+                == .taken(httpStatus: 200))
         let marked =
             "\u{FEFF}{\"resourceType\":\"Bundle\",\"type\":\"\(type)\",\"entry\":[\(entry)]}"
         #expect(

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What a server says to a transaction with a status of 2xx.
 struct FHIRAnswer {
     private typealias Malformed = ReceivedBatch.Malformed
@@ -113,10 +115,10 @@ struct FHIRAnswer {
             self.outcomes = outcomes
         }
         try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
-            switch name {
-            case #""resourceType""#: resourceType = String(try scanner.value(depth: 1).dropFirst().dropLast())
-            case #""type""#: type = String(try scanner.value(depth: 1).dropFirst().dropLast())
-            case #""entry""#:
+            switch Self.text(of: name) {
+            case "resourceType": resourceType = Self.text(of: try scanner.value(depth: 1))
+            case "type": type = Self.text(of: try scanner.value(depth: 1))
+            case "entry":
                 try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
                     outcomes.append(Self.outcome(of: try scanner.value(depth: 2)))
                 }
@@ -129,10 +131,15 @@ struct FHIRAnswer {
     private static func outcome(of entry: String) -> Outcome {
         let response = members(of: members(of: entry)["response"] ?? "{}")
         // `201 Created`
-        let digits = (response["status"] ?? "").dropFirst().prefix { $0.isNumber }
+        let digits = (response["status"].flatMap(text) ?? "").prefix { $0.isNumber }
         let status = digits.count == 3 ? Int(digits) : nil
         return Outcome(
             status: status.flatMap { (100..<600).contains($0) ? $0 : nil }, words: response["outcome"])
+    }
+
+    /// What a string of JSON says, its escapes undone; nil for what is no string.
+    private static func text(of json: String) -> String? {
+        try? JSONDecoder().decode(String.self, from: Data(json.utf8))
     }
 
     /// An object's members, each as JSON; none of what is no object.
@@ -140,7 +147,8 @@ struct FHIRAnswer {
         var scanner = JSONScanner(Array(object.utf8))
         var members: [String: String] = [:]
         try? scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
-            members[String(name.dropFirst().dropLast())] = try scanner.value(depth: 1)
+            let value = try scanner.value(depth: 1)
+            if let name = text(of: name) { members[name] = value }
         }
         return members
     }
