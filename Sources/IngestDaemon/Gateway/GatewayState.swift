@@ -28,6 +28,9 @@ extension StateLock {
             case .heldByAnother:
                 throw CommandFailure(
                     .tryAgain, "\(directory): another ingestd uses this state directory; stop that one first")
+            case .system(ELOOP):
+                throw CommandFailure(
+                    .cannotCreate, "\(directory)/lock: a link is in the place of the lock; remove it")
             case .system(EROFS):
                 throw CommandFailure(
                     .cannotCreate,
