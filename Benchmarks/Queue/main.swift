@@ -57,8 +57,8 @@ struct Cuff {
         let record = factory.make(
             try Profiles.decode(characteristic: Self.characteristic, bytes: bytes),
             raw: RawPayload(characteristic: Self.characteristic, bytes: bytes),
-            reception: .init(instant: now, wallNanoseconds: clock.wallNanoseconds), entry: entry,
-            device: device
+            reception: .init(instant: now, wallNanoseconds: clock.wallNanoseconds),
+            subjects: entry.subjects, device: device
         ).record
         return RecordSubmission(record: record, repetition: .identified, received: now, decodeError: nil)
     }

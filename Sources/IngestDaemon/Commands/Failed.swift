@@ -203,7 +203,7 @@ struct FailedRetry: AsynchronousCommand {
 
     private func selection(for subject: String?) throws(CommandFailure) -> DeadLetterSelection {
         if let subject {
-            guard DeadLetterSelection.isSubject(subject) else {
+            guard Subject.isName(subject) else {
                 throw CommandFailure(
                     .usage, "--subject: expected the name of a person, as in the configuration")
             }

@@ -229,7 +229,7 @@ struct Submit: AsynchronousCommand {
     }
 
     static func check(subject: String?) throws(CommandFailure) {
-        guard let subject, !DeadLetterSelection.isSubject(subject) else { return }
+        guard let subject, !Subject.isName(subject) else { return }
         throw CommandFailure(.usage, "--subject: expected the name of a person, as in the configuration")
     }
 

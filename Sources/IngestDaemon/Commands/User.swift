@@ -74,7 +74,7 @@ struct User: ParsableCommand {
 
         private func destination(
             of configuration: Configuration
-        ) throws(CommandFailure) -> Configuration.Destination {
+        ) throws(CommandFailure) -> DestinationSettings {
             let all = configuration.destinations.filter { $0.type == .junction }
             let found = all.filter { destination == nil || $0.name == destination }
             guard let first = found.first else {
@@ -91,7 +91,7 @@ struct User: ParsableCommand {
         }
 
         private func apiKey(
-            of destination: Configuration.Destination, _ credentials: Credentials
+            of destination: DestinationSettings, _ credentials: Credentials
         ) throws(CommandFailure) -> String {
             var name = destination.credential
             if let apiKey {

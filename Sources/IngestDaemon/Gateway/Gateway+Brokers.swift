@@ -10,7 +10,7 @@ extension Gateway {
     }
 
     private func broker(
-        _ destination: Configuration.Destination, at address: BrokerAddress, _ parts: DeliveryParts
+        _ destination: DestinationSettings, at address: BrokerAddress, _ parts: DeliveryParts
     ) -> Delivery {
         let (credentials, gateway) = (credentials, configuration.gateway.id)
         let publisher = MQTTPublisher(

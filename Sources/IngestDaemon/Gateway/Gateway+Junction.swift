@@ -7,7 +7,7 @@ extension Gateway {
 
     /// Delivery to Junction, with what it kept of its session; what the operator has to do is said.
     func junction(
-        _ destination: Configuration.Destination, user: String, _ parts: DeliveryParts
+        _ destination: DestinationSettings, user: String, _ parts: DeliveryParts
     ) async -> SessionDelivery {
         let name = destination.name
         let session = JunctionSession(
@@ -47,7 +47,7 @@ extension Gateway {
                 }), junction: session)
     }
 
-    private func access(_ destination: Configuration.Destination) -> JunctionSession.Access {
+    private func access(_ destination: DestinationSettings) -> JunctionSession.Access {
         switch destination.junctionAuth {
         case .signInToken: .signInToken
         case .apiKey:
@@ -61,7 +61,7 @@ extension Gateway {
 
 extension Configuration {
     /// What the file says of a destination of type junction.
-    func junctionSettings(_ destination: Destination, user: String) -> JunctionSettings {
+    func junctionSettings(_ destination: DestinationSettings, user: String) -> JunctionSettings {
         JunctionSettings(
             user: user, url: destination.url, region: destination.region,
             environment: destination.environment, timeZone: gateway.timeZone ?? Self.systemTimeZone,
@@ -72,7 +72,7 @@ extension Configuration {
     fileprivate var junctionProviders: [Int: String] {
         Dictionary(
             uniqueKeysWithValues: catalogue.models.compactMap { model in
-                model.junctionProvider.map { (model.id, $0.rawValue) }
+                model.junctionProvider.map { (model.id, $0) }
             })
     }
 

@@ -78,7 +78,7 @@ extension Gateway {
     }
 
     private func validic(
-        _ destination: Configuration.Destination, user: String, _ parts: DeliveryParts
+        _ destination: DestinationSettings, user: String, _ parts: DeliveryParts
     ) -> Delivery {
         let credentials = credentials
         let validic = Validic(

@@ -84,7 +84,7 @@ struct Gateway: Sendable {
             + fhirDeliveries(parts) + makeSpikes(parts) + makeBrokers(parts)
             + sessions.map(\.delivery)
 
-        let outbox = EventOutbox(store: store, sink: sink)
+        let outbox = EventOutbox(store: store, sink: sink, clock: clock)
         var services: [any Service] = [
             Part("queue") {
                 try await StoreWatch(store: store, events: events, keepAlive: ServiceManager.alive).run()

@@ -6,8 +6,7 @@ enum LogLines {
     /// Set by systemd where standard error is the journal's (systemd.exec(5)).
     private static let isJournal = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] != nil
 
-    static func write(_ level: Configuration.LogLevel, _ subsystem: Configuration.Subsystem, _ words: String)
-    {
+    static func write(_ level: LogLevel, _ subsystem: Subsystem, _ words: String) {
         let prefix = isJournal ? "<\(level.priority.rawValue)>" : "\(level.rawValue) "
         StandardError.print("\(prefix)\(subsystem.rawValue): \(words)")
     }

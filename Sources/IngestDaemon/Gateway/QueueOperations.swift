@@ -9,7 +9,7 @@ struct QueueOperations: Sendable {
     /// Of the tags by which the journal names records; nil: none was made yet.
     private let key: TagKey?
     private let gateway: String
-    private let destinations: [String: Configuration.Destination]
+    private let destinations: [String: DestinationSettings]
 
     init(store: SQLiteRecordStore, configuration: Configuration, key: TagKey?) {
         self.store = store
@@ -20,7 +20,7 @@ struct QueueOperations: Sendable {
 
     func retry(_ message: ControlMessage.Retry) async throws -> ControlMessage.Retried {
         try await check(message.selection)
-        if let subject = message.subject, !DeadLetterSelection.isSubject(subject) {
+        if let subject = message.subject, !Subject.isName(subject) {
             throw ControlMessage.Refusal(
                 error: "--subject: expected the name of a person, as in the configuration",
                 reason: "bad-target")

@@ -65,7 +65,7 @@ struct Reloader: Service {
     }
 }
 
-extension Configuration.Destination {
+extension DestinationSettings {
     /// The same, taking everything.
     fileprivate var takingEverything: Self {
         var copy = self

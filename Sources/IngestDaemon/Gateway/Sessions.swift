@@ -4,13 +4,13 @@ import IngestKit
 struct Sessions: Sendable {
     private let users: [String: String]
     private let junctions: [String: JunctionSession]
-    private let types: [String: Configuration.Destination.Kind]
+    private let types: [String: DestinationSettings.Kind]
     private let store: SQLiteRecordStore
     private let clock: any GatewayClock
     private let signIns = SignIns()
 
     init(
-        _ deliveries: [SessionDelivery], destinations: [Configuration.Destination], store: SQLiteRecordStore,
+        _ deliveries: [SessionDelivery], destinations: [DestinationSettings], store: SQLiteRecordStore,
         clock: any GatewayClock
     ) {
         users = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.destination, $0.user) })

@@ -102,7 +102,7 @@ extension GatewayStatus.Destination {
     }
 }
 
-extension QueueKeeper.Level {
+extension QueueLevel {
     fileprivate var word: String {
         switch self {
         case .normal: "normal"

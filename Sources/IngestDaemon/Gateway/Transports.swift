@@ -36,7 +36,7 @@ struct Delivery: Sendable {
 struct Transports: Sendable {
     private let bySettings: [TransportSettings: HTTPTransport]
 
-    init(_ destinations: [Configuration.Destination], credentials: Credentials) {
+    init(_ destinations: [DestinationSettings], credentials: Credentials) {
         let settings = Set(destinations.map(\.transport))
         bySettings = Dictionary(
             uniqueKeysWithValues: settings.map {
@@ -44,7 +44,7 @@ struct Transports: Sendable {
             })
     }
 
-    subscript(destination: Configuration.Destination) -> HTTPTransport {
+    subscript(destination: DestinationSettings) -> HTTPTransport {
         // Only one of another configuration has none.
         bySettings[destination.transport] ?? HTTPTransport()
     }

@@ -83,7 +83,7 @@ enum ModelReader {
             profile: profile.rawValue, recognised: recognised, bonding: bonding ?? .none,
             bondingMethod: bondingMethod, instructions: instructions,
             readyBeforeMeasurement: isReadyBefore ?? false, rearm: rearm,
-            quirks: quirks ?? [], junctionProvider: junctionProvider)
+            quirks: quirks ?? [], junctionProvider: junctionProvider?.rawValue)
     }
 
     private static func quirk(_ reader: NodeReader) -> PeripheralModel.Quirk? {

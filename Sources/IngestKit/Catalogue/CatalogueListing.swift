@@ -91,23 +91,10 @@ struct ModelText {
 
     private func fact(_ label: String, _ text: String) -> [String] {
         let indent = String(repeating: " ", count: Self.label)
-        let paragraph = Self.wrapped(text, width: CatalogueListing.columns - Self.label)
+        let paragraph = TerminalText.wrapped(text, width: CatalogueListing.columns - Self.label)
         return paragraph.enumerated().map { number, line in
             (number == 0 ? "  \(label):".padded(to: Self.label) : indent) + line
         }
-    }
-
-    /// Lines of at most `width` characters, broken between words; a longer word stands alone.
-    static func wrapped(_ text: String, width: Int) -> [String] {
-        var lines: [String] = []
-        for word in text.split(separator: " ") {
-            if let last = lines.last, last.count + 1 + word.count <= width {
-                lines[lines.count - 1] = last + " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines
     }
 }
 

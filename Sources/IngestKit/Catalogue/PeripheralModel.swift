@@ -52,15 +52,15 @@ public struct PeripheralModel: Sendable, Hashable {
     /// For a model that never stops advertising: it is read again after this time.
     public var rearm: Duration?
     public var quirks: [Quirk]
-    /// What Junction calls the source of its readings; nil where it has no name of its own there.
-    public var junctionProvider: JunctionProvider?
+    /// What Junction (docs/destinations/junction.md) calls the source of its readings; nil where it has no name of its own there.
+    public var junctionProvider: String?
 
     public init(
         id: Int, name: String, type: String, manufacturer: String?, model: String?, profile: String,
         recognised: [[AdvertisementFilter.Mark]], bonding: Bonding,
         bondingMethod: BondingMethod? = nil, instructions: Instructions,
         readyBeforeMeasurement: Bool, rearm: Duration?, quirks: [Quirk],
-        junctionProvider: JunctionProvider? = nil
+        junctionProvider: String? = nil
     ) {
         self.id = id
         self.name = name

@@ -68,6 +68,14 @@ public struct AllowedPeripheral: Sendable, Hashable {
         self.clock = clock
     }
 
+    /// Names the entry in the queue: its address, or # and its model's number.
+    public var entryKey: String { address?.description ?? "#\(model.id)" }
+
+    /// Whose the readings of its devices are.
+    public var subjects: AssignedSubjects {
+        AssignedSubjects(address: address, subject: subject, users: users, since: subjectSince)
+    }
+
     /// How events name a device of this entry.
     public var reference: PeripheralReference {
         PeripheralReference(peripheralID: model.id, alias: alias)

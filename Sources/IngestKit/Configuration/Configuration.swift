@@ -56,36 +56,16 @@ public struct Configuration: Sendable, Equatable {
         public var includesValues: Bool
     }
 
-    /// Programs, by absolute path.
-    public struct Hooks: Sendable, Equatable {
-        public var readyToRead: String?
-        public var read: String?
-    }
-
-    public enum LogLevel: String, Sendable, Hashable, CaseIterable {
-        case trace, debug, info, notice, warning, error, critical
-    }
-
-    public enum Subsystem: String, Sendable, Hashable, CaseIterable {
-        case bluetooth, passive, profiles, records, queue, delivery, control
-    }
-
-    public struct Logging: Sendable, Equatable {
-        public var level: LogLevel
-        /// Levels that differ from `level`.
-        public var subsystems: [Subsystem: LogLevel]
-    }
-
     public var gateway: Gateway
     public var bluetooth: Bluetooth
     public var passive: Passive
     /// The allow-list; empty means that nothing is read.
     public var peripherals: [AllowedPeripheral]
     public var queue: Queue
-    public var destinations: [Destination]
+    public var destinations: [DestinationSettings]
     public var events: Events
-    public var hooks: Hooks
-    public var logging: Logging
+    public var hooks: HookSettings
+    public var logging: LogSettings
     /// The models that it may name.
     public var catalogue: Catalogue
 }

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// What `ingestd check` has to say of a configuration and the catalogue beside it.
 public struct ConfigurationCheck: Sendable, Equatable {
     /// Those of the catalogue first, then those of the configuration.
@@ -65,16 +63,5 @@ public struct ConfigurationCheck: Sendable, Equatable {
 
     private static func count(_ number: Int, _ one: String, _ many: String) -> String {
         "\(number) \(number == 1 ? one : many)"
-    }
-}
-
-/// JSON on one line, with the keys of objects in alphabetical order.
-enum JSONLine {
-    static func encode(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only floating-point numbers that are no numbers can fail, and the callers encode none.
-        guard let data = try? encoder.encode(value) else { return "null" }
-        return String(decoding: data, as: UTF8.self)
     }
 }

@@ -151,7 +151,7 @@ extension ConfigurationKeys {
         ])
 
     /// Keys of a destination that mean something for some types only.
-    static let typesOfKey: [String: [Configuration.Destination.Kind]] = [
+    static let typesOfKey: [String: [DestinationSettings.Kind]] = [
         "format": [.webhook],
         "signing_key": [.webhook],
         "auth": [.fhir, .junction],

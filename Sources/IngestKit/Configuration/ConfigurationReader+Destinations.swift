@@ -2,7 +2,7 @@ import Yams
 
 // The destinations.
 extension ConfigurationReader {
-    typealias Destination = Configuration.Destination
+    typealias Destination = DestinationSettings
 
     func readDestinations(_ reader: NodeReader?, aliases: [String]) -> [Entry<Destination>] {
         guard let reader, let items = reader.items() else { return [] }
@@ -124,7 +124,7 @@ extension ConfigurationReader {
             maximumWait: entries?["max_wait"]?.duration(.zero...minutes(5)) ?? usual.maximumWait)
     }
 
-    private func selector(_ reader: NodeReader, aliases: [String]) -> Configuration.PeripheralSelector? {
+    private func selector(_ reader: NodeReader, aliases: [String]) -> PeripheralSelector? {
         guard let text = reader.text("a catalogue ID or an alias", limit: 64) else { return nil }
         if let id = Int(text) {
             if catalogue[id] == nil { reader.error("no model of the catalogue has ID \(id)") }
@@ -194,7 +194,7 @@ extension ConfigurationReader {
         return isURI ? text : nil
     }
 
-    private func headers(_ reader: NodeReader?) -> [Configuration.Header] {
+    private func headers(_ reader: NodeReader?) -> [HTTPHeader] {
         var names: Set<String> = []
         return (reader?.pairs() ?? []).compactMap { name, mark, value in
             // Field names are tokens (RFC 9110 5.6.2); these letters are all that is in use.
@@ -217,7 +217,7 @@ extension ConfigurationReader {
                 return nil
             default:
                 guard let text = value.text(limit: 1024) else { return nil }
-                return Configuration.Header(name: name, value: text)
+                return HTTPHeader(name: name, value: text)
             }
         }
     }

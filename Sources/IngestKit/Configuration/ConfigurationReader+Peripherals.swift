@@ -138,7 +138,7 @@ extension ConfigurationReader {
 
     private func subject(_ reader: NodeReader) -> String? {
         guard let subject = reader.text() else { return nil }
-        guard subject != "unassigned" else {
+        guard subject != Subject.unassigned else {
             reader.error("expected somebody: unassigned is what readings of nobody are")
             return nil
         }

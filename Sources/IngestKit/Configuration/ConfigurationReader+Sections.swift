@@ -91,9 +91,9 @@ extension ConfigurationReader {
         return Configuration.Events(includesValues: entries?["values"]?.boolean() ?? false)
     }
 
-    func readHooks(_ reader: NodeReader?) -> Configuration.Hooks {
+    func readHooks(_ reader: NodeReader?) -> HookSettings {
         let entries = reader?.mapping(ConfigurationKeys.hooks)
-        return Configuration.Hooks(
+        return HookSettings(
             readyToRead: program(entries?["ready-to-read"]), read: program(entries?["read"]))
     }
 
@@ -115,12 +115,12 @@ extension ConfigurationReader {
         return path
     }
 
-    func readLogging(_ reader: NodeReader?) -> Configuration.Logging {
+    func readLogging(_ reader: NodeReader?) -> LogSettings {
         let entries = reader?.mapping(ConfigurationKeys.logging)
-        var levels: [Configuration.Subsystem: Configuration.LogLevel] = [:]
+        var levels: [Subsystem: LogLevel] = [:]
         for (name, mark, value) in entries?["subsystems"]?.pairs() ?? [] {
-            guard let subsystem = Configuration.Subsystem(rawValue: name) else {
-                let known = Configuration.Subsystem.allCases.map(\.rawValue)
+            guard let subsystem = Subsystem(rawValue: name) else {
+                let known = Subsystem.allCases.map(\.rawValue)
                 let near = value.nearest(to: name, among: known).map { "did you mean \($0)?" }
                 log.error(
                     at: mark, key: value.key,
@@ -129,7 +129,7 @@ extension ConfigurationReader {
             }
             levels[subsystem] = value.choice()
         }
-        return Configuration.Logging(level: entries?["level"]?.choice() ?? .info, subsystems: levels)
+        return LogSettings(level: entries?["level"]?.choice() ?? .info, subsystems: levels)
     }
 
     func minutes(_ count: Int) -> Duration { .seconds(60 * count) }

@@ -25,7 +25,7 @@ extension ConfigurationReader {
     }
 
     /// Looks at the files that the destination's TLS needs, where this machine has them.
-    func checkFiles(_ entries: MappingReader, _ destination: Configuration.Destination) {
+    func checkFiles(_ entries: MappingReader, _ destination: DestinationSettings) {
         guard let credentials = host.credentials else { return }
         for problem in TLSFiles.problems(destination.transport, credentials) {
             guard let reader = entries[problem.key.rawValue] else { continue }

@@ -43,7 +43,7 @@ struct ConfigurationReader {
 
     private func warn(
         _ root: NodeReader, _ entries: MappingReader?, _ peripherals: [Entry<AllowedPeripheral>],
-        _ destinations: [Entry<Configuration.Destination>]
+        _ destinations: [Entry<DestinationSettings>]
     ) {
         // What is no mapping, or no list, has been told.
         guard let entries else { return }

@@ -19,7 +19,7 @@ public struct BrokerLogin: Sendable, Equatable {
     /// files takes.
     /// - Parameter isEncrypted: whether TLS is spoken.
     public init(
-        of destination: Configuration.Destination, isEncrypted: Bool, credentials: Credentials
+        of destination: DestinationSettings, isEncrypted: Bool, credentials: Credentials
     ) throws(BrokerLoginError) {
         user = destination.user
         if let name = destination.credential {

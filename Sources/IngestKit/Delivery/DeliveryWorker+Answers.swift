@@ -106,8 +106,8 @@ extension DeliveryWorker {
     ) async throws {
         try await advance(batch, &progress) { [store, batching, gateway] in
             try await store.setAside(
-                batch, httpStatus: status, attempt: attempt, error: error, reply: nil, settings: batching,
-                gateway: gateway)
+                batch, httpStatus: status, attempt: attempt, error: error, reply: nil, submission: nil,
+                settings: batching, gateway: gateway)
         }
     }
 
@@ -173,7 +173,8 @@ extension DeliveryWorker {
 
     private func note(_ state: DestinationState, change: Event) async throws {
         try await ask { [store, name] in
-            try await store.note(state, of: name, change: change)
+            try await store.note(
+                state, of: name, change: change, event: nil, batch: nil, attempts: 0, leavesLane: false)
         }
     }
 }

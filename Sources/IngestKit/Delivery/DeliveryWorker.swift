@@ -14,7 +14,7 @@ public enum DeliveryActivity: Sendable, Equatable {
 public final class DeliveryWorker<Target: Destination>: Sendable {
     let name: String
     let gateway: String
-    let store: SQLiteRecordStore
+    let store: any DeliveryQueue
     let destination: Target
     private let account: String?
     private let holdsSession: @Sendable () async -> Bool
@@ -49,7 +49,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     ///   - random: 0 up to 1, for the jitter.
     ///   - heartbeat: called whenever the loop turns, every minute at least, and before the queue is asked.
     public init(
-        name: String, gateway: String, store: SQLiteRecordStore, destination: Target, account: String? = nil,
+        name: String, gateway: String, store: any DeliveryQueue, destination: Target, account: String? = nil,
         holdsSession: @escaping @Sendable () async -> Bool = { true }, batching: BatchSettings,
         policy: RetryPolicy = .standard, clock: any GatewayClock,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, events: EventLog,

@@ -1,6 +1,10 @@
 /// Finds where JSON values begin and end (RFC 8259); numbers and strings are passed as they stand.
-struct JSONScanner {
-    typealias Malformed = ReceivedBatch.Malformed
+public struct JSONScanner {
+    /// Why a text is no JSON.
+    public struct Malformed: Error, Sendable, Equatable {
+        /// Where, in bytes from the start.
+        public let offset: Int
+    }
 
     /// Deeper nesting is refused: records have three levels.
     private static let depthLimit = 32

@@ -2,10 +2,7 @@
 /// digits included.
 public struct ReceivedBatch: Sendable, Equatable {
     /// Why a body is no batch.
-    public struct Malformed: Error, Sendable, Equatable {
-        /// Where, in bytes from the start.
-        public let offset: Int
-    }
+    public typealias Malformed = JSONScanner.Malformed
 
     /// The gateway's name as JSON, with its quotation marks; nil when it is missing, and for lines.
     public let gateway: String?

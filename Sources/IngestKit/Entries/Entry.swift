@@ -133,7 +133,7 @@ extension RecordEntry {
             .compactMap { $0 } + flags + values.flatMap { [$0.type, $0.number, $0.unit] }
         guard kind.isDelivered, values.count <= Self.mostValues, flags.count <= Self.mostValues,
             name.utf8.count <= 4 * Self.longestText, name.hasPrefix(origin.namePrefix), hasSoundTimes,
-            subject.map(DeadLetterSelection.isSubject) ?? true
+            subject.map(Subject.isName) ?? true
         else { return false }
         return texts.allSatisfy { (1...Self.longestText).contains($0.utf8.count) }
             // Written as JSON has it, and not as `+5`, `.5` or `007`.

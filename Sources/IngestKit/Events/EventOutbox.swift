@@ -3,15 +3,17 @@
 /// An entry is marked after it was written. A crash between the two repeats what was written and
 /// not yet marked, under the same numbers, and loses nothing.
 public struct EventOutbox: Sendable {
-    private let store: SQLiteRecordStore
+    private let store: any EventQueue
     private let sink: any EventSink
+    private let clock: any GatewayClock
 
     /// At most this many entries are written between two marks.
     private static let batch = 100
     /// How long a disk that is full or cannot be written is left alone.
     private static let pauseAfterRefusal = Duration.seconds(30)
 
-    public init(store: SQLiteRecordStore, sink: any EventSink) {
+    public init(store: any EventQueue, sink: any EventSink, clock: any GatewayClock) {
+        self.clock = clock
         self.store = store
         self.sink = sink
     }
@@ -28,7 +30,7 @@ public struct EventOutbox: Sendable {
                 return
             } catch let error as StoreError where error.isPassing {
                 // What was written and not marked is repeated under its numbers.
-                guard (try? await store.clock.sleep(for: Self.pauseAfterRefusal)) != nil else { return }
+                guard (try? await clock.sleep(for: Self.pauseAfterRefusal)) != nil else { return }
                 continue
             }
             await store.outboxWakeUp.wait()

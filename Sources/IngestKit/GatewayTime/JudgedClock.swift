@@ -17,6 +17,9 @@ public final class JudgedClock: GatewayClock {
     /// By how much the distance may change: more than a leap second, less than would matter in a record.
     static let tolerance: Int64 = 2_000_000_000
 
+    /// How often a clock that is not known to be right is looked at.
+    public static let interval = Duration.seconds(30)
+
     /// Raised when it is seen that the clock was set.
     public let doubts = WakeUp()
     private let base: any GatewayClock

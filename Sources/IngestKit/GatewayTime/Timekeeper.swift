@@ -20,11 +20,8 @@ public struct Timekeeper: Sendable {
         }
     }
 
-    /// How often a clock that is not known to be right is looked at.
-    static let interval = Duration.seconds(30)
-
     private let clock: JudgedClock
-    private let store: SQLiteRecordStore
+    private let store: any DatedQueue
     private let zone: TimeZoneRules
     private let sources: Sources
     private let isConfigured: Bool
@@ -37,7 +34,7 @@ public struct Timekeeper: Sendable {
     ///   - released: when this version was released, in seconds since 1970.
     ///   - told: hears how the clock was judged, at first and whenever that has changed.
     public init(
-        clock: JudgedClock, store: SQLiteRecordStore, zone: TimeZoneRules, sources: Sources,
+        clock: JudgedClock, store: any DatedQueue, zone: TimeZoneRules, sources: Sources,
         isConfigured: Bool, released: Int64, events: EventLog,
         told: @escaping @Sendable (ClockTrust?) -> Void
     ) {
@@ -65,7 +62,7 @@ public struct Timekeeper: Sendable {
             if isFirst || wasRight != (trust != nil) { told(trust) }
             (isFirst, wasRight) = (false, trust != nil)
             let isDone = try await wasRight ? dateRecords() : false
-            await wait(atMost: isDone ? nil : Self.interval)
+            await wait(atMost: isDone ? nil : JudgedClock.interval)
         }
     }
 

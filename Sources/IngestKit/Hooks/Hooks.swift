@@ -25,7 +25,7 @@ public final class Hooks: Sendable {
     }
 
     private struct State {
-        var programs: Configuration.Hooks
+        var programs: HookSettings
         var told: [Notice: MonotonicInstant] = [:]
 
         mutating func forget(_ hook: Hook) {
@@ -52,7 +52,7 @@ public final class Hooks: Sendable {
 
     /// - Parameter told: takes a line on what is wrong with a hook.
     public init(
-        _ configured: Configuration.Hooks, programs: any HookPrograms, clock: any GatewayClock,
+        _ configured: HookSettings, programs: any HookPrograms, clock: any GatewayClock,
         told: @escaping @Sendable (String) -> Void
     ) {
         state = Mutex(State(programs: configured))
@@ -66,7 +66,7 @@ public final class Hooks: Sendable {
     }
 
     /// Takes other programs from now on; those that run are not disturbed.
-    public func apply(_ configured: Configuration.Hooks) {
+    public func apply(_ configured: HookSettings) {
         state.withLock { state in
             // What was told of one program says nothing of another.
             if state.programs.readyToRead != configured.readyToRead { state.forget(.readyToRead) }

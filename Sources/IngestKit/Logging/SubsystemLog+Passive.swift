@@ -31,11 +31,6 @@ extension SubsystemLog {
         }
     }
 
-    /// The kernel drops no adverts of devices that are not listed.
-    public func takesEveryAdvert(_ reason: String) {
-        self[.bluetooth].debug("the kernel does not sort out adverts, all come here: \(reason)")
-    }
-
     func connects(_ request: PassiveGateway.Request, isEncrypted: Bool) {
         self[.bluetooth].debug(
             "\(request.entry.logName): connecting over \(request.adapter)\(isEncrypted ? ", encrypted" : "")")

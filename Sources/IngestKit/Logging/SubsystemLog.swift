@@ -8,28 +8,28 @@ import Synchronization
 public struct SubsystemLog: Sendable {
     /// A log that says nothing.
     public static let silent = SubsystemLog(
-        Configuration.Logging(level: .critical, subsystems: [:]), write: { _, _, _ in })
+        LogSettings(level: .critical, subsystems: [:]), write: { _, _, _ in })
 
     private let levels: Levels
-    private let loggers: [Configuration.Subsystem: Logger]
+    private let loggers: [Subsystem: Logger]
     /// Of the tags of records; without one, lines do not name them.
     private(set) var key: TagKey?
 
     /// - Parameter write: takes a line, without its end.
     public init(
-        _ configured: Configuration.Logging,
-        write: @escaping @Sendable (Configuration.LogLevel, Configuration.Subsystem, String) -> Void
+        _ configured: LogSettings,
+        write: @escaping @Sendable (LogLevel, Subsystem, String) -> Void
     ) {
         let levels = Levels(configured)
         self.levels = levels
         loggers = Dictionary(
-            uniqueKeysWithValues: Configuration.Subsystem.allCases.map { subsystem in
+            uniqueKeysWithValues: Subsystem.allCases.map { subsystem in
                 let handler = LineHandler(subsystem: subsystem, levels: levels, write: write)
                 return (subsystem, Logger(label: "ingestd.\(subsystem.rawValue)", factory: { _ in handler }))
             })
     }
 
-    public subscript(subsystem: Configuration.Subsystem) -> Logger {
+    public subscript(subsystem: Subsystem) -> Logger {
         // There is one of each.
         loggers[subsystem] ?? Logger(label: "ingestd", factory: { _ in SwiftLogNoOpLogHandler() })
     }
@@ -42,29 +42,29 @@ public struct SubsystemLog: Sendable {
     }
 
     /// Takes other levels from now on.
-    public func apply(_ configured: Configuration.Logging) {
+    public func apply(_ configured: LogSettings) {
         levels.configured.withLock { $0 = configured }
     }
 }
 
 /// The levels in force.
 private final class Levels: Sendable {
-    let configured: Mutex<Configuration.Logging>
+    let configured: Mutex<LogSettings>
 
-    init(_ configured: Configuration.Logging) {
+    init(_ configured: LogSettings) {
         self.configured = Mutex(configured)
     }
 
-    subscript(subsystem: Configuration.Subsystem) -> Logger.Level {
+    subscript(subsystem: Subsystem) -> Logger.Level {
         configured.withLock { Logger.Level($0.subsystems[subsystem] ?? $0.level) }
     }
 }
 
 /// Makes a line of each message.
 private struct LineHandler: LogHandler {
-    let subsystem: Configuration.Subsystem
+    let subsystem: Subsystem
     let levels: Levels
-    let write: @Sendable (Configuration.LogLevel, Configuration.Subsystem, String) -> Void
+    let write: @Sendable (LogLevel, Subsystem, String) -> Void
 
     var metadata: Logger.Metadata = [:]
 
@@ -80,13 +80,13 @@ private struct LineHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        write(Configuration.LogLevel(event.level), subsystem, "\(event.message)")
+        write(LogLevel(event.level), subsystem, "\(event.message)")
     }
 }
 
 // Both have the same levels.
 extension Logger.Level {
-    fileprivate init(_ level: Configuration.LogLevel) {
+    fileprivate init(_ level: LogLevel) {
         self =
             switch level {
             case .trace: .trace
@@ -100,7 +100,7 @@ extension Logger.Level {
     }
 }
 
-extension Configuration.LogLevel {
+extension LogLevel {
     fileprivate init(_ level: Logger.Level) {
         self =
             switch level {
@@ -112,17 +112,5 @@ extension Configuration.LogLevel {
             case .error: .error
             case .critical: .critical
             }
-    }
-
-    /// As syslog and the journal count it, which know nothing below debug.
-    public var priority: EventPriority {
-        switch self {
-        case .trace, .debug: .debug
-        case .info: .info
-        case .notice: .notice
-        case .warning: .warning
-        case .error: .error
-        case .critical: .critical
-        }
     }
 }

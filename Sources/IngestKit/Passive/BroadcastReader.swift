@@ -357,7 +357,7 @@ actor BroadcastReader {
         return factory.make(
             reading, raw: RawPayload(characteristic: nil, bytes: item.structure.value),
             reception: RecordFactory.Reception(instant: received, wallNanoseconds: wall),
-            entry: item.entry, device: block,
+            subjects: item.entry.subjects, device: block,
             circumstances: RecordFactory.Circumstances(acquaintance: acquaintance ?? Acquaintance()))
     }
 

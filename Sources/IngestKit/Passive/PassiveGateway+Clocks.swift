@@ -44,7 +44,7 @@ extension PassiveGateway {
                 await shownClocks.noted.wait()
             } else {
                 // As often as the clock is judged.
-                try? await ports.clock.sleep(for: Timekeeper.interval)
+                try? await ports.clock.sleep(for: JudgedClock.interval)
             }
         }
     }

@@ -78,8 +78,3 @@ struct ElapsedTime {
         return reading
     }
 }
-
-extension Reading {
-    /// The device time is UTC, of a device that does not say its time zone.
-    static let utcTimeFlag = "device-time-utc"
-}

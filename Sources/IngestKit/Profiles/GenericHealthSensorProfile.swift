@@ -21,7 +21,8 @@ extension Profile {
         joiners: [
             GenericHealthSensor.live: { GenericHealthSensor.join($0, isStored: false) },
             GenericHealthSensor.stored: { GenericHealthSensor.join($0, isStored: true) },
-        ])
+        ],
+        namer: GenericHealthSensor.name)
 }
 
 /// Live Health Observations and Stored Health Observations: an observation in segments, each with a
@@ -105,6 +106,13 @@ enum GenericHealthSensor {
     static func join(_ packets: [[UInt8]], isStored: Bool) -> [UInt8] {
         guard packets.count == 1 else { return packets.flatMap { $0.dropFirst() } }
         return Array(bare(packets[0], isStored))
+    }
+
+    /// A stored observation is named as the live one that it may have been: without the record number.
+    @Sendable
+    static func name(of raw: RawPayload) -> RawPayload {
+        guard raw.characteristic == stored else { return raw }
+        return RawPayload(characteristic: live, bytes: Array(raw.bytes.dropFirst(recordNumberSize)))
     }
 
     private static func fills(_ bytes: ArraySlice<UInt8>, _ isStored: Bool) -> Bool {

@@ -165,11 +165,6 @@ struct GlucoseSample {
 }
 
 extension Reading {
-    /// The device's clock was moved further from its base time than the offset can say, so that the
-    /// time of the reading is not known (Glucose Service 1.0.1, Time Offset).
-    static let timeOffsetOverrunFlag = "time-offset-overrun"
-    static let timeOffsetUnderrunFlag = "time-offset-underrun"
-
     /// Takes over a Time Offset: signed minutes, or one of the two words beside its range.
     fileprivate mutating func applyTimeOffset(_ raw: UInt16) {
         switch raw {

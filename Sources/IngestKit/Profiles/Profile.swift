@@ -9,6 +9,8 @@ public struct Profile: Sendable {
     typealias Assembler = @Sendable ([[UInt8]]) throws(DecodeError) -> Assembly
     /// The bytes of the value that packets make up.
     typealias Joiner = @Sendable ([[UInt8]]) -> [UInt8]
+    /// The payload that names a reading with a date.
+    typealias Namer = @Sendable (RawPayload) -> RawPayload
 
     /// Whether packets make up one value.
     public enum Assembly: Sendable, Equatable {
@@ -79,12 +81,15 @@ public struct Profile: Sendable {
     let assemblers: [BluetoothUUID: Assembler]
     /// For those of them whose packets have something around the value.
     let joiners: [BluetoothUUID: Joiner]
+    /// Where one reading may come in two payloads, which are named alike.
+    let namer: Namer?
 
     init(
         name: String, sources: [Source], procedure: Procedure = .measurements, longestPayload: Int,
         standing: [Source] = [], features: [Source] = [], decoders: [BluetoothUUID: Decoder],
         splitters: [BluetoothUUID: Splitter] = [:],
-        assemblers: [BluetoothUUID: Assembler] = [:], joiners: [BluetoothUUID: Joiner] = [:]
+        assemblers: [BluetoothUUID: Assembler] = [:], joiners: [BluetoothUUID: Joiner] = [:],
+        namer: Namer? = nil
     ) {
         self.name = name
         self.sources = sources
@@ -96,6 +101,7 @@ public struct Profile: Sendable {
         self.splitters = splitters
         self.assemblers = assemblers
         self.joiners = joiners
+        self.namer = namer
     }
 
     /// Whether values of this characteristic are measurements of the profile.
@@ -144,6 +150,9 @@ public struct Profile: Sendable {
     func join(_ packets: [[UInt8]], of characteristic: BluetoothUUID) -> [UInt8] {
         joiners[characteristic]?(packets) ?? Array(packets.joined())
     }
+
+    /// The payload that names a reading with a date; nil: the one that came.
+    public func name(of raw: RawPayload) -> RawPayload? { namer?(raw) }
 
     static func run(_ decoder: Decoder, _ bytes: [UInt8]) throws(DecodeError) -> Reading {
         guard bytes.count <= maximumPayload else {

@@ -1,8 +1,5 @@
 /// A record that is set aside: a destination does not take it, or it could not be decoded and goes to none.
 public struct DeadLetter: Sendable, Equatable {
-    /// Why a destination that files under a person does not take a record of nobody.
-    public static let unassigned = "unassigned"
-
     public let id: RecordID
     public let kind: String
     /// The model's number in the catalogue; nil for an entry or an import, which are of none.
@@ -50,11 +47,6 @@ extension DeadLetterSelection {
                 default: false
                 }
             }
-    }
-
-    /// Whether a text can name a person, as in the configuration.
-    public static func isSubject(_ text: String) -> Bool {
-        text != DeadLetter.unassigned && TextForm.isLine(text, limit: 128)
     }
 }
 

@@ -15,19 +15,6 @@ public final class QueueKeeper: Sendable {
         }
     }
 
-    /// How much room there is.
-    public enum Level: Sendable, Equatable {
-        case normal
-        /// Nearly as much as it may hold, and nothing of it can be dropped.
-        case high
-        /// As much as it may hold.
-        case full
-        /// The disk has no room left.
-        case diskFull
-
-        var takesRecords: Bool { self == .normal || self == .high }
-    }
-
     /// What is kept free on the disk.
     private struct DiskBounds {
         /// Below it no records are taken.
@@ -64,7 +51,7 @@ public final class QueueKeeper: Sendable {
     private let clock: any GatewayClock
     private let events: EventLog
     private let setTakesRecords: @Sendable (Bool) async -> Void
-    private let current = Mutex(Level.normal)
+    private let current = Mutex(QueueLevel.normal)
     private let looked = Mutex(Looked())
     private let strangers: StrangerKeeper
 
@@ -87,7 +74,7 @@ public final class QueueKeeper: Sendable {
         self.setTakesRecords = setTakesRecords
     }
 
-    public var level: Level { current.withLock { $0 } }
+    public var level: QueueLevel { current.withLock { $0 } }
 
     /// What unpinned devices may hold.
     public var strangerShare: StrangerShare { strangers.share }
@@ -169,7 +156,7 @@ public final class QueueKeeper: Sendable {
         }
     }
 
-    private func changedLevel() async throws -> Level {
+    private func changedLevel() async throws -> QueueLevel {
         let bounds = DiskBounds(total: try disk.totalBytes())
         let free = try disk.freeBytes()
         if level == .diskFull ? free < bounds.ample : free < bounds.low {
@@ -224,7 +211,7 @@ public final class QueueKeeper: Sendable {
         return step
     }
 
-    private func words(for level: Level) -> String {
+    private func words(for level: QueueLevel) -> String {
         switch level {
         case .normal: ""
         case .high:

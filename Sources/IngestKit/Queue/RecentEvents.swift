@@ -8,9 +8,9 @@ import Synchronization
 final class RecentEvents: Sendable {
     private struct State {
         /// Of the transaction under way, what each of its writes tells.
-        var uncommitted: [[SQLiteRecordStore.OutboxItem]] = []
+        var uncommitted: [[OutboxItem]] = []
         /// Consecutive numbers.
-        var items: [SQLiteRecordStore.OutboxItem] = []
+        var items: [OutboxItem] = []
         /// The last number that is marked as written; nil before the first.
         var marked: Int64?
     }
@@ -26,7 +26,7 @@ final class RecentEvents: Sendable {
     }
 
     /// The transaction under way has put these into the outbox.
-    func add(_ items: [SQLiteRecordStore.OutboxItem]) {
+    func add(_ items: [OutboxItem]) {
         state.withLock { $0.uncommitted.append(items) }
     }
 
@@ -45,7 +45,7 @@ final class RecentEvents: Sendable {
     }
 
     /// The first of what comes right after what is marked; empty where that is not here.
-    func next(_ limit: Int) -> [SQLiteRecordStore.OutboxItem] {
+    func next(_ limit: Int) -> [OutboxItem] {
         state.withLock { state in
             guard let marked = state.marked, state.items.first?.sequence == marked + 1 else { return [] }
             return Array(state.items.prefix(limit))

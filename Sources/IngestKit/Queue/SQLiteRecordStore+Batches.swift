@@ -2,7 +2,7 @@ import FoundationEssentials
 import GRDB
 
 /// What one destination asks of the store. Each is one transaction, with the events that tell of it.
-extension SQLiteRecordStore {
+extension SQLiteRecordStore: DeliveryQueue {
     /// Of a server's words, this many characters are kept.
     private static let replyLimit = 2000
 

@@ -32,7 +32,7 @@ extension SQLiteRecordStore {
             }
             let condition = "number > ? AND (? IS NULL OR error = ? OR assigned IS NOT NULL)"
             let letters = try Self.letters(
-                selection, and: condition, [after, subject, DeadLetter.unassigned], order: "number",
+                selection, and: condition, [after, subject, Subject.unassigned], order: "number",
                 limit: Self.atOnce, db)
             var bytes = 0
             for letter in letters {
@@ -218,7 +218,7 @@ private struct Retry {
             db, sql: "SELECT account, account_seq FROM destination WHERE name = ?", arguments: [destination])
         let account: String? = session?["account"]
         let assigned: String? = letter["assigned"]
-        let isUnassigned = (letter["error"] as String) == DeadLetter.unassigned
+        let isUnassigned = (letter["error"] as String) == Subject.unassigned
         guard let subject else {
             if isUnassigned, assigned == nil { return .unassigned }
             // Whoever is signed in now is not who was when it was read.

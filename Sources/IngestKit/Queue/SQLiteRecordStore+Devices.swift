@@ -175,7 +175,9 @@ extension SQLiteRecordStore {
 
     public func acquaint(_ entries: [AllowedPeripheral]) async throws {
         let users = Dictionary(
-            entries.flatMap { entry in entry.assignments.map { (entry.key(ofSlot: $0.slot), $0.subject) } },
+            entries.flatMap { entry in
+                entry.subjects.assignments.map { (entry.key(ofSlot: $0.slot), $0.subject) }
+            },
             uniquingKeysWith: { first, _ in first })
         let now = moment
         try await write { db in
@@ -218,7 +220,7 @@ extension SQLiteRecordStore {
         try entries.map { entry in
             var acquaintance = Acquaintance(
                 device: try since(entry.entryKey, "", now: now, db), subjects: [:])
-            for (slot, subject) in entry.assignments {
+            for (slot, subject) in entry.subjects.assignments {
                 // Under a list that is no longer in force nobody comes to know a person.
                 if let listed, listed[entry.key(ofSlot: slot)] != subject { continue }
                 acquaintance.subjects[slot] = try since(entry.key(ofSlot: slot), subject, now: now, db)
@@ -250,9 +252,6 @@ extension SQLiteRecordStore {
 }
 
 extension AllowedPeripheral {
-    /// Names the entry in tables of the queue: its address, or # and its model's number.
-    var entryKey: String { address?.description ?? "#\(model.id)" }
-
     fileprivate func key(ofSlot slot: Int?) -> String {
         "\(entryKey)|\(slot.map(String.init) ?? "")"
     }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 import GRDB
 import Synchronization
 
@@ -73,14 +73,14 @@ extension SQLiteRecordStore {
     /// Has whoever asks send an image, if no other destination does: one at a time is in memory, with all that is made of
     /// it for a request. `endImage` goes with it.
     /// - Returns: whether it is their turn.
-    func beginImage() -> Bool {
+    public func beginImage() -> Bool {
         isImageUnderWay.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
     }
 
-    func endImage() { isImageUnderWay.store(false, ordering: .relaxed) }
+    public func endImage() { isImageUnderWay.store(false, ordering: .relaxed) }
 
     /// The bytes of the image that a batch is; nil where that is not there any more, or not what was written.
-    func image(of batch: StoredBatch) async throws -> Data? {
+    public func image(of batch: StoredBatch) async throws -> Data? {
         let position = batch.firstPosition
         return try await read { db in
             let row = try Row.fetchOne(

@@ -1,12 +1,6 @@
 import GRDB
 
-extension SQLiteRecordStore {
-    /// An event that the journal does not have yet, as far as we know.
-    struct OutboxItem: Sendable {
-        let sequence: Int64
-        let entry: JournalEntry
-    }
-
+extension SQLiteRecordStore: EventQueue {
     /// Puts an event into the outbox, under the next number, in the transaction that it tells of.
     static func append(_ event: Event, _ db: Database) throws {
         try append([event], db)
@@ -34,7 +28,7 @@ extension SQLiteRecordStore {
 
     /// What the journal is to get next, at most `limit` entries in the order of their numbers: what is at hand, else out
     /// of the outbox.
-    func untoldEvents(limit: Int) async throws -> [OutboxItem] {
+    public func untoldEvents(limit: Int) async throws -> [OutboxItem] {
         let recent = recentEvents.next(limit)
         return recent.isEmpty ? try await outboxEntries(limit: limit) : recent
     }
@@ -56,7 +50,7 @@ extension SQLiteRecordStore {
     }
 
     /// Marks the entries up to this number as written.
-    func markOutbox(through sequence: Int64) async throws {
+    public func markOutbox(through sequence: Int64) async throws {
         try await write { db in
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE sequence <= ?").execute(arguments: [
                 sequence

@@ -1,29 +1,5 @@
 import GRDB
 
-/// Where the session of a destination stands that files under one person.
-public enum SessionState: Sendable, Equatable {
-    /// Nobody was signed in yet.
-    case none
-    /// Signed in for this person; the number tells one session from the next.
-    case open(account: String, number: Int64)
-    /// Ended, so that the operator has to begin the next one; it was this person's. Nil where nobody knows whose it
-    /// was, because that was lost with a damaged file.
-    case ended(account: String?)
-
-    public var account: String? {
-        switch self {
-        case .none: nil
-        case .open(let account, _): account
-        case .ended(let account): account
-        }
-    }
-
-    /// Whether what was read until now may be another person's.
-    public func mayBeAnothers(than account: String) -> Bool {
-        self != .none && self.account != account
-    }
-}
-
 /// Whose records a destination gets, where it files under one person for whom the gateway signs in.
 ///
 /// What was read in one person's session is never delivered in another's: it is set aside when its turn comes.
@@ -107,7 +83,7 @@ extension SQLiteRecordStore {
     }
 
     /// The server has ended the session: tells it once, with how many records are kept for the next.
-    func noteSessionEnd(of destination: String, httpStatus: Int) async throws {
+    public func noteSessionEnd(of destination: String, httpStatus: Int) async throws {
         if try await read({ try Self.hasToldEnd(of: destination, $0) }) { return }
         let count = try await pendingCount(of: destination)
         try await write { db in

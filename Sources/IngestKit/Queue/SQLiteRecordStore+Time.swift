@@ -3,7 +3,7 @@ import GRDB
 
 /// Records that came while the gateway's clock was not known to be right, and what the queue knows of
 /// that clock.
-extension SQLiteRecordStore {
+extension SQLiteRecordStore: DatedQueue {
     /// Records that get their time in one transaction.
     private static let datedAtOnce = 200
 
@@ -81,7 +81,7 @@ extension SQLiteRecordStore {
 
     /// How far the wall clock was ahead of the monotonic clock when it was last found right in this
     /// boot, in nanoseconds; nil if it was not.
-    func foundLead() async throws -> Int64? {
+    public func foundLead() async throws -> Int64? {
         let bootID = bootID
         return try await read { db in
             try Int64.fetchOne(
@@ -90,7 +90,7 @@ extension SQLiteRecordStore {
     }
 
     /// Notes that the wall clock was found right while it was so far ahead of the monotonic clock.
-    func noteFound(lead: Int64) async throws {
+    public func noteFound(lead: Int64) async throws {
         let bootID = bootID
         try await write { db in
             try db.execute(sql: "DELETE FROM found_clock")
@@ -100,7 +100,7 @@ extension SQLiteRecordStore {
 
     /// When the newest of those records was committed that have their place in the order of delivery, and so a time
     /// by a clock that was taken as right; in seconds since 1970.
-    func newestDatedCommit() async throws -> Int64? {
+    public func newestDatedCommit() async throws -> Int64? {
         try await read { db in
             try Int64.fetchOne(
                 db,

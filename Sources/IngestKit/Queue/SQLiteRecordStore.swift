@@ -24,7 +24,7 @@ public final class SQLiteRecordStore: Sendable {
     let recentEvents = RecentEvents()
     let path: String
     /// The kernel's name of this boot.
-    let bootID: String
+    public let bootID: String
     let clock: any GatewayClock
     /// Those in force; the names are always the same.
     private let routingsInForce: Mutex<[String: DestinationRouting]>
@@ -95,7 +95,7 @@ public final class SQLiteRecordStore: Sendable {
     }
 
     /// Takes no records from now on, or does again with nil.
-    func refuseRecords(_ level: QueueKeeper.Level?) {
+    func refuseRecords(_ level: QueueLevel?) {
         refusal.withLock { $0 = level.map { StoreError(.noRoom($0), path: path) } }
     }
 
@@ -131,7 +131,7 @@ public final class SQLiteRecordStore: Sendable {
     }
 
     /// A destination has taken an image: it may be that none waits for it any more.
-    func noteImageDelivered() { isImageDelivered.store(true, ordering: .relaxed) }
+    public func noteImageDelivered() { isImageDelivered.store(true, ordering: .relaxed) }
 
     /// - Returns: whether that was since it was asked last.
     func takeImageDelivered() -> Bool { isImageDelivered.exchange(false, ordering: .relaxed) }

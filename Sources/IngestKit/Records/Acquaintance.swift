@@ -18,22 +18,9 @@ public struct Acquaintance: Sendable, Equatable {
     }
 
     /// The device has always been known, and so have its users: for readings that were not stored.
-    public static func always(_ entry: AllowedPeripheral) -> Acquaintance {
+    public static func always(_ subjects: AssignedSubjects) -> Acquaintance {
         Acquaintance(
             device: .min,
-            subjects: Dictionary(uniqueKeysWithValues: entry.assignments.map { ($0.slot, .min) }))
-    }
-}
-
-extension AllowedPeripheral {
-    /// Who is measured, by user slot; the slot of `subject` is nil.
-    public var assignments: [(slot: Int?, subject: String)] {
-        (subject.map { [(nil, $0)] } ?? []) + users.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
-
-    /// Which of a device's user slots a reading belongs to and so which subject; nil is nobody.
-    func assignment(of reading: Reading) -> (slot: Int?, subject: String)? {
-        if let subject { return (nil, subject) }
-        return reading.user.flatMap { slot in users[slot].map { (slot, $0) } }
+            subjects: Dictionary(uniqueKeysWithValues: subjects.assignments.map { ($0.slot, .min) }))
     }
 }

@@ -117,26 +117,6 @@ public enum AbsentReason: String, Sendable, Hashable, CaseIterable {
     case notMeasured = "not-measured"
 }
 
-/// A wall time on a device: no zone. Bluetooth Date Time (GATT Specification Supplement 3.70).
-public struct DeviceTime: Sendable, Hashable, Codable {
-    /// 1582 to 9999.
-    public var year: Int
-    public var month: Int
-    public var day: Int
-    public var hours: Int
-    public var minutes: Int
-    public var seconds: Int
-
-    public init(year: Int, month: Int, day: Int, hours: Int, minutes: Int, seconds: Int) {
-        self.year = year
-        self.month = month
-        self.day = day
-        self.hours = hours
-        self.minutes = minutes
-        self.seconds = seconds
-    }
-}
-
 /// The bytes that a reading came from.
 public struct RawPayload: Sendable, Hashable {
     /// The characteristic, or nil for a broadcast.
@@ -154,9 +134,15 @@ extension Reading {
     static let unknownUserFlag = "unknown-user"
     /// The device says that it had kept the reading.
     static let fromMemoryFlag = "data-from-measurement-storage"
+    /// The device's clock was moved further from its base time than the offset can say, so that the
+    /// time of the reading is not known (Glucose Service 1.0.1, Time Offset).
+    static let timeOffsetOverrunFlag = "time-offset-overrun"
+    static let timeOffsetUnderrunFlag = "time-offset-underrun"
     /// The device's clock was set by more than Time Offset can say: the base time is known, and the
     /// moment is not.
     static let unknownOffsetFlags: Set = [timeOffsetOverrunFlag, timeOffsetUnderrunFlag]
+    /// The device time is UTC, of a device that does not say its time zone.
+    static let utcTimeFlag = "device-time-utc"
     /// What was measured is a control solution, to test the meter.
     static let controlSolutionFlags: Set = ["type-control-solution", "location-control-solution"]
 

@@ -10,7 +10,7 @@ extension RecordContent {
     /// Why a record must not be filed under any person, as the reason of `DeliveryAnswer.unfit`, where the form has no
     /// place to say of the numbers what the device says of them; nil where it may.
     var reasonNotToFileAtAll: String? {
-        guard subject != nil else { return DeadLetter.unassigned }
+        guard subject != nil else { return Subject.unassigned }
         if let flag = flags.first(where: Self.testFlags.contains) {
             return "is no measurement of a person (\(flag))"
         }

@@ -49,10 +49,13 @@ public struct RecordFactory: Sendable {
         public var acquaintance: Acquaintance?
         /// Whether the payload's date, if it has one, names the reading. Its time follows from the date all the same.
         public var dateNames: Bool
+        /// The payload that names a reading with a date; nil: the one that came.
+        public var named: RawPayload?
 
         public init(
             way: Way = .live, clock: ClockObservation? = nil, shownClock: ShownClock? = nil,
-            base: DeviceTime? = nil, acquaintance: Acquaintance? = nil, dateNames: Bool = true
+            base: DeviceTime? = nil, acquaintance: Acquaintance? = nil, dateNames: Bool = true,
+            named: RawPayload? = nil
         ) {
             self.way = way
             self.clock = clock
@@ -60,6 +63,7 @@ public struct RecordFactory: Sendable {
             self.base = base
             self.acquaintance = acquaintance
             self.dateNames = dateNames
+            self.named = named
         }
     }
 
@@ -71,10 +75,10 @@ public struct RecordFactory: Sendable {
         var circumstances: Circumstances
 
         func product(
-            by factory: RecordFactory, entry: AllowedPeripheral, device: DeviceBlock
+            by factory: RecordFactory, subjects: AssignedSubjects, device: DeviceBlock
         ) -> Product {
             factory.make(
-                reading, raw: raw, reception: reception, entry: entry, device: device,
+                reading, raw: raw, reception: reception, subjects: subjects, device: device,
                 circumstances: circumstances)
         }
     }
@@ -98,10 +102,10 @@ public struct RecordFactory: Sendable {
     ///   becomes a record of kind `undecoded`.
     /// - Parameter device: with the device's identity address.
     public func make(
-        _ reading: Reading?, raw: RawPayload, reception: Reception, entry: AllowedPeripheral,
+        _ reading: Reading?, raw: RawPayload, reception: Reception, subjects: AssignedSubjects,
         device: DeviceBlock, circumstances: Circumstances = Circumstances()
     ) -> Product {
-        let dating = dating(of: reading, reception.instant, circumstances, entry: entry, device: device)
+        let dating = dating(of: reading, reception.instant, circumstances, subjects: subjects, device: device)
         let decision = reception.wallNanoseconds.map { wall in
             let time = BootTime(bootID: bootID, wallNanoseconds: wall, at: reception.instant)
             return dating.decide(by: time, in: zone)
@@ -117,7 +121,10 @@ public struct RecordFactory: Sendable {
         let isIdentified =
             if case .reception = distinction { false } else { true }
         let record = Record(
-            id: RecordIdentity.id(address: device.address, raw: raw, distinction: distinction),
+            id: RecordIdentity.id(
+                address: device.address,
+                raw: distinction == .dateInPayload ? circumstances.named ?? raw : raw,
+                distinction: distinction),
             kind: reading?.kind ?? .undecoded,
             stage: decision?.stage ?? .live, time: decision?.time ?? .undecided(device: dating.device),
             measurements: reading?.measurements ?? [], flags: reading?.flags ?? [],
@@ -130,17 +137,17 @@ public struct RecordFactory: Sendable {
     /// What decides the record's time but for the gateway's clock.
     private func dating(
         of reading: Reading?, _ instant: MonotonicInstant, _ circumstances: Circumstances,
-        entry: AllowedPeripheral, device: DeviceBlock
+        subjects: AssignedSubjects, device: DeviceBlock
     ) -> RecordDating {
-        let acquaintance = circumstances.acquaintance ?? .always(entry)
-        let assignment = reading.flatMap { self.assignment(of: $0, entry: entry, device: device) }
+        let acquaintance = circumstances.acquaintance ?? .always(subjects)
+        let assignment = reading.flatMap { self.assignment(of: $0, subjects, device: device) }
         return RecordDating(
             reception: .boot(id: bootID, instant: instant), way: circumstances.way,
             device: reading?.localDeviceTime(in: zone), instant: reading?.sessionInstant(in: zone),
             clock: circumstances.clock, shownClock: circumstances.shownClock,
             deviceKnown: acquaintance.device, subject: assignment?.subject,
             subjectSince: assignment.flatMap { assignment in
-                entry.subjectSince.flatMap(midnight).map(NotedMoment.wall)
+                subjects.since.flatMap(midnight).map(NotedMoment.wall)
                     ?? acquaintance.subjects[assignment.slot]
             })
     }
@@ -148,10 +155,10 @@ public struct RecordFactory: Sendable {
     /// Whom the allow-list names for a reading; nil is nobody. An entry without an address stands for
     /// any device of its model, and so for no person.
     private func assignment(
-        of reading: Reading, entry: AllowedPeripheral, device: DeviceBlock
+        of reading: Reading, _ subjects: AssignedSubjects, device: DeviceBlock
     ) -> (slot: Int?, subject: String)? {
-        guard entry.address == device.address, !reading.isOfNobody else { return nil }
-        return entry.assignment(of: reading)
+        guard subjects.address == device.address, !reading.isOfNobody else { return nil }
+        return subjects.assignment(of: reading)
     }
 
     /// When a day begins in the gateway's zone, in seconds since 1970.

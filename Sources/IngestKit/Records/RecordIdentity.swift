@@ -19,10 +19,10 @@ enum RecordIdentity {
             case .reception(let bootID, let instant): "\(bootID):\(instant.nanoseconds)"
             case .base(let time): time.description
             }
-        let raw = distinction == .dateInPayload ? raw.named : raw
         return "\(address)|\(raw.characteristicText)|\(Hex.text(raw.bytes))|\(last)"
     }
 
+    /// - Parameter raw: the payload that names the record (`RecordFactory.Circumstances.named`).
     static func id(address: BluetoothAddress, raw: RawPayload, distinction: Distinction) -> RecordID {
         let text = name(address: address, raw: raw, distinction: distinction)
         return RecordID(text: NameUUID.text(of: Array(text.utf8)))
@@ -30,15 +30,6 @@ enum RecordIdentity {
 }
 
 extension RawPayload {
-    /// What stands in the name of a record that its payload dates. A stored health observation is
-    /// named as the live one that it may have been: without the record number.
-    fileprivate var named: RawPayload {
-        guard characteristic == GenericHealthSensor.stored else { return self }
-        return RawPayload(
-            characteristic: GenericHealthSensor.live,
-            bytes: Array(bytes.dropFirst(GenericHealthSensor.recordNumberSize)))
-    }
-
     /// 4 or 32 upper-case hexadecimal digits, or `ADV` for a broadcast.
     var characteristicText: String { characteristic?.description ?? "ADV" }
 }

@@ -69,7 +69,7 @@ import Testing
         #expect(configuration.events == .init(includesValues: false))
         #expect(configuration.hooks == .init(readyToRead: "/etc/ingestd/beep", read: "/etc/ingestd/chime"))
         #expect(configuration.logging == .init(level: .info, subsystems: [.bluetooth: .debug]))
-        var clinic = Configuration.Destination(
+        var clinic = DestinationSettings(
             name: "clinic", type: .webhook, url: "https://clinic.example/readings")
         clinic.credential = .named("clinic-token")
         clinic.kinds = [.bloodPressure]

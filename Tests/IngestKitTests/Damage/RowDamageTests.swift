@@ -85,7 +85,7 @@ import Testing
             try await store.fill(["a", "b", "c"])
             try await store.write { try $0.execute(sql: "UPDATE outbox SET entry = '{' WHERE sequence = 2") }
             let sink = RecordingSink()
-            try await EventOutbox(store: store, sink: sink).drain()
+            try await EventOutbox(store: store, sink: sink, clock: store.clock).drain()
             #expect(sink.names == ["read", "store-error", "read"])
             #expect(sink.entries.map { $0[.sequence] } == ["1", "2", "3"])
             try await store.close()

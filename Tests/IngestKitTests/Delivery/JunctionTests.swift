@@ -297,9 +297,9 @@ import Testing
         arguments: [
             (.us, .production, "us.junction.com"), (.eu, .production, "eu.junction.com"),
             (.us, .sandbox, "sandbox.us.junction.com"), (.eu, .sandbox, "sandbox.eu.junction.com"),
-        ] as [(Configuration.Destination.Region, Configuration.Destination.Environment, String)])
+        ] as [(DestinationSettings.Region, DestinationSettings.Environment, String)])
     func eachPlaceHasItsHosts(
-        region: Configuration.Destination.Region, environment: Configuration.Destination.Environment,
+        region: DestinationSettings.Region, environment: DestinationSettings.Environment,
         domain: String
     ) {
         let settings = JunctionSettings(user: "a", region: region, environment: environment)

@@ -11,16 +11,16 @@ import Testing
             let journal = RecordingSink()
             let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
             try await first.fill(["a", "b"])
-            try await EventOutbox(store: first, sink: journal).drain()
+            try await EventOutbox(store: first, sink: journal, clock: first.clock).drain()
             try await first.fill(["c"])
             // Written, and the process ends before the mark.
             for item in try await first.outboxEntries(limit: 10) { journal.write(item.entry) }
             try await first.close()
 
             let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            try await EventOutbox(store: second, sink: journal).drain()
+            try await EventOutbox(store: second, sink: journal, clock: second.clock).drain()
             try await second.fill(["d"])
-            try await EventOutbox(store: second, sink: journal).drain()
+            try await EventOutbox(store: second, sink: journal, clock: second.clock).drain()
             #expect(journal.entries.map { $0[.sequence] } == ["1", "2", "3", "3", "4"])
             #expect(journal.entries.map { $0[.recordID] } == ["a", "b", "c", "c", "d"])
             #expect(try await second.events.isEmpty)
@@ -36,7 +36,7 @@ import Testing
             let journal = StoppingSink()
             let pump = Task {
                 await journal.stop.wait()
-                try await EventOutbox(store: first, sink: journal).run()
+                try await EventOutbox(store: first, sink: journal, clock: first.clock).run()
             }
             journal.stops.withLock { $0 = { pump.cancel() } }
             journal.stop.raise()
@@ -54,7 +54,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
             let journal = RecordingSink()
-            let pump = Task { try await EventOutbox(store: store, sink: journal).run() }
+            let pump = Task { try await EventOutbox(store: store, sink: journal, clock: store.clock).run() }
             for id in ["a", "b", "c"] {
                 try await store.add(try record(id))
                 try await eventually("\(id) is written") { journal.entries.last?[.recordID] == id }
@@ -73,7 +73,7 @@ import Testing
         try await withMemoryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
             let journal = RecordingSink()
-            let outbox = EventOutbox(store: store, sink: journal)
+            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
             var expected: [String] = []
             for (number, size) in (sizes + sizes).enumerated() {
                 let ids = (0..<size).map { "\(number)-\($0)" }
@@ -98,7 +98,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
             let journal = RecordingSink()
-            let outbox = EventOutbox(store: store, sink: journal)
+            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
             try await store.fill(["a"])
             try await outbox.drain()
             let failure = await #expect(throws: StoreError.self) {
@@ -125,7 +125,7 @@ import Testing
         try await withMemoryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
             let journal = RecordingSink()
-            let outbox = EventOutbox(store: store, sink: journal)
+            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
             try await store.fill(["a"])
             try await outbox.drain()
             await #expect(throws: Refused.self) {
@@ -146,7 +146,7 @@ import Testing
     @Test func whatIsAtHandIsWhatTheOutboxHolds() async throws {
         try await withMemoryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            let outbox = EventOutbox(store: store, sink: RecordingSink())
+            let outbox = EventOutbox(store: store, sink: RecordingSink(), clock: store.clock)
             try await store.fill(["a"])
             try await outbox.drain()
             try await store.add(try record("b", alias: "\"kitchen\" \u{1F9C2}\n"))

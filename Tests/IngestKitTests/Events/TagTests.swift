@@ -68,7 +68,8 @@ import Testing
                     sql: "INSERT INTO outbox (sequence, entry) VALUES (1, ?)", arguments: [old.stored])
             }
             let output = Output()
-            try await EventOutbox(store: store, sink: TaggingSink(output, key: try key())).drain()
+            try await EventOutbox(store: store, sink: TaggingSink(output, key: try key()), clock: store.clock)
+                .drain()
             let entry = try #require(output.sink.entries.first)
             #expect(entry[.recordID] == "f3a666602a585c57")
             #expect(entry[.error] == "what decides the time of record f3a666602a585c57 cannot be read")

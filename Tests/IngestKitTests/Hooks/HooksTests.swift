@@ -11,7 +11,7 @@ import Testing
 
     /// Runs hooks beside `body`.
     private func withHooks(
-        _ configured: Configuration.Hooks = .init(readyToRead: "/beep", read: "/chime"),
+        _ configured: HookSettings = .init(readyToRead: "/beep", read: "/chime"),
         _ body: (Hooks) async throws -> Void
     ) async throws {
         let hooks = Hooks(configured, programs: programs, clock: clock, told: { [lines] in lines.add($0) })

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SubsystemLogTests {
     private let lines = Lines()
 
-    private func log(_ configured: Configuration.Logging) -> SubsystemLog {
+    private func log(_ configured: LogSettings) -> SubsystemLog {
         SubsystemLog(configured) { [lines] level, subsystem, words in
             lines.add("\(level.rawValue) \(subsystem.rawValue): \(words)")
         }
@@ -15,13 +15,13 @@ import Testing
 
     @Test func eachSubsystemHasItsLevelOrTheOneOfAll() {
         let log = log(.init(level: .warning, subsystems: [.bluetooth: .debug]))
-        for subsystem in Configuration.Subsystem.allCases {
+        for subsystem in Subsystem.allCases {
             log[subsystem].trace("trace")
             log[subsystem].debug("debug")
             log[subsystem].warning("warning")
         }
         #expect(lines.all.filter { $0.contains("debug") } == ["debug bluetooth: debug"])
-        #expect(lines.all.filter { $0.contains("warning") }.count == Configuration.Subsystem.allCases.count)
+        #expect(lines.all.filter { $0.contains("warning") }.count == Subsystem.allCases.count)
         #expect(!lines.all.contains { $0.contains("trace") })
     }
 

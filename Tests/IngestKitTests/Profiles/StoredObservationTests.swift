@@ -88,9 +88,9 @@ import Testing
         _ characteristic: BluetoothUUID, _ bytes: [UInt8],
         _ distinction: RecordIdentity.Distinction = .dateInPayload
     ) -> RecordID {
-        RecordIdentity.id(
-            address: device.address, raw: RawPayload(characteristic: characteristic, bytes: bytes),
-            distinction: distinction)
+        let raw = RawPayload(characteristic: characteristic, bytes: bytes)
+        let named = distinction == .dateInPayload ? Profile.genericHealthSensor.name(of: raw) : nil
+        return RecordIdentity.id(address: device.address, raw: named ?? raw, distinction: distinction)
     }
 
     @Test func anObservationThatComesLiveAndFromTheMemoryHasOneName() {

@@ -119,7 +119,7 @@ import Testing
     @Test func aRecordOfNobodyGoesOutUnderThePersonThatTheOperatorNames() async throws {
         try await withStore(["clinic", "home"]) { store, directory in
             try await store.fill(["a"])
-            try await setAside(store, status: nil, error: DeadLetter.unassigned)
+            try await setAside(store, status: nil, error: Subject.unassigned)
             let plain = try letters(directory)[0].record
             // Without a name it would only be set aside again.
             #expect(
@@ -144,7 +144,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
             try await store.fill(["a"])
-            try await setAside(store, status: nil, error: DeadLetter.unassigned)
+            try await setAside(store, status: nil, error: Subject.unassigned)
             _ = try await store.retry(DeadLetterSelection(), subject: "wrong", gateway: "box")
             let first = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
             try await store.close()
@@ -173,7 +173,7 @@ import Testing
             control.flags = ["type-control-solution"]
             try await store.add(control)
             try await store.freeze([control])
-            try await setAside(store, status: nil, error: DeadLetter.unassigned)
+            try await setAside(store, status: nil, error: Subject.unassigned)
             #expect(
                 try await store.retry(DeadLetterSelection(), subject: "s", gateway: "box")
                     == RetryOutcome(left: [.controlSolution: 1]))
@@ -187,7 +187,7 @@ import Testing
             try await store.fill(["a"])
             try await setAside(store)
             try await store.fill(["b"])
-            try await setAside(store, status: nil, error: DeadLetter.unassigned)
+            try await setAside(store, status: nil, error: Subject.unassigned)
             _ = try await store.signIn("second", at: "clinic")
             #expect(
                 try await store.retry(DeadLetterSelection(records: ["b"]), subject: "second", gateway: "box")
@@ -196,7 +196,7 @@ import Testing
                 try await store.retry(DeadLetterSelection(records: ["a"]), gateway: "box")
             }
             try await store.fill(["c"])
-            try await setAside(store, status: nil, error: DeadLetter.unassigned)
+            try await setAside(store, status: nil, error: Subject.unassigned)
             await #expect(throws: DeadLetterRefusal.stays(RecordID(text: "c"), .anotherSession)) {
                 try await store.retry(DeadLetterSelection(records: ["c"]), subject: "first", gateway: "box")
             }

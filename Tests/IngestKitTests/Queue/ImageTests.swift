@@ -183,7 +183,7 @@ import Testing
                 if batch.items.count > 1 {
                     _ = try await store.split(batch, settings: ImageBench.atOnce, gateway: "box")
                 } else {
-                    try await bench.setAside(batch, store, status: nil, error: DeadLetter.unassigned)
+                    try await bench.setAside(batch, store, status: nil, error: Subject.unassigned)
                 }
             }
             try await body(store, entry, images)
@@ -218,7 +218,7 @@ import Testing
             // The first is on its way by then, the second not yet.
             let batch = try #require(try await bench.next(store))
             #expect(batch.items.map(\.header.id) == [entry.id])
-            try await bench.setAside(batch, store, status: nil, error: DeadLetter.unassigned)
+            try await bench.setAside(batch, store, status: nil, error: Subject.unassigned)
             let selection = DeadLetterSelection(records: [entry.id.text])
             #expect(
                 try await store.retry(selection, subject: "patient-18", gateway: "box")

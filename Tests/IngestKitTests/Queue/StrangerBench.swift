@@ -123,7 +123,7 @@ struct StrangerBench {
                 batch.items.count > 1
                 ? try await store.split(batch, settings: Self.settings, gateway: "box")
                 : try await store.setAside(
-                    batch, httpStatus: 422, attempt: 1, error: DeadLetter.unassigned, reply: "no subject",
+                    batch, httpStatus: 422, attempt: 1, error: Subject.unassigned, reply: "no subject",
                     settings: Self.settings, gateway: "box")
         }
     }

@@ -112,7 +112,7 @@ import Testing
                 reception: .init(
                     instant: MonotonicInstant(nanoseconds: 1),
                     wallNanoseconds: example.received * 1_000_000_000),
-                entry: RecordFactoryTests.entry(),
+                subjects: RecordFactoryTests.entry().subjects,
                 device: DeviceBlock(peripheralID: 1001, address: RecordFactoryTests.cuff, alias: nil),
                 circumstances: .init(way: way, clock: clock)
             ).record.time

@@ -24,7 +24,7 @@ import Testing
         return factory.make(
             reading, raw: RawPayload(characteristic: 0x2A35, bytes: RecordFactoryTests.dated),
             reception: .init(instant: instant(hour), wallNanoseconds: wall.map { $0 * 1_000_000_000 }),
-            entry: RecordFactoryTests.entry(subject: "patient-17"),
+            subjects: RecordFactoryTests.entry(subject: "patient-17").subjects,
             device: DeviceBlock(peripheralID: 1001, address: RecordFactoryTests.cuff, alias: nil),
             circumstances: .init(
                 way: way, acquaintance: Acquaintance(device: known, subjects: since.map { [nil: $0] } ?? [:]))

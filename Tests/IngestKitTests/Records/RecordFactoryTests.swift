@@ -45,7 +45,8 @@ import Testing
             reception: .init(
                 instant: MonotonicInstant(nanoseconds: 734_512_000_000),
                 wallNanoseconds: received * 1_000_000_000 + 999_999_999),
-            entry: entry, device: DeviceBlock(peripheralID: 1001, address: Self.cuff, alias: "kitchen cuff"),
+            subjects: entry.subjects,
+            device: DeviceBlock(peripheralID: 1001, address: Self.cuff, alias: "kitchen cuff"),
             circumstances: RecordFactory.Circumstances(
                 way: way,
                 clock: clockOffset.map { ClockObservation(offsetSeconds: $0, zoneOffsetSeconds: 0) },
@@ -240,7 +241,7 @@ import Testing
             raw: RawPayload(characteristic: 0x2A18, bytes: [0x00]),
             reception: .init(
                 instant: MonotonicInstant(nanoseconds: 1), wallNanoseconds: Self.received * 1_000_000_000),
-            entry: entry, device: DeviceBlock(peripheralID: 1000, address: Self.cuff, alias: nil),
+            subjects: entry.subjects, device: DeviceBlock(peripheralID: 1000, address: Self.cuff, alias: nil),
             circumstances: .init(
                 way: way, acquaintance: Acquaintance(device: known, subjects: since.map { [nil: $0] } ?? [:]))
         ).record

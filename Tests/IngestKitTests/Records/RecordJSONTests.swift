@@ -15,7 +15,7 @@ import Testing
             reception: .init(
                 instant: MonotonicInstant(nanoseconds: 734_512_000_000),
                 wallNanoseconds: 1_795_166_104_000_000_000),
-            entry: entry, device: device
+            subjects: entry.subjects, device: device
         ).record
     }
 

@@ -34,7 +34,7 @@ import Testing
             reception: .init(
                 instant: MonotonicInstant(nanoseconds: 734_512_000_000),
                 wallNanoseconds: 1_795_166_104_000_000_000),
-            entry: RecordFactoryTests.entry(subject: "patient-17"), device: device,
+            subjects: RecordFactoryTests.entry(subject: "patient-17").subjects, device: device,
             circumstances: RecordFactory.Circumstances(
                 way: way,
                 clock: offset.map { ClockObservation(offsetSeconds: $0, zoneOffsetSeconds: 0) })

@@ -17,12 +17,12 @@ public struct FHIRSettings: Sendable, Hashable {
     /// Whether bodies are sent compressed.
     public let usesGzip: Bool
     /// Further headers.
-    public let headers: [Configuration.Header]
+    public let headers: [HTTPHeader]
 
     public init(
         url: String, patientSystem: String? = nil, authentication: Authentication = .bearer,
         usesGzip: Bool = false,
-        headers: [Configuration.Header] = []
+        headers: [HTTPHeader] = []
     ) {
         self.url = url
         self.patientSystem = patientSystem

@@ -38,7 +38,7 @@ struct FHIRBundle {
 
     /// Why a record cannot be sent; nil where it can.
     static func obstacle(_ record: RecordContent, patientSystem: String?) -> String? {
-        guard let subject = record.subject else { return "unassigned" }
+        guard let subject = record.subject else { return Subject.unassigned }
         if patientSystem == nil, !isID(subject) {
             return "is of a subject that is no id of a Patient; name a patient_system"
         }

@@ -15,8 +15,8 @@ public struct JunctionSettings: Sendable, Hashable {
 
     /// - Parameter url: instead of Junction's own hosts; tokens are then exchanged under `/auth` of it.
     public init(
-        user: String, url: String? = nil, region: Configuration.Destination.Region = .us,
-        environment: Configuration.Destination.Environment = .production, timeZone: String = "UTC",
+        user: String, url: String? = nil, region: DestinationSettings.Region = .us,
+        environment: DestinationSettings.Environment = .production, timeZone: String = "UTC",
         providers: [Int: String] = [:]
     ) {
         self.user = user
@@ -48,10 +48,10 @@ public struct JunctionSettings: Sendable, Hashable {
 
 /// One of Junction's installations.
 struct JunctionPlace: Hashable {
-    let environment: Configuration.Destination.Environment
-    let region: Configuration.Destination.Region
+    let environment: DestinationSettings.Environment
+    let region: DestinationSettings.Region
 
-    init(environment: Configuration.Destination.Environment, region: Configuration.Destination.Region) {
+    init(environment: DestinationSettings.Environment, region: DestinationSettings.Region) {
         self.environment = environment
         self.region = region
     }
@@ -72,7 +72,7 @@ struct JunctionPlace: Hashable {
         let prefix = "id-signer-"
         guard issuer.hasPrefix(prefix), issuer.hasSuffix(".iam.gserviceaccount.com") else { return nil }
         let parts = issuer.dropFirst(prefix.count).prefix { $0 != "@" }.split(separator: "-")
-        guard parts.count == 2, let region = Configuration.Destination.Region(rawValue: String(parts[1]))
+        guard parts.count == 2, let region = DestinationSettings.Region(rawValue: String(parts[1]))
         else { return nil }
         switch parts[0] {
         case "production", "prd": self.init(environment: .production, region: region)

@@ -77,7 +77,7 @@ public struct TopicTemplate: Sendable, Hashable {
             case .gateway: record.gateway
             case .kind: record.kind.rawValue
             case .stage: record.stage.rawValue
-            case .subject: record.subject ?? "unassigned"
+            case .subject: record.subject ?? Subject.unassigned
             // What was entered or imported was read from no device.
             case .address: record.address.isEmpty ? "none" : record.address
             case .peripheralID: record.peripheralID.map { String($0) } ?? "none"

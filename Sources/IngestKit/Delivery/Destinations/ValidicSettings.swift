@@ -32,7 +32,7 @@ extension ValidicSettings.API {
     }
 }
 
-extension Configuration.Destination {
+extension DestinationSettings {
     /// Which API a destination of type validic posts to.
     public enum ValidicAPI: String, Sendable, Hashable, CaseIterable {
         case inform, v1

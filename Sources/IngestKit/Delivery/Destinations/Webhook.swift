@@ -2,15 +2,15 @@
 public struct WebhookSettings: Sendable, Hashable {
     /// Where to POST.
     public let url: String
-    public let format: Configuration.Destination.Format
+    public let format: DestinationSettings.Format
     /// Whether bodies are sent compressed.
     public let usesGzip: Bool
     /// Further headers; none of those that the gateway sets itself, but for User-Agent.
-    public let headers: [Configuration.Header]
+    public let headers: [HTTPHeader]
 
     public init(
-        url: String, format: Configuration.Destination.Format = .json, usesGzip: Bool = false,
-        headers: [Configuration.Header] = []
+        url: String, format: DestinationSettings.Format = .json, usesGzip: Bool = false,
+        headers: [HTTPHeader] = []
     ) {
         self.url = url
         self.format = format
@@ -61,7 +61,7 @@ public final class Webhook: Destination {
     public func renew() async { await posts.renew() }
 
     /// The body of a batch. The same batch gives the same bytes.
-    static func body(of batch: OutgoingBatch, _ format: Configuration.Destination.Format) -> [UInt8] {
+    static func body(of batch: OutgoingBatch, _ format: DestinationSettings.Format) -> [UInt8] {
         switch format {
         case .json:
             var text = JSONText()
@@ -118,7 +118,7 @@ public final class Webhook: Destination {
     }
 }
 
-extension Configuration.Destination.Format {
+extension DestinationSettings.Format {
     fileprivate var contentType: String {
         switch self {
         case .json: "application/json"

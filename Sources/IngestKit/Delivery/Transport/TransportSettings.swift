@@ -50,7 +50,7 @@ public struct ProxyAddress: Sendable, Hashable {
     }
 }
 
-extension Configuration.Destination {
+extension DestinationSettings {
     /// How its requests travel, as the file says it.
     public var transport: TransportSettings {
         TransportSettings(

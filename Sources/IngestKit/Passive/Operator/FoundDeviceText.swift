@@ -13,9 +13,10 @@ public struct FoundDeviceText: Sendable {
         let name = TerminalText.line(device.name ?? "(no name)")
         var lines = [Self.cut("\(signal)  \(device.address)  \(name)")]
         for fact in facts {
-            lines += ModelText.wrapped(TerminalText.line(fact), width: Self.columns - Self.indent.count).map {
-                Self.indent + $0
-            }
+            lines += TerminalText.wrapped(TerminalText.line(fact), width: Self.columns - Self.indent.count)
+                .map {
+                    Self.indent + $0
+                }
         }
         // Not broken: it is to be pasted.
         if let entry = device.matches.first(where: { $0.entry != nil })?.entry {

@@ -169,7 +169,8 @@ extension ReadSession {
             var basis = unfrozen[index].basis
             basis.circumstances.clock = clockObservation
             basis.circumstances.shownClock = shownClock
-            let made = basis.product(by: environment.factory, entry: entry, device: deviceBlock).record
+            let made = basis.product(by: environment.factory, subjects: entry.subjects, device: deviceBlock)
+                .record
             unfrozen[index].basis = basis
             unfrozen[index].record.dating = made.dating
             unfrozen[index].record.time = made.time

@@ -149,15 +149,15 @@ extension ReadSession {
         let told = isStored && way == .live ? Way.stored(isFirstTransfer: memory.storedRecords == nil) : way
         // The wall clock of the reception, which may lie behind: values queue during commits.
         let wall = environment.clock.trustedWallNanoseconds(at: value.received)
+        let raw = RawPayload(characteristic: value.characteristic, bytes: part.bytes)
         let basis = RecordFactory.Basis(
-            reading: part.reading,
-            raw: RawPayload(characteristic: value.characteristic, bytes: part.bytes),
+            reading: part.reading, raw: raw,
             reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
             circumstances: RecordFactory.Circumstances(
                 way: told, clock: clockObservation, shownClock: shownClock, base: part.base,
                 acquaintance: acquaintance,
-                dateNames: dateNames(part, way: told, &lessons.dates)))
-        var product = basis.product(by: environment.factory, entry: entry, device: deviceBlock)
+                dateNames: dateNames(part, way: told, &lessons.dates), named: profile.name(of: raw)))
+        var product = basis.product(by: environment.factory, subjects: entry.subjects, device: deviceBlock)
         product.record.related = part.related
         product.record.flags = withStandingFlags(product.record)
         let number = part.number

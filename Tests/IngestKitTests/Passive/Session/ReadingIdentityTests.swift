@@ -96,7 +96,7 @@ import Testing
                     log: .silent),
                 target: .init(
                     entry: entry, device: Self.device, profile: profile, memory: memory,
-                    acquaintance: .always(entry), timing: PassiveTiming(),
+                    acquaintance: .always(entry.subjects), timing: PassiveTiming(),
                     witness: ReadWitness(
                         isDryRun: false, show: { _ in },
                         queued: { [outcomes] new in outcomes.all.withLock { $0 += new } }, hungUp: {})))

@@ -1,0 +1,10 @@
+/// A person, as the operator names them in the configuration and in entries: the `subject` of records.
+public enum Subject {
+    /// Stands where a record has no subject. No person can be named so.
+    public static let unassigned = "unassigned"
+
+    /// Whether a text can name a person: a line of 1 to 128 characters that is not `unassigned`.
+    public static func isName(_ text: String) -> Bool {
+        text != unassigned && TextForm.isLine(text, limit: 128)
+    }
+}
