@@ -8,7 +8,8 @@ enum ExportTarget {
     private final class Handler: XMLHandler {
         /// The table of a real import takes longer to make than an input takes.
         let export = HealthExport(
-            HealthExport.Selection(sets: Set(HealthKitSet.allCases)), census: SampleCensus(places: 1 << 10))
+            HealthExport.Selection(sets: Set(HealthKitSet.allCases)), census: SampleCensus(places: 1 << 10),
+            equalSamples: TemporarySamples.init)
         var depth = 0
         var elements = 0
 

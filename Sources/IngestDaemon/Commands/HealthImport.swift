@@ -24,7 +24,7 @@ final class HealthImport {
     init(
         _ selection: HealthExport.Selection, into inlet: EntryInlet, progress: ProgressLine
     ) throws(CommandFailure) {
-        export = HealthExport(selection)
+        export = HealthExport(selection, equalSamples: TemporarySamples.init)
         do throws(XMLError) {
             counter = try XMLStream(Handler(export: export))
             parser = try XMLStream(Handler(export: export))

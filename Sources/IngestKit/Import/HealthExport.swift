@@ -57,13 +57,20 @@ public final class HealthExport {
     private var hasChanged = false
     /// Those that may have equals: since the last were put away, and before.
     private var unnumbered: [(entry: RecordEntry, created: Int64?)] = []
-    private var putAway: EqualSamples?
+    private var putAway: (any EqualSamples)?
+    private let makeEqualSamples: () throws -> any EqualSamples
 
-    public convenience init(_ selection: Selection) {
-        self.init(selection, census: SampleCensus())
+    /// - Parameter equalSamples: makes the place for samples that may have equals, if there are any.
+    public convenience init(
+        _ selection: Selection, equalSamples: @escaping () throws -> any EqualSamples
+    ) {
+        self.init(selection, census: SampleCensus(), equalSamples: equalSamples)
     }
 
-    init(_ selection: Selection, census: SampleCensus) {
+    init(
+        _ selection: Selection, census: SampleCensus, equalSamples: @escaping () throws -> any EqualSamples
+    ) {
+        makeEqualSamples = equalSamples
         self.selection = selection
         self.census = census
     }
@@ -97,10 +104,10 @@ public final class HealthExport {
     }
 
     private func withTemporaryFile<Value>(
-        _ body: (EqualSamples) throws -> Value
+        _ body: (any EqualSamples) throws -> Value
     ) throws(Failure) -> Value {
         do {
-            let samples = try putAway ?? EqualSamples()
+            let samples = try putAway ?? makeEqualSamples()
             putAway = samples
             return try body(samples)
         } catch {

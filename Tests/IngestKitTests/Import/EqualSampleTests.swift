@@ -21,7 +21,7 @@ import Testing
     }
 
     private static func entries(_ elements: [Element], batch: Int = 1_000) throws -> [RecordEntry] {
-        let export = HealthExport(HealthExportTests.all)
+        let export = HealthExport(HealthExportTests.all, equalSamples: TemporarySamples.init)
         elements.tell(export)
         export.beginAgain()
         elements.tell(export)
@@ -105,7 +105,7 @@ import Testing
         let one = Self.helping("A", created: nil)
         let other = Self.helping("A", created: nil, "7")
         for second in [[one, one], [one, other], [other]] {
-            let export = HealthExport(HealthExportTests.all)
+            let export = HealthExport(HealthExportTests.all, equalSamples: TemporarySamples.init)
             [one].tell(export)
             export.beginAgain()
             second.tell(export)

@@ -32,7 +32,7 @@ import Testing
     private func read(
         _ elements: [Element], _ selection: HealthExport.Selection = all
     ) throws -> (entries: [RecordEntry], tally: HealthExport.Tally) {
-        let export = HealthExport(selection)
+        let export = HealthExport(selection, equalSamples: TemporarySamples.init)
         elements.tell(export)
         export.beginAgain()
         elements.tell(export)

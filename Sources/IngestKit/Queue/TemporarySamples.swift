@@ -1,11 +1,9 @@
 import FoundationEssentials
 import GRDB
 
-/// The samples of a document that may have equals, until all of it was read and each can have its number among them.
-///
-/// They are in a database of SQLite's without a name: in memory while they are few, and in a file that has no name
-/// either and is gone with the process when they are many.
-final class EqualSamples {
+/// Equal samples in a SQLite database without a name: in memory while they are few, and in a file without a name, which
+/// is gone with the process, when they are many.
+public final class TemporarySamples: EqualSamples {
     /// In KiB.
     private static let mostMemory = 8192
 
@@ -13,7 +11,7 @@ final class EqualSamples {
     /// The last row that was given; nil while they are not in order.
     private var last: Int64?
 
-    init() throws {
+    public init() throws {
         var configuration = GRDB.Configuration()
         configuration.prepareDatabase { db in
             // Nothing of it outlives the process, so nothing needs to be undone or synced.
@@ -32,9 +30,7 @@ final class EqualSamples {
         }
     }
 
-    /// Takes samples in.
-    /// - Parameter created: when each came into the phone's store, in seconds since 1970.
-    func add(_ samples: [(entry: RecordEntry, created: Int64?)]) throws {
+    public func add(_ samples: [(entry: RecordEntry, created: Int64?)]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         try database.write { db in
@@ -47,10 +43,7 @@ final class EqualSamples {
         }
     }
 
-    /// The next samples, each with its number among its equals behind its name: by source, then by when it came into
-    /// the phone's store, then by what else it says. Empty when all were given. None may be added after the first are
-    /// given.
-    func next(_ count: Int) throws -> [RecordEntry] {
+    public func next(_ count: Int) throws -> [RecordEntry] {
         try database.write { db in
             if last == nil {
                 try db.execute(
