@@ -14,6 +14,22 @@ let strict: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 
+/// The modules of the domain, each of which imports earlier ones alone (docs/architecture.md).
+let domain: [Target.Dependency] = [
+    "IngestCore",
+    "IngestBluetooth",
+    "IngestRecords",
+    "IngestPeripherals",
+    "IngestProfiles",
+    "IngestEvents",
+    "IngestStorage",
+    "IngestQueue",
+    "IngestDelivery",
+    "IngestEntries",
+    "IngestGateway",
+    "IngestConfiguration",
+]
+
 let package = Package(
     name: "ingestd",
     products: [
@@ -33,10 +49,77 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: [
+        // Basic values: bytes, decimals, JSON text, times and time zones, the monotonic clock, credentials, the log.
         .target(
-            name: "IngestKit",
+            name: "IngestCore",
             dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/IngestKit/Core", swiftSettings: strict),
+        // The radio's ports, adverts and the filter of adverts.
+        .target(
+            name: "IngestBluetooth",
+            dependencies: [
+                "IngestCore",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/IngestKit/Bluetooth", swiftSettings: strict),
+        // Readings, and the records made of them: identity, time, subject. Entries by hand.
+        .target(
+            name: "IngestRecords",
+            dependencies: [
+                "IngestCore",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Sources/IngestKit/Records", swiftSettings: strict),
+        // Models of devices, their quirks, and the entries of the allow-list.
+        .target(
+            name: "IngestPeripherals",
+            dependencies: [
+                "IngestCore", "IngestBluetooth", "IngestRecords",
+            ],
+            path: "Sources/IngestKit/Peripherals", swiftSettings: strict),
+        // Decoders from the bytes of characteristics and adverts to readings, and the logic of their protocols.
+        .target(
+            name: "IngestProfiles",
+            dependencies: [
+                "IngestCore", "IngestBluetooth", "IngestRecords",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Sources/IngestKit/Profiles", swiftSettings: strict),
+        // Events, and the fields that the journal gets of them.
+        .target(
+            name: "IngestEvents",
+            dependencies: [
+                "IngestCore", "IngestRecords",
+            ],
+            path: "Sources/IngestKit/Events", swiftSettings: strict),
+        // The queue's ports, and what is remembered of devices.
+        .target(
+            name: "IngestStorage",
+            dependencies: [
+                "IngestCore", "IngestBluetooth", "IngestRecords", "IngestPeripherals", "IngestProfiles",
+                "IngestEvents",
+            ],
+            path: "Sources/IngestKit/Storage", swiftSettings: strict),
+        // The queue in SQLite; the only user of GRDB.
+        .target(
+            name: "IngestQueue",
+            dependencies: [
+                "IngestCore", "IngestRecords", "IngestPeripherals", "IngestEvents", "IngestStorage",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Sources/IngestKit/Queue", swiftSettings: strict),
+        // Destinations and the transport to them; the only user of the HTTP client.
+        .target(
+            name: "IngestDelivery",
+            dependencies: [
+                "IngestCore", "IngestRecords", "IngestPeripherals", "IngestEvents", "IngestStorage",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -45,14 +128,37 @@ let package = Package(
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOSOCKS", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
-                .product(name: "Yams", package: "Yams"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
-            swiftSettings: strict
-        ),
+            path: "Sources/IngestKit/Delivery", swiftSettings: strict),
+        // Readings that no peripheral sent: entries by hand, and imports.
+        .target(
+            name: "IngestEntries",
+            dependencies: [
+                "IngestCore", "IngestRecords", "IngestStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Sources/IngestKit/Entries", swiftSettings: strict),
+        // Passive reading: when which device is read, sessions, pairing, the operator, hooks, status.
+        .target(
+            name: "IngestGateway",
+            dependencies: [
+                "IngestCore", "IngestBluetooth", "IngestRecords", "IngestPeripherals", "IngestProfiles",
+                "IngestEvents", "IngestStorage",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/IngestKit/Gateway", swiftSettings: strict),
+        // Settings and the catalogue, from YAML; the only user of Yams.
+        .target(
+            name: "IngestConfiguration",
+            dependencies: [
+                "IngestCore", "IngestBluetooth", "IngestRecords", "IngestPeripherals", "IngestProfiles",
+                "IngestEvents", "IngestStorage", "IngestDelivery",
+                .product(name: "Yams", package: "Yams"),
+            ],
+            path: "Sources/IngestKit/Configuration", swiftSettings: strict),
         .target(name: "CBlueZ", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
         .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto")]),
@@ -60,10 +166,14 @@ let package = Package(
         .target(name: "CExpat", linkerSettings: [.linkedLibrary("expat")]),
         .target(name: "ExportBridge", dependencies: ["CArchive", "CExpat"], swiftSettings: strict),
         .target(
-            name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestKit"], swiftSettings: strict),
-        .target(name: "MQTTBridge", dependencies: ["CMosquitto", "IngestKit"], swiftSettings: strict),
+            name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestBluetooth", "IngestCore"],
+            swiftSettings: strict),
         .target(
-            name: "PeripheralSimulator", dependencies: ["BlueZBridge", "IngestKit"], swiftSettings: strict),
+            name: "MQTTBridge", dependencies: ["CMosquitto", "IngestCore", "IngestDelivery"],
+            swiftSettings: strict),
+        .target(
+            name: "PeripheralSimulator", dependencies: ["BlueZBridge", "IngestBluetooth", "IngestCore"],
+            swiftSettings: strict),
         .target(
             name: "HTTPService",
             dependencies: [
@@ -76,7 +186,7 @@ let package = Package(
         .executableTarget(
             name: "peripheral-simulator",
             dependencies: [
-                "BlueZBridge", "IngestKit", "PeripheralSimulator",
+                "BlueZBridge", "IngestCore", "PeripheralSimulator",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Reliability/Simulator", swiftSettings: strict),
@@ -84,7 +194,8 @@ let package = Package(
         .executableTarget(
             name: "queue-benchmark",
             dependencies: [
-                "IngestKit",
+                "IngestConfiguration", "IngestCore", "IngestPeripherals", "IngestProfiles", "IngestQueue",
+                "IngestRecords", "IngestStorage",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -95,7 +206,8 @@ let package = Package(
         .target(
             name: "IngestDaemon",
             dependencies: [
-                "BlueZBridge", "CSystemd", "ExportBridge", "HTTPService", "IngestKit", "MQTTBridge",
+                "BlueZBridge", "CSystemd", "ExportBridge", "HTTPService", "MQTTBridge",
+            ] + domain + [
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -117,7 +229,7 @@ let package = Package(
         .executableTarget(
             name: "ingestd-simulated",
             dependencies: [
-                "BlueZBridge", "IngestDaemon", "IngestKit", "PeripheralSimulator",
+                "BlueZBridge", "IngestConfiguration", "IngestDaemon", "IngestDelivery", "PeripheralSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         // For tests alone: a disk that fails.
@@ -125,8 +237,8 @@ let package = Package(
             name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
             name: "IngestKitTests",
-            dependencies: [
-                "CFaultyDisk", "HTTPService", "IngestKit",
+            dependencies: domain + [
+                "CFaultyDisk", "HTTPService",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -145,7 +257,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "ExportBridgeTests", dependencies: ["ExportBridge"], swiftSettings: strict),
         .testTarget(
-            name: "BlueZBridgeTests", dependencies: ["BlueZBridge", "IngestKit", "PeripheralSimulator"],
+            name: "BlueZBridgeTests", dependencies: domain + ["BlueZBridge", "PeripheralSimulator"],
             swiftSettings: strict),
     ]
 )

@@ -6,7 +6,13 @@
 import AsyncHTTPClient
 import FoundationEssentials
 import Glibc
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestPeripherals
+import IngestProfiles
+import IngestQueue
+import IngestRecords
+import IngestStorage
 import NIOCore
 import NIOHTTP1
 import SystemPackage

@@ -1,18 +1,19 @@
 import Glibc
-public import IngestKit
+package import IngestBluetooth
+package import IngestCore
 
 /// The radio port on the Linux kernel: adverts and scan control over the management socket, links
 /// over L2CAP (docs/architecture.md, "The radio").
-public actor BlueZRadio: Radio {
-    public struct Settings: Sendable {
-        public var selection: AdapterSelection
+package actor BlueZRadio: Radio {
+    package struct Settings: Sendable {
+        package var selection: AdapterSelection
         /// Nil leaves the kernel's own timing.
-        public var timing: ScanTiming?
+        package var timing: ScanTiming?
         /// Whether bluetoothd runs: who then powers adapters on and off.
-        public var isBluetoothdRunning: @Sendable () async -> Bool
-        public var log: SubsystemLog
+        package var isBluetoothdRunning: @Sendable () async -> Bool
+        package var log: SubsystemLog
 
-        public init(
+        package init(
             selection: AdapterSelection = .any, timing: ScanTiming? = nil, log: SubsystemLog = .silent,
             isBluetoothdRunning: @escaping @Sendable () async -> Bool
         ) {
@@ -37,16 +38,16 @@ public actor BlueZRadio: Radio {
     private let work: AsyncStream<UInt16>
     private let workContinuation: AsyncStream<UInt16>.Continuation
 
-    public nonisolated let advertisements: AsyncStream<Advertisement>
-    public nonisolated let adapters: AsyncStream<[AdapterState]>
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated let advertisements: AsyncStream<Advertisement>
+    package nonisolated let adapters: AsyncStream<[AdapterState]>
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
 
     /// - Parameters:
     ///   - management: the kernel's management channel, or a simulated one.
     ///   - connector: makes the links.
-    public init(
+    package init(
         management: PacketChannel, connector: any LinkConnector, loop: RadioLoop,
         clock: any GatewayClock, settings: Settings
     ) {
@@ -66,7 +67,7 @@ public actor BlueZRadio: Radio {
     /// Listens until the task is cancelled.
     /// - Throws: `ManagementError.ended` when the management socket dies: only a new process can
     ///   open another. `ManagementError.noPermission` when the kernel does not trust the socket.
-    public func listen(for filter: AdvertisementFilter) async throws {
+    package func listen(for filter: AdvertisementFilter) async throws {
         listen(only: filter)
         management.open(
             onEvent: { [weak self] event, index, parameters in
@@ -101,7 +102,7 @@ public actor BlueZRadio: Radio {
         await withdraw()
     }
 
-    public func update(_ filter: AdvertisementFilter) {
+    package func update(_ filter: AdvertisementFilter) {
         listen(only: filter)
         for index in inventory.keys { wantSettled(index) }
     }
@@ -217,7 +218,7 @@ public actor BlueZRadio: Radio {
 
     // MARK: Links
 
-    public func connect(
+    package func connect(
         to device: DeviceAddress, on adapter: AdapterID, remembered: AttributeLayout?,
         requiresEncryption: Bool
     ) async throws(LinkError) -> any PeripheralLink {

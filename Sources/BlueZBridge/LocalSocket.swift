@@ -1,8 +1,8 @@
 import Glibc
 
 /// Sockets that have a path as their address (unix(7)), non-blocking. Whoever gets a descriptor closes it.
-public enum LocalSocket {
-    public enum Kind: Sendable {
+package enum LocalSocket {
+    package enum Kind: Sendable {
         case stream
         /// Keeps packets apart.
         case packets
@@ -13,7 +13,7 @@ public enum LocalSocket {
 
     /// - Parameter greeting: what is sent at once.
     /// - Throws: the errno of socket(2), connect(2) or send(2); ENAMETOOLONG for a path that does not fit.
-    public static func connect(
+    package static func connect(
         to path: String, _ kind: Kind, greeting: [UInt8] = []
     ) throws(SystemError) -> Int32 {
         try make(kind) { descriptor throws(SystemError) in
@@ -25,7 +25,7 @@ public enum LocalSocket {
 
     /// - Parameter path: where nothing is yet.
     /// - Throws: the errno of socket(2), bind(2) or listen(2); ENAMETOOLONG for a path that does not fit.
-    public static func listen(at path: String, _ kind: Kind) throws(SystemError) -> Int32 {
+    package static func listen(at path: String, _ kind: Kind) throws(SystemError) -> Int32 {
         try make(kind) { descriptor throws(SystemError) in
             try unsafe call("bind", with: path) { unsafe Glibc.bind(descriptor, $0, $1) }
             try system("listen") { Glibc.listen(descriptor, backlog) }
@@ -33,7 +33,7 @@ public enum LocalSocket {
     }
 
     /// The next connection to one that listens; nil while there is none.
-    public static func accept(_ listener: Int32) -> Int32? {
+    package static func accept(_ listener: Int32) -> Int32? {
         guard let descriptor = try? system("accept", { Glibc.accept(listener, nil, nil) }) else { return nil }
         // Neither can fail with a descriptor that is open.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Sendable is checked by hand: everything but the initialiser belongs to the loop's thread, which
 /// each method asserts through the loop.
-public final class PacketChannel: @unchecked Sendable {
+package final class PacketChannel: @unchecked Sendable {
     /// Larger than any management event (6 + 65,535 in theory, 2 kB in practice) that we use and
     /// any ATT PDU (512 + 5); a longer packet is cut, and its own length fields tell.
     private static let bufferLength = 4_096
@@ -26,7 +26,7 @@ public final class PacketChannel: @unchecked Sendable {
     private var failure: Int32 = 0
 
     /// Takes over `descriptor`, which must be non-blocking.
-    public init(descriptor: Int32, loop: RadioLoop) {
+    package init(descriptor: Int32, loop: RadioLoop) {
         self.descriptor = descriptor
         self.loop = loop
     }
@@ -38,7 +38,7 @@ public final class PacketChannel: @unchecked Sendable {
     }
 
     /// Two channels that are connected to each other (socketpair(2), SOCK_SEQPACKET).
-    public static func pair(on loop: RadioLoop) throws(SystemError) -> (PacketChannel, PacketChannel) {
+    package static func pair(on loop: RadioLoop) throws(SystemError) -> (PacketChannel, PacketChannel) {
         var ends: (Int32, Int32) = (0, 0)
         let type =
             Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -53,7 +53,7 @@ public final class PacketChannel: @unchecked Sendable {
 
     /// Calls `onPacket` with each packet, then `onEnd` once when the socket ends, with its errno or
     /// 0 for an orderly end. What came before the end is given first.
-    public func open(
+    package func open(
         onPacket: @escaping (Span<UInt8>) -> Void, onEnd: @escaping (Int32) -> Void
     ) {
         guard let descriptor else { return onEnd(ENOTCONN) }
@@ -109,7 +109,7 @@ public final class PacketChannel: @unchecked Sendable {
     /// Sends one packet.
     /// - Throws: the errno of send(2); EAGAIN when the peer reads nothing any more. Neither that nor ENOMEM, for want
     ///   of room in our own receive buffer, is an end of the socket.
-    public func send(_ packet: [UInt8]) throws(SystemError) {
+    package func send(_ packet: [UInt8]) throws(SystemError) {
         loop.checkIsolated()
         guard let descriptor else { throw SystemError(call: "send", errno: ENOTCONN) }
         do {
@@ -146,7 +146,7 @@ public final class PacketChannel: @unchecked Sendable {
     }
 
     /// Closes the socket; no handler is called any more. May be called twice.
-    public func close() {
+    package func close() {
         guard let descriptor else { return }
         loop.ignore(descriptor)
         self.descriptor = nil

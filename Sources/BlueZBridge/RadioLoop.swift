@@ -1,5 +1,5 @@
 import Glibc
-public import IngestKit
+package import IngestCore
 import Synchronization
 
 /// The one thread on which everything to do with Bluetooth happens: it waits for descriptors and
@@ -10,9 +10,9 @@ import Synchronization
 ///
 /// Sendable is checked by hand: `shared` is behind its mutex; `watched` and `timers` are touched on
 /// the loop's own thread only, which every method that does so asserts.
-public final class RadioLoop: SerialExecutor, @unchecked Sendable {
+package final class RadioLoop: SerialExecutor, @unchecked Sendable {
     /// A deadline that can be called off.
-    public struct Timer: Hashable {
+    package struct Timer: Hashable {
         fileprivate let number: UInt64
     }
 
@@ -50,7 +50,7 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
     private var lastTimer: UInt64 = 0
 
     /// Starts the thread. It lives until `stop`, or as long as the process.
-    public init(clock: any GatewayClock) throws(SystemError) {
+    package init(clock: any GatewayClock) throws(SystemError) {
         self.clock = clock
         var ends: (Int32, Int32) = (0, 0)
         try system("pipe") {
@@ -86,32 +86,32 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Ends the thread after the work at hand. No actor may use the loop afterwards.
-    public func stop() {
+    package func stop() {
         shared.withLock { $0.isStopping = true }
         signal()
     }
 
     // MARK: Executor
 
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let unowned = UnownedJob(job)
         add(.job(unowned))
     }
 
     /// Runs `body` on the loop's thread soon.
-    public func run(_ body: @escaping @Sendable () -> Void) {
+    package func run(_ body: @escaping @Sendable () -> Void) {
         add(.body(body))
     }
 
-    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: self)
     }
 
-    public func isIsolatingCurrentContext() -> Bool? {
+    package func isIsolatingCurrentContext() -> Bool? {
         isCurrent
     }
 
-    public func checkIsolated() {
+    package func checkIsolated() {
         precondition(isCurrent, "this belongs on the radio's thread")
     }
 
@@ -121,14 +121,14 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Runs `body` on the loop's thread and returns what it returns.
-    public func perform<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    package func perform<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             run { continuation.resume(returning: body()) }
         }
     }
 
     /// Returns once the loop has taken a turn: for the watchdog.
-    public func turned() async {
+    package func turned() async {
         await perform {}
     }
 
@@ -180,7 +180,7 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
 
     /// Calls `body` once when `duration` has passed.
     @discardableResult
-    public func after(_ duration: Duration, _ body: @escaping () -> Void) -> Timer {
+    package func after(_ duration: Duration, _ body: @escaping () -> Void) -> Timer {
         checkIsolated()
         lastTimer += 1
         let timer = Timer(number: lastTimer)
@@ -191,7 +191,7 @@ public final class RadioLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Calls off a deadline; one that has passed is none any more.
-    public func cancel(_ timer: Timer) {
+    package func cancel(_ timer: Timer) {
         checkIsolated()
         timers.removeAll { $0.timer == timer }
     }

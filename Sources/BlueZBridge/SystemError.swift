@@ -1,18 +1,18 @@
 import Glibc
 
 /// A system call that failed: which, and with what errno.
-public struct SystemError: Error, Sendable, Equatable {
-    public let call: String
-    public let errno: Int32
+package struct SystemError: Error, Sendable, Equatable {
+    package let call: String
+    package let errno: Int32
 
-    public init(call: String, errno: Int32) {
+    package init(call: String, errno: Int32) {
         self.call = call
         self.errno = errno
     }
 }
 
 extension SystemError: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         "\(call): \(SystemError.text(of: errno))"
     }
 

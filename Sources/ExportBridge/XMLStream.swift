@@ -2,7 +2,7 @@ import CExpat
 import Glibc
 
 /// Why a document is not read on.
-public enum XMLError: Error, Equatable {
+package enum XMLError: Error, Equatable {
     /// It is no XML, from this line on.
     case malformed(line: Int)
     /// It ends in the middle.
@@ -21,7 +21,7 @@ public enum XMLError: Error, Equatable {
 }
 
 /// What is told of a document's elements.
-public protocol XMLHandler: AnyObject {
+package protocol XMLHandler: AnyObject {
     /// Whether an element's attributes are of interest.
     func wantsAttributes(of element: String) -> Bool
     func begin(_ element: String, _ attributes: [String: String])
@@ -36,7 +36,7 @@ public protocol XMLHandler: AnyObject {
 /// the parser and its memory's count are this object's alone and freed with it, and it calls back only from within
 /// `feed`.
 @safe
-public final class XMLStream {
+package final class XMLStream {
     private static let mostDepth = 16
     /// In bytes. Expat gives text and CDATA in parts, but keeps a comment or an instruction, like a tag, until its end.
     private static let longestTag = 1 << 20
@@ -47,7 +47,7 @@ public final class XMLStream {
     /// Of one element. A workout has 14.
     private static let mostAttributes = 64
     /// In bytes, for all that expat holds: four times what a tag of 1 MiB takes, which is there as read and as values.
-    public static let mostMemory = 8 << 20
+    package static let mostMemory = 8 << 20
 
     private let parser: XML_Parser
     private let memory: UnsafeMutablePointer<CExpat_memory>
@@ -61,7 +61,7 @@ public final class XMLStream {
 
     /// - Parameter handler: called from within `feed`.
     /// - Throws: `.noMemory`.
-    public init(_ handler: any XMLHandler) throws(XMLError) {
+    package init(_ handler: any XMLHandler) throws(XMLError) {
         self.handler = handler
         let memory = UnsafeMutablePointer<CExpat_memory>.allocate(capacity: 1)
         unsafe memory.initialize(
@@ -98,10 +98,10 @@ public final class XMLStream {
     }
 
     /// The most that the parser has held at once, in bytes.
-    public var highestMemory: Int { Int(clamping: unsafe memory.pointee.highest) }
+    package var highestMemory: Int { Int(clamping: unsafe memory.pointee.highest) }
 
     /// Goes on with the next bytes; `isLast` with the end.
-    public func feed(_ bytes: ArraySlice<UInt8>, isLast: Bool = false) throws(XMLError) {
+    package func feed(_ bytes: ArraySlice<UInt8>, isLast: Bool = false) throws(XMLError) {
         fed += Int64(bytes.count)
         let status = unsafe bytes.withUnsafeBytes { buffer in
             unsafe CExpat_parse(

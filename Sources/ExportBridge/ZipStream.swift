@@ -2,7 +2,7 @@ import CArchive
 import Glibc
 
 /// Why a file cannot be read as an archive.
-public enum ZipError: Error, Equatable {
+package enum ZipError: Error, Equatable {
     case missing
     case notAllowed
     case unreadable(errno: Int32)
@@ -25,14 +25,14 @@ public enum ZipError: Error, Equatable {
 /// Stands on archive_read(3). Safe: the archive is this object's alone, freed with it, and libarchive keeps no pointer of
 /// ours beyond a call.
 @safe
-public final class ZipStream {
+package final class ZipStream {
     /// Members that are passed over in search of one.
     private static let mostMembers = 100_000
     /// How much of the file is read for the list of members, in bytes: 46 of each and its name (APPNOTE.TXT 4.3.12). An
     /// export has one member for each workout's route; libarchive takes four times as much memory at most.
-    public static let longestList = 8 << 20
+    package static let longestList = 8 << 20
     /// What a document unpacks to, in bytes: ten times what decades of a watch give.
-    public static let largestMember: Int64 = 64 << 30
+    package static let largestMember: Int64 = 64 << 30
     /// Libarchive's names of the methods 0 and 8. Others have dictionaries as large as the file says, in memory.
     private static let methods = ["(uncompressed)", "(deflation)"]
 
@@ -41,11 +41,11 @@ public final class ZipStream {
     private let most: Int64
     private var unpacked: Int64 = 0
     /// Of the file, in bytes.
-    public let size: Int64
+    package let size: Int64
 
     /// Opens the first member that `accepts` takes by its path. A file that is no zip is itself the member.
     /// - Parameter most: how many bytes of the member are given.
-    public init(
+    package init(
         path: String, most: Int64 = ZipStream.largestMember, accepts: (String) -> Bool
     ) throws(ZipError) {
         self.most = most
@@ -95,7 +95,7 @@ public final class ZipStream {
 
     /// Reads on into a block.
     /// - Returns: how many bytes of it; 0 at the end of the member.
-    public func read(into block: inout [UInt8]) throws(ZipError) -> Int {
+    package func read(into block: inout [UInt8]) throws(ZipError) -> Int {
         let count = unsafe block.withUnsafeMutableBytes { buffer in
             unsafe archive_read_data(archive, buffer.baseAddress, buffer.count)
         }
@@ -106,7 +106,7 @@ public final class ZipStream {
     }
 
     /// How much of the file was read, in bytes.
-    public var position: Int64 { unsafe archive_filter_bytes(archive, -1) }
+    package var position: Int64 { unsafe archive_filter_bytes(archive, -1) }
 
     private static func error(_ number: Int32) -> ZipError {
         switch number {

@@ -1,5 +1,5 @@
 /// Which requests are answered by what.
-public struct HTTPRoute: Sendable {
+package struct HTTPRoute: Sendable {
     let method: String?
     let path: String
     let bodyLimit: Int
@@ -9,7 +9,7 @@ public struct HTTPRoute: Sendable {
     ///   - method: nil for any.
     ///   - path: its parts; one that begins with a colon is a parameter. `*` alone is any path.
     ///   - bodyLimit: the most that is taken of a body, in bytes.
-    public init(
+    package init(
         _ method: String?, _ path: String, bodyLimit: Int,
         answer: @escaping @Sendable (HTTPRequest) async -> HTTPAnswer
     ) {

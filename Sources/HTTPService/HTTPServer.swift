@@ -4,9 +4,9 @@ import NIOPosix
 
 /// A small HTTP/1.1 server for clients on this box: whatever a client does, it holds no more than the bounds say.
 /// Connections are kept for further requests, one of which at a time is worked on.
-public struct HTTPServer: Sendable {
+package struct HTTPServer: Sendable {
     /// Where it listens.
-    public enum Address: Sendable, Equatable {
+    package enum Address: Sendable, Equatable {
         /// A Unix domain socket, where nothing may be yet.
         case path(String)
         /// An address of IPv4 such as 127.0.0.1, and a port; 0 for any.
@@ -14,18 +14,18 @@ public struct HTTPServer: Sendable {
     }
 
     /// What clients may hold.
-    public struct Bounds: Sendable {
+    package struct Bounds: Sendable {
         /// The most that is taken of a request's path and headers, in bytes; a longer head is answered with 431.
-        public var head: Int
+        package var head: Int
         /// Headers of one request.
-        public var headers = 100
-        public var connections: Int
+        package var headers = 100
+        package var connections: Int
         /// Of all bodies at a time, in bytes; what is too much is answered with 503.
-        public var bodies: Int
+        package var bodies: Int
         /// How long a request may take to begin, to come whole, to be worked on and its answer to be taken; each.
-        public var patience: Duration
+        package var patience: Duration
 
-        public init(head: Int = 16 << 10, connections: Int, bodies: Int, patience: Duration) {
+        package init(head: Int = 16 << 10, connections: Int, bodies: Int, patience: Duration) {
             self.head = head
             self.connections = connections
             self.bodies = bodies
@@ -34,7 +34,7 @@ public struct HTTPServer: Sendable {
     }
 
     /// The server has stopped listening, and nobody had told it to.
-    public struct Ended: Error {}
+    package struct Ended: Error {}
 
     typealias Job = @Sendable () async -> Void
 
@@ -45,7 +45,8 @@ public struct HTTPServer: Sendable {
     /// - Parameters:
     ///   - routes: the first that fits answers; what none fits is answered with 404.
     ///   - log: told of each answer, without what the client has sent.
-    public init(_ routes: [HTTPRoute], bounds: Bounds, log: @escaping @Sendable (String) -> Void = { _ in }) {
+    package init(_ routes: [HTTPRoute], bounds: Bounds, log: @escaping @Sendable (String) -> Void = { _ in })
+    {
         self.routes = routes
         self.bounds = bounds
         self.log = log
@@ -54,7 +55,7 @@ public struct HTTPServer: Sendable {
     /// Serves until the task is cancelled; what is being worked on then is cancelled, and waited for.
     /// - Parameter whenListening: told the port, 0 for a path.
     /// - Throws: `IOError` when it cannot listen; `Ended`; what `whenListening` throws.
-    public func run(
+    package func run(
         at address: Address, whenListening: @Sendable (Int) async throws -> Void = { _ in }
     ) async throws {
         let table = ConnectionTable(bounds)

@@ -1,5 +1,5 @@
 internal import CMosquitto
-import IngestKit
+import IngestDelivery
 
 /// One connection to a broker on libmosquitto, from CONNECT to its end. It is not made anew, and nothing is sent again on
 /// another: what was not acknowledged is in the queue. Everything blocks, and is called by one thread at a time.

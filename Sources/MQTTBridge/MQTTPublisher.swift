@@ -1,18 +1,18 @@
 import Dispatch
-public import IngestKit
+package import IngestDelivery
 import Synchronization
 
 /// The publisher of one destination: one connection to its broker, made with the first message and kept from then on. All
 /// that blocks is done on a thread of its own.
-public final class MQTTPublisher: MessagePublisher {
+package final class MQTTPublisher: MessagePublisher {
     /// Where to connect, and as whom.
-    public struct Settings: Sendable {
-        public let address: BrokerAddress
-        public let clientID: String
+    package struct Settings: Sendable {
+        package let address: BrokerAddress
+        package let clientID: String
         /// Nil: the broker tells nobody whether the gateway is connected.
-        public let status: BrokerStatus?
+        package let status: BrokerStatus?
 
-        public init(address: BrokerAddress, clientID: String, status: BrokerStatus?) {
+        package init(address: BrokerAddress, clientID: String, status: BrokerStatus?) {
             self.address = address
             self.clientID = clientID
             self.status = status
@@ -36,11 +36,11 @@ public final class MQTTPublisher: MessagePublisher {
     /// Locked on the queue only.
     private let state = Mutex(State())
 
-    public init(_ settings: Settings) {
+    package init(_ settings: Settings) {
         self.settings = settings
     }
 
-    public func publish(_ messages: [BrokerMessage], as login: BrokerLogin) async -> PublishOutcome {
+    package func publish(_ messages: [BrokerMessage], as login: BrokerLogin) async -> PublishOutcome {
         let call = Call<PublishOutcome>(abandoned: .failed("the request was abandoned"))
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -59,7 +59,7 @@ public final class MQTTPublisher: MessagePublisher {
     }
 
     /// Ends the connection for good, and tells so under the status topic. Returns within 2 s.
-    public func shutdown() async {
+    package func shutdown() async {
         let call = Call<Void>(abandoned: ())
         await withCheckedContinuation { continuation in
             call.begin(continuation)

@@ -1,15 +1,16 @@
 internal import BlueZBridge
-public import IngestKit
+package import IngestBluetooth
+package import IngestCore
 import Synchronization
 
 /// Keeps the bonds of a simulated box, as bluetoothd does of a real one.
-public final class SimulatedBondKeeper: BondKeeper {
+package final class SimulatedBondKeeper: BondKeeper {
     private struct State {
         var isPresent = true
         var isPairing = false
     }
 
-    public let bonds: AsyncStream<BondList>
+    package let bonds: AsyncStream<BondList>
     private let continuation: AsyncStream<BondList>.Continuation
     private let state = Mutex(State())
     private let air: SimulatedAir
@@ -21,7 +22,7 @@ public final class SimulatedBondKeeper: BondKeeper {
     }
 
     /// Returns when the task is cancelled.
-    public func run() async {
+    package func run() async {
         let (forever, end) = AsyncStream.makeStream(of: Void.self)
         for await _ in forever {}
         end.finish()
@@ -31,16 +32,16 @@ public final class SimulatedBondKeeper: BondKeeper {
     // MARK: For tests
 
     /// The bonds that the box has now.
-    public var all: Set<Bond> { air.keys.withLock { $0 } }
+    package var all: Set<Bond> { air.keys.withLock { $0 } }
 
     /// Goes away, or comes back with the bonds that it had.
-    public func setPresent(_ isPresent: Bool) {
+    package func setPresent(_ isPresent: Bool) {
         state.withLock { $0.isPresent = isPresent }
         tell()
     }
 
     /// Somebody else removes the bond on the box's side.
-    public func forget(_ bond: Bond) {
+    package func forget(_ bond: Bond) {
         air.keys.withLock { _ = $0.remove(bond) }
         tell()
     }
@@ -53,7 +54,7 @@ public final class SimulatedBondKeeper: BondKeeper {
 
     // MARK: The port
 
-    public func pair(
+    package func pair(
         _ device: DeviceAddress, on adapter: AdapterID, keepsLink: Bool, responder: any PairingResponder
     ) async throws(PairingError) -> Bond {
         let isFree = state.withLock { state in
@@ -103,7 +104,7 @@ public final class SimulatedBondKeeper: BondKeeper {
         }
     }
 
-    public func unpair(_ bond: Bond) async throws(PairingError) {
+    package func unpair(_ bond: Bond) async throws(PairingError) {
         let wasThere = air.keys.withLock { $0.remove(bond) != nil }
         guard wasThere else { throw .notBonded }
         tell()

@@ -1,16 +1,17 @@
-public import BlueZBridge
-public import IngestKit
+package import BlueZBridge
+package import IngestBluetooth
+package import IngestCore
 import Synchronization
 
 /// Makes links to simulated peripherals, over socket pairs.
-public struct SimulatedConnector: LinkConnector {
+package struct SimulatedConnector: LinkConnector {
     private let air: SimulatedAir
 
     init(air: SimulatedAir) {
         self.air = air
     }
 
-    public func connect(
+    package func connect(
         to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool,
         isolation: isolated (any Actor)
     ) async throws(LinkError) -> PacketChannel {

@@ -1,9 +1,9 @@
-public import BlueZBridge
-public import IngestKit
+package import BlueZBridge
+package import IngestCore
 
 extension SimulatedRadio {
     /// Readings of the built-in peripherals that an allow-list of all but the third brings.
-    public static let builtInReadings = 12
+    package static let builtInReadings = 12
 
     /// The peripherals of `run --radio simulated`, which give all they have in about 15 s:
     /// - C0:00:00:00:00:01, a thermometer: 36.60 and 37.05 with a date, 36.9 without;
@@ -17,7 +17,7 @@ extension SimulatedRadio {
     ///   - loop: a new one when nil.
     ///   - zone: where the peripherals' clocks are set.
     /// - Throws: the errno of pipe(2), pthread_create(3) or socketpair(2).
-    public static func builtIn(
+    package static func builtIn(
         clock: any GatewayClock, loop: RadioLoop? = nil, zone: TimeZoneRules = .utc
     ) throws(SystemError) -> SimulatedRadio {
         let loop = if let loop { loop } else { try RadioLoop(clock: clock) }
@@ -93,7 +93,7 @@ extension SimulatedRadio {
 
 extension DeviceAddress {
     /// C0:00:00:00:00:NN, a static random address.
-    static func simulated(_ number: UInt8) -> DeviceAddress {
+    package static func simulated(_ number: UInt8) -> DeviceAddress {
         DeviceAddress(BluetoothAddress(value: 0xC000_0000_0000 + UInt64(number)), .random)
     }
 }
@@ -110,14 +110,14 @@ extension [UInt8] {
     }
 
     /// Flags (LE only, general discoverable) and a list of services: 1809.
-    public static let thermometerAdvert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18]
+    package static let thermometerAdvert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18]
     /// Flags and a list of services: 1810.
-    public static let cuffAdvert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x10, 0x18]
+    package static let cuffAdvert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x10, 0x18]
 }
 
 extension SimulatedService {
     /// A Health Thermometer Service with device information and battery.
-    public static func thermometer(serial: String) -> [SimulatedService] {
+    package static func thermometer(serial: String) -> [SimulatedService] {
         [
             SimulatedService(0x1809, [Characteristic(0x2A1C, .indicate)]),
             deviceInformation(model: "Simulated Thermometer", serial: serial),
@@ -126,7 +126,7 @@ extension SimulatedService {
     }
 
     /// A Blood Pressure Service with device information and battery.
-    public static func cuff(serial: String) -> [SimulatedService] {
+    package static func cuff(serial: String) -> [SimulatedService] {
         [
             SimulatedService(
                 0x1810,
@@ -141,7 +141,7 @@ extension SimulatedService {
     }
 
     /// A Device Information Service.
-    public static func deviceInformation(model: String, serial: String) -> SimulatedService {
+    package static func deviceInformation(model: String, serial: String) -> SimulatedService {
         SimulatedService(
             0x180A,
             [

@@ -1,25 +1,26 @@
-public import BlueZBridge
-public import IngestKit
+package import BlueZBridge
+package import IngestBluetooth
+package import IngestCore
 
 /// A radio whose kernel and peripherals are simulated, and whose code in between is the real one:
 /// management packets and ATT PDUs travel over socket pairs.
-public final class SimulatedRadio: Radio, ActiveScanner {
-    public let loop: RadioLoop
-    public let kernel: SimulatedKernel
-    public let peripherals: [SimulatedPeripheral]
+package final class SimulatedRadio: Radio, ActiveScanner {
+    package let loop: RadioLoop
+    package let kernel: SimulatedKernel
+    package let peripherals: [SimulatedPeripheral]
     /// Who keeps the box's bonds.
-    public let bondKeeper: SimulatedBondKeeper
+    package let bondKeeper: SimulatedBondKeeper
     private let air: SimulatedAir
     private let radio: BlueZRadio
 
-    public var advertisements: AsyncStream<Advertisement> { radio.advertisements }
-    public var adapters: AsyncStream<[AdapterState]> { radio.adapters }
+    package var advertisements: AsyncStream<Advertisement> { radio.advertisements }
+    package var adapters: AsyncStream<[AdapterState]> { radio.adapters }
 
     /// - Parameters:
     ///   - peripherals: on this loop.
     ///   - isBluetoothdRunning: who powers adapters on.
     /// - Throws: the errno of socketpair(2).
-    public init(
+    package init(
         loop: RadioLoop, clock: any GatewayClock, adapters: [SimulatedAdapter],
         peripherals: [SimulatedPeripheral], selection: AdapterSelection = .any, timing: ScanTiming? = nil,
         log: SubsystemLog = .silent, isBluetoothdRunning: @escaping @Sendable () async -> Bool = { false }
@@ -37,7 +38,7 @@ public final class SimulatedRadio: Radio, ActiveScanner {
     }
 
     /// Starts the peripherals' lives, and listens as the real radio does.
-    public func listen(for filter: AdvertisementFilter) async throws {
+    package func listen(for filter: AdvertisementFilter) async throws {
         await loop.perform { [kernel, air] in
             kernel.openOnLoop()
             air.start()
@@ -52,11 +53,11 @@ public final class SimulatedRadio: Radio, ActiveScanner {
         try result.get()
     }
 
-    public func update(_ filter: AdvertisementFilter) async {
+    package func update(_ filter: AdvertisementFilter) async {
         await radio.update(filter)
     }
 
-    public func connect(
+    package func connect(
         to device: DeviceAddress, on adapter: AdapterID, remembered: AttributeLayout?,
         requiresEncryption: Bool
     ) async throws(LinkError) -> any PeripheralLink {
@@ -64,14 +65,14 @@ public final class SimulatedRadio: Radio, ActiveScanner {
             to: device, on: adapter, remembered: remembered, requiresEncryption: requiresEncryption)
     }
 
-    public func scanActively(
+    package func scanActively(
         for duration: Duration, found: @escaping @Sendable (Advertisement) -> Void
     ) async throws(ActiveScanError) {
         try await radio.scanActively(for: duration, found: found)
     }
 
     /// What the peripherals have given so far.
-    public func report() async -> SimulationReport {
+    package func report() async -> SimulationReport {
         await loop.perform { [air] in air.report }
     }
 }

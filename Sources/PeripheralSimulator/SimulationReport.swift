@@ -1,23 +1,23 @@
-public import IngestKit
+package import IngestCore
 
 /// What the simulated peripherals gave, to be compared with what arrived.
-public struct SimulationReport: Sendable, Equatable {
-    public struct Peripheral: Sendable, Equatable {
-        public let address: BluetoothAddress
+package struct SimulationReport: Sendable, Equatable {
+    package struct Peripheral: Sendable, Equatable {
+        package let address: BluetoothAddress
         /// Readings that it had to give.
-        public let readings: Int
+        package let readings: Int
         /// How often it was ready to give one on a link; repetitions count.
-        public let offered: Int
+        package let offered: Int
         /// Readings that were confirmed.
-        public let confirmed: Int
-        public let linksAccepted: Int
+        package let confirmed: Int
+        package let linksAccepted: Int
     }
 
     /// In the order of their addresses.
-    public let peripherals: [Peripheral]
+    package let peripherals: [Peripheral]
 
     /// Readings that were confirmed, of all peripherals.
-    public var confirmed: Int {
+    package var confirmed: Int {
         peripherals.reduce(0) { $0 + $1.confirmed }
     }
 }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import BlueZBridge
+import IngestConfiguration
 import IngestDaemon
-import IngestKit
+import IngestDelivery
 import PeripheralSimulator
 
 /// `ingestd-simulated run`: the gateway on simulated peripherals.

@@ -1,5 +1,4 @@
 import Glibc
-import IngestKit
 
 /// AdvertDecision sum|search|ours COUNT: looks at COUNT adverts of devices that are not allow-listed, and prints the
 /// nanoseconds of CPU time that each took. `sum` adds up the bytes of each, `search` seeks one that none has, `ours`

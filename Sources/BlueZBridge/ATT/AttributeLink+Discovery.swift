@@ -1,4 +1,5 @@
-public import IngestKit
+package import IngestBluetooth
+import IngestCore
 
 /// Discovery of what a reading needs, and no more (Core Specification Vol 3 Part G 4.4 to 4.7).
 extension AttributeLink {
@@ -202,7 +203,7 @@ extension AttributeLink {
         return (found, found.last?.0)
     }
 
-    public func checkDatabaseHash() async throws(LinkError) {
+    package func checkDatabaseHash() async throws(LinkError) {
         let opcode = AttributeProtocol.Opcode.readByTypeRequest
         let answer: [UInt8]
         do {

@@ -1,12 +1,13 @@
-public import IngestKit
+package import IngestBluetooth
+package import IngestCore
 
 /// The GATT client of one link (Core Specification Vol 3 Part G 4): finds only what a reading
 /// needs, and remembers the handles it found.
-public actor AttributeLink: PeripheralLink {
-    public nonisolated let device: DeviceAddress
+package actor AttributeLink: PeripheralLink {
+    package nonisolated let device: DeviceAddress
     private nonisolated let loop: RadioLoop
     let bearer: AttributeBearer
-    public internal(set) var layout: AttributeLayout
+    package internal(set) var layout: AttributeLayout
     private var isClosed = false
     /// Ends what remains of the link below the socket.
     private let hangUp: @Sendable () async -> Void
@@ -20,7 +21,7 @@ public actor AttributeLink: PeripheralLink {
     var looksLeft: Int
     private var hasForgotten = false
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
 
@@ -29,7 +30,7 @@ public actor AttributeLink: PeripheralLink {
     ///   - remembered: the layout that an earlier link ended with.
     ///   - isEncrypted: whether the link is encrypted with a bond's keys.
     ///   - hangUp: called once the channel is closed; returns when nothing remains of the link.
-    public init(
+    package init(
         device: DeviceAddress, channel: PacketChannel, loop: RadioLoop, clock: any GatewayClock,
         remembered: AttributeLayout?, isEncrypted: Bool = false,
         hangUp: @escaping @Sendable () async -> Void = {}
@@ -49,10 +50,10 @@ public actor AttributeLink: PeripheralLink {
         bearer.open()
     }
 
-    public var pduCount: Int { bearer.pduCount }
-    public var ended: MonotonicInstant? { bearer.ended }
+    package var pduCount: Int { bearer.pduCount }
+    package var ended: MonotonicInstant? { bearer.ended }
 
-    public func close() async {
+    package func close() async {
         bearer.close()
         guard !isClosed else { return }
         isClosed = true
@@ -61,7 +62,7 @@ public actor AttributeLink: PeripheralLink {
 
     // MARK: Reading and writing
 
-    public func has(
+    package func has(
         _ characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) -> Bool {
         do {
@@ -72,7 +73,7 @@ public actor AttributeLink: PeripheralLink {
         }
     }
 
-    public func read(
+    package func read(
         _ characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) -> [UInt8] {
         try await retryingAfterMove(of: service) { () async throws(LinkError) -> [UInt8] in
@@ -85,7 +86,7 @@ public actor AttributeLink: PeripheralLink {
         }
     }
 
-    public func write(
+    package func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) {
         try await retryingAfterMove(of: service) { () async throws(LinkError) in
@@ -95,7 +96,7 @@ public actor AttributeLink: PeripheralLink {
         }
     }
 
-    public func writeWithoutResponse(
+    package func writeWithoutResponse(
         _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) {
         let handle = try await retryingAfterMove(of: service) { () async throws(LinkError) in
@@ -107,7 +108,7 @@ public actor AttributeLink: PeripheralLink {
             [AttributeProtocol.Opcode.writeCommand] + AttributeProtocol.littleEndian(handle) + value)
     }
 
-    public func subscribe(
+    package func subscribe(
         to characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) {
         try await retryingAfterMove(of: service) { () async throws(LinkError) in
@@ -130,7 +131,7 @@ public actor AttributeLink: PeripheralLink {
         }
     }
 
-    public func ensureMTU(_ length: Int) async throws(LinkError) {
+    package func ensureMTU(_ length: Int) async throws(LinkError) {
         guard length > bearer.mtu else { return }
         do {
             try await bearer.exchangeMTU(isolation: self)
@@ -255,7 +256,7 @@ public actor AttributeLink: PeripheralLink {
 
     // MARK: Values that the peripheral sends
 
-    public func nextValue(within timeout: Duration) async throws(LinkError) -> ReceivedValue? {
+    package func nextValue(within timeout: Duration) async throws(LinkError) -> ReceivedValue? {
         // Values from unknown handles do not extend the timeout, and asking what they are does not either.
         let deadline = bearer.now + timeout
         while true {
@@ -275,7 +276,7 @@ public actor AttributeLink: PeripheralLink {
         }
     }
 
-    public func confirm(_ value: ReceivedValue) throws(LinkError) {
+    package func confirm(_ value: ReceivedValue) throws(LinkError) {
         guard value.isIndication else { return }
         try bearer.sendConfirmation()
     }

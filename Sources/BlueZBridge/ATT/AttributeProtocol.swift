@@ -1,4 +1,4 @@
-import IngestKit
+import IngestCore
 
 /// The Attribute Protocol's opcodes, codes and limits (Core Specification Vol 3 Part F).
 enum AttributeProtocol {

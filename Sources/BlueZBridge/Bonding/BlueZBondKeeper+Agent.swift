@@ -1,4 +1,4 @@
-import IngestKit
+import IngestBluetooth
 
 /// The agent (org.bluez.Agent1, BlueZ 5.66 doc/agent-api.txt): answers for the device of the pairing
 /// under way, and refuses for every other.

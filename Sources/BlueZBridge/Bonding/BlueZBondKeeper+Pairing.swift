@@ -1,4 +1,5 @@
-public import IngestKit
+package import IngestBluetooth
+package import IngestCore
 
 /// Pairing: our link first, then Device1.Pair over it (docs/architecture.md, "Bonds").
 extension BlueZBondKeeper {
@@ -36,7 +37,7 @@ extension BlueZBondKeeper {
     /// Longer than any pairing takes: what is waited for is `Pairing.deadline`.
     private static let pairTimeout = Duration.seconds(130)
 
-    public func pair(
+    package func pair(
         _ device: DeviceAddress, on adapter: AdapterID, keepsLink: Bool,
         responder: any PairingResponder
     ) async throws(PairingError) -> Bond {

@@ -1,9 +1,10 @@
-public import IngestKit
+package import IngestBluetooth
+package import IngestCore
 
 /// The port to bonds on bluetoothd, over the system bus (docs/architecture.md, "Bonds").
 ///
 /// It belongs to a loop, as the radio does; nothing in it blocks.
-public actor BlueZBondKeeper: BondKeeper {
+package actor BlueZBondKeeper: BondKeeper {
     /// bluetoothd as one owner of its name.
     struct Bluetoothd {
         /// Its unique name: nothing is said to a later one in this one's place.
@@ -39,8 +40,8 @@ public actor BlueZBondKeeper: BondKeeper {
 
     private let known: KnownBonds
     private let continuation: AsyncStream<BondList>.Continuation
-    public nonisolated let bonds: AsyncStream<BondList>
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated let bonds: AsyncStream<BondList>
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
 
@@ -49,7 +50,7 @@ public actor BlueZBondKeeper: BondKeeper {
     ///   - known: where the list goes for whoever asks for single bonds.
     ///   - address: the bus where bluetoothd is.
     ///   - hangUp: ends a device's link below its socket (`BlueZRadio.hangUp`).
-    public init(
+    package init(
         loop: RadioLoop, clock: any GatewayClock, connector: any LinkConnector, known: KnownBonds,
         address: BusConnection.Address = .system,
         hangUp: @escaping @Sendable (DeviceAddress, AdapterID) async -> Void
@@ -66,7 +67,7 @@ public actor BlueZBondKeeper: BondKeeper {
 
     // MARK: Following
 
-    public func run() async {
+    package func run() async {
         var delay = Self.retryDelay
         while !Task.isCancelled {
             let began = clock.now
@@ -224,7 +225,7 @@ public actor BlueZBondKeeper: BondKeeper {
 
     // MARK: Removing
 
-    public func unpair(_ bond: Bond) async throws(PairingError) {
+    package func unpair(_ bond: Bond) async throws(PairingError) {
         guard pairing == nil else { throw .busy }
         guard let bus, let bluetoothd, let objects = bluetoothd.objects else { throw .noKeeper }
         guard let path = objects.devices.keys.first(where: { objects.bond(at: $0) == bond }),

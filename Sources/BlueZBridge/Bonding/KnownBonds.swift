@@ -1,10 +1,10 @@
-public import IngestKit
+package import IngestBluetooth
 import Synchronization
 
 /// The newest list of bonds, for whoever must decide at once: `KernelConnector` asks for encryption
 /// only where there is a bond. While bluetoothd is away the kernel has the keys still, so that its last
 /// list holds.
-public final class KnownBonds: Sendable {
+package final class KnownBonds: Sendable {
     private struct State {
         var newest = BondList.unknown
         var lastKnown: Set<Bond> = []
@@ -12,10 +12,10 @@ public final class KnownBonds: Sendable {
 
     private let state = Mutex(State())
 
-    public init() {}
+    package init() {}
 
     /// Whether the kernel has the bond's keys, as far as is known.
-    public func contains(_ bond: Bond) -> Bool {
+    package func contains(_ bond: Bond) -> Bool {
         state.withLock { $0.lastKnown.contains(bond) }
     }
 

@@ -1,4 +1,4 @@
-import IngestKit
+import IngestBluetooth
 
 extension PairingError {
     /// What an answer of bluetoothd means where it is no matter of the pairing itself (BlueZ 5.66

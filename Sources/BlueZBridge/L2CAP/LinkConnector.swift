@@ -1,9 +1,10 @@
 import CBlueZ
 import Glibc
-public import IngestKit
+package import IngestBluetooth
+package import IngestCore
 
 /// Makes connected ATT channels: over the kernel's L2CAP, or to simulated peripherals.
-public protocol LinkConnector: Sendable {
+package protocol LinkConnector: Sendable {
     /// Connects `adapter` to `device`. Runs on the radio's loop; its wait is bounded, and ends with
     /// the task's cancellation.
     /// - Parameter requiresEncryption: nothing goes over the channel before the link is encrypted with
@@ -16,7 +17,7 @@ public protocol LinkConnector: Sendable {
 
 /// Connects through the kernel: an L2CAP socket on the fixed channel of ATT. The kernel waits for
 /// the device's next advert with a passive scan, then connects; needs no capability.
-public struct KernelConnector: LinkConnector {
+package struct KernelConnector: LinkConnector {
     /// How long the device's next advert is awaited. Linux 6.1 would go on for 40 s
     /// (L2CAP_CONN_TIMEOUT). Closing the socket ends the wait at once.
     private static let timeout = Duration.seconds(25)
@@ -26,12 +27,12 @@ public struct KernelConnector: LinkConnector {
 
     /// - Parameter isBonded: whether the kernel has keys for a link. Without them it must not be asked
     ///   to encrypt one: it would begin to pair (net/bluetooth/smp.c, smp_conn_security).
-    public init(loop: RadioLoop, isBonded: @escaping @Sendable (Bond) -> Bool) {
+    package init(loop: RadioLoop, isBonded: @escaping @Sendable (Bond) -> Bool) {
         self.loop = loop
         self.isBonded = isBonded
     }
 
-    public func connect(
+    package func connect(
         to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool,
         isolation: isolated (any Actor)
     ) async throws(LinkError) -> PacketChannel {

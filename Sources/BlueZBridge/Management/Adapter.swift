@@ -1,7 +1,8 @@
-public import IngestKit
+import IngestBluetooth
+package import IngestCore
 
 /// Which adapters are used.
-public enum AdapterSelection: Sendable, Equatable {
+package enum AdapterSelection: Sendable, Equatable {
     case any
     case index(UInt16)
     case address(BluetoothAddress)
@@ -16,11 +17,11 @@ public enum AdapterSelection: Sendable, Equatable {
 }
 
 /// How the kernel is to scan, in units of 0.625 ms, 4 to 16384 (HCI LE Set Scan Parameters).
-public struct ScanTiming: Sendable, Equatable {
-    public let interval: UInt16
-    public let window: UInt16
+package struct ScanTiming: Sendable, Equatable {
+    package let interval: UInt16
+    package let window: UInt16
 
-    public init(interval: UInt16, window: UInt16) {
+    package init(interval: UInt16, window: UInt16) {
         self.interval = interval
         self.window = window
     }

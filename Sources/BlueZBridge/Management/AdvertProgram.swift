@@ -1,4 +1,5 @@
-package import IngestKit
+package import IngestBluetooth
+import IngestCore
 
 /// Writes the program that has the kernel drop adverts which nobody asks for, before they wake this process.
 ///

@@ -1,4 +1,5 @@
-import IngestKit
+import IngestBluetooth
+import IngestCore
 
 /// Picks the wanted adverts out of the stream of management events, in place and without
 /// allocating for the others. Belongs to the radio's loop.

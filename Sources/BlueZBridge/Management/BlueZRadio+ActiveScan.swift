@@ -1,4 +1,5 @@
-public import IngestKit
+package import IngestBluetooth
+import IngestCore
 
 /// Active scans for an operator, as the kernel's discovery.
 extension BlueZRadio: ActiveScanner {
@@ -8,7 +9,7 @@ extension BlueZRadio: ActiveScanner {
     /// Start and Stop Discovery, address types: LE public and LE random (mgmt-api.txt, bits 1 and 2).
     private static let addressTypes: [UInt8] = [0b110]
 
-    public func scanActively(
+    package func scanActively(
         for duration: Duration, found: @escaping @Sendable (Advertisement) -> Void
     ) async throws(ActiveScanError) {
         guard receiver.onEvery == nil else { throw .busy }

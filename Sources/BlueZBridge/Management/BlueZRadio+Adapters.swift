@@ -1,4 +1,5 @@
-public import IngestKit
+import IngestBluetooth
+package import IngestCore
 
 /// Brings adapters into shape, and keeps them so: powered, with the scan in place.
 extension BlueZRadio {
@@ -237,7 +238,7 @@ extension BlueZRadio {
     /// Connection and its completion, which Linux 6.1 then no longer recognises: it cancels after
     /// 4 s, and keeps the link of a socket that is closed (hci_le_create_conn_sync awaits the event
     /// for `sent_cmd`, which the Disconnect has replaced).
-    public func hangUp(_ device: DeviceAddress, on adapter: AdapterID) async {
+    package func hangUp(_ device: DeviceAddress, on adapter: AdapterID) async {
         // Refused where the device has hung up already: that is what is wanted.
         _ = try? await command(
             ManagementProtocol.Opcode.disconnect, adapter.index, ManagementProtocol.bytes(of: device))

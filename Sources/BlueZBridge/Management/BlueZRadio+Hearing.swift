@@ -1,4 +1,5 @@
-import IngestKit
+import IngestBluetooth
+import IngestCore
 
 /// What of `AdvertReceiver`'s decision the kernel takes beforehand.
 struct KernelFilter {

@@ -1,9 +1,8 @@
 import CBlueZ
 import Glibc
-import IngestKit
 
 /// Why the management channel cannot be had or used.
-public enum ManagementError: Error, Sendable, Equatable {
+package enum ManagementError: Error, Sendable, Equatable {
     /// The kernel has no Bluetooth (EAFNOSUPPORT), or this is not the host's network namespace.
     case noBluetooth
     /// The process lacks CAP_NET_ADMIN in the initial user namespace.
@@ -26,12 +25,12 @@ public enum ManagementError: Error, Sendable, Equatable {
 ///
 /// A socket that was bound with CAP_NET_ADMIN goes on being trusted, so that the rest of the
 /// process's life needs none.
-public struct ManagementDescriptor: ~Copyable {
+package struct ManagementDescriptor: ~Copyable {
     private let descriptor: Int32
 
     /// Opens the channel and drops every capability of the process for good. To be called before
     /// the process has a second thread, since capabilities belong to threads.
-    public static func openAndDropPrivileges() throws(ManagementError) -> ManagementDescriptor {
+    package static func openAndDropPrivileges() throws(ManagementError) -> ManagementDescriptor {
         guard CBlueZ_thread_count() == 1 else { throw .threadsRunning }
         let descriptor = CBlueZ_open_management()
         if descriptor < 0 {
@@ -55,7 +54,7 @@ public struct ManagementDescriptor: ~Copyable {
     }
 
     /// Hands the descriptor over to a channel on the radio's loop.
-    public consuming func channel(on loop: RadioLoop) -> PacketChannel {
+    package consuming func channel(on loop: RadioLoop) -> PacketChannel {
         let descriptor = self.descriptor
         discard self
         return PacketChannel(descriptor: descriptor, loop: loop)

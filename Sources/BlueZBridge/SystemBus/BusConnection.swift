@@ -11,9 +11,9 @@ import Glibc
 /// each method asserts or hops to. Safe: its pointers are sd-bus's, which it counts references of, and
 /// none leaves it.
 @safe
-public final class BusConnection: @unchecked Sendable {
+package final class BusConnection: @unchecked Sendable {
     /// Where the bus listens.
-    public enum Address: Sendable, Equatable {
+    package enum Address: Sendable, Equatable {
         /// The system bus (sd_bus_open_system(3)).
         case system
         /// Another, by its D-Bus address.
@@ -21,13 +21,13 @@ public final class BusConnection: @unchecked Sendable {
     }
 
     /// Who gets what comes. Called on the loop, in the order of the bus.
-    public struct Handlers {
-        public var onSignal: (BusSignal) -> Void
-        public var onRequest: (BusRequest) -> Void
+    package struct Handlers {
+        package var onSignal: (BusSignal) -> Void
+        package var onRequest: (BusRequest) -> Void
         /// Once, when the bus has ended the connection; not after `close`.
-        public var onEnd: () -> Void
+        package var onEnd: () -> Void
 
-        public init(
+        package init(
             onSignal: @escaping (BusSignal) -> Void = { _ in },
             onRequest: @escaping (BusRequest) -> Void = { _ in },
             onEnd: @escaping () -> Void = {}
@@ -39,7 +39,7 @@ public final class BusConnection: @unchecked Sendable {
     }
 
     /// A call that waits for its answer.
-    public struct PendingCall: Hashable, Sendable {
+    package struct PendingCall: Hashable, Sendable {
         fileprivate let cookie: UInt64
     }
 
@@ -65,7 +65,7 @@ public final class BusConnection: @unchecked Sendable {
 
     /// Begins to connect; calls may be made at once, and wait until the bus has let us in.
     /// - Throws: the errno of a bus that is not there.
-    public init(_ address: Address, loop: RadioLoop, handlers: Handlers) throws(SystemError) {
+    package init(_ address: Address, loop: RadioLoop, handlers: Handlers) throws(SystemError) {
         self.loop = loop
         loop.checkIsolated()
         var opened: OpaquePointer?
@@ -101,7 +101,7 @@ public final class BusConnection: @unchecked Sendable {
     }
 
     /// Ends the connection; calls under way fail. May be called twice.
-    public func close() {
+    package func close() {
         loop.checkIsolated()
         guard let open = unsafe bus else { return }
         unsafe bus = nil
@@ -124,7 +124,7 @@ public final class BusConnection: @unchecked Sendable {
 
     /// Calls a method and returns the answer's arguments; from any isolation. No name is started
     /// for it. Cancellation does not end it: the answer or `timeout` does.
-    public func call(_ call: BusCall, within timeout: Duration) async throws(BusError) -> [BusValue] {
+    package func call(_ call: BusCall, within timeout: Duration) async throws(BusError) -> [BusValue] {
         let result: Result<[BusValue], BusError> = await withCheckedContinuation { continuation in
             loop.run { self.send(call, within: timeout) { continuation.resume(returning: $0) } }
         }
@@ -134,7 +134,7 @@ public final class BusConnection: @unchecked Sendable {
     /// Calls a method, on the loop. `onReply` is called once with the answer, in the order of the
     /// bus: before any signal that was sent after it.
     @discardableResult
-    public func send(
+    package func send(
         _ call: BusCall, within timeout: Duration,
         onReply: @escaping (Result<[BusValue], BusError>) -> Void
     ) -> PendingCall? {
@@ -161,14 +161,14 @@ public final class BusConnection: @unchecked Sendable {
     }
 
     /// Waits no more for an answer; `onReply` is not called.
-    public func forget(_ call: PendingCall) {
+    package func forget(_ call: PendingCall) {
         loop.checkIsolated()
         guard let call = waiting.removeValue(forKey: call.cookie) else { return }
         loop.cancel(call.timer)
     }
 
     /// Sends a signal to whoever listens, or to one receiver, on the loop.
-    public func emit(
+    package func emit(
         _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue],
         to receiver: String? = nil
     ) throws(BusError) {
@@ -182,7 +182,7 @@ public final class BusConnection: @unchecked Sendable {
     }
 
     /// Answers a request, on the loop. A second answer is none.
-    public func answer(_ request: BusRequest, _ arguments: [BusValue] = []) {
+    package func answer(_ request: BusRequest, _ arguments: [BusValue] = []) {
         loop.checkIsolated()
         guard let call = unsafe requests.removeValue(forKey: request.number) else { return }
         defer { unsafe sd_bus_message_unref(call) }
@@ -196,7 +196,7 @@ public final class BusConnection: @unchecked Sendable {
     }
 
     /// Answers a request with an error, on the loop.
-    public func refuse(_ request: BusRequest, _ name: String) {
+    package func refuse(_ request: BusRequest, _ name: String) {
         loop.checkIsolated()
         guard let call = unsafe requests.removeValue(forKey: request.number) else { return }
         defer { unsafe sd_bus_message_unref(call) }

@@ -1,13 +1,13 @@
 /// A method call, as it is sent.
-public struct BusCall: Sendable, Equatable {
+package struct BusCall: Sendable, Equatable {
     /// Who is asked: a well-known or a unique name.
-    public var destination: String
-    public var path: String
-    public var interface: String
-    public var member: String
-    public var arguments: [BusValue]
+    package var destination: String
+    package var path: String
+    package var interface: String
+    package var member: String
+    package var arguments: [BusValue]
 
-    public init(
+    package init(
         to destination: String, _ path: String, _ interface: String, _ member: String,
         _ arguments: [BusValue] = []
     ) {
@@ -19,7 +19,7 @@ public struct BusCall: Sendable, Equatable {
     }
 
     /// Asks for a property (org.freedesktop.DBus.Properties.Get); the answer is one variant.
-    public static func get(
+    package static func get(
         _ property: String, of interface: String, at path: String, from destination: String
     ) -> BusCall {
         BusCall(
@@ -28,7 +28,7 @@ public struct BusCall: Sendable, Equatable {
     }
 
     /// Sets a property (org.freedesktop.DBus.Properties.Set).
-    public static func set(
+    package static func set(
         _ property: String, of interface: String, at path: String, on destination: String, to value: BusValue
     ) -> BusCall {
         BusCall(
@@ -37,39 +37,39 @@ public struct BusCall: Sendable, Equatable {
     }
 
     /// A call of the bus itself (org.freedesktop.DBus).
-    public static func bus(_ member: String, _ arguments: [BusValue] = []) -> BusCall {
+    package static func bus(_ member: String, _ arguments: [BusValue] = []) -> BusCall {
         BusCall(
             to: "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
     }
 }
 
 /// A signal that somebody sent.
-public struct BusSignal: Sendable, Equatable {
+package struct BusSignal: Sendable, Equatable {
     /// The sender's unique name, or `org.freedesktop.DBus`; the bus vouches for it.
-    public let sender: String
-    public let path: String
-    public let interface: String
-    public let member: String
-    public let arguments: [BusValue]
+    package let sender: String
+    package let path: String
+    package let interface: String
+    package let member: String
+    package let arguments: [BusValue]
 }
 
 /// A method call that somebody made of us. It is answered once, by its connection.
-public struct BusRequest: Sendable, Equatable {
+package struct BusRequest: Sendable, Equatable {
     let number: UInt64
     /// The caller's unique name; the bus vouches for it.
-    public let sender: String
-    public let path: String
+    package let sender: String
+    package let path: String
     /// Empty where the caller left it out.
-    public let interface: String
-    public let member: String
-    public let arguments: [BusValue]
+    package let interface: String
+    package let member: String
+    package let arguments: [BusValue]
 
     /// The signature of its arguments.
-    public var signature: String { arguments.map(\.type).joined() }
+    package var signature: String { arguments.map(\.type).joined() }
 }
 
 /// Why a call on a bus has no result.
-public enum BusError: Error, Sendable, Equatable {
+package enum BusError: Error, Sendable, Equatable {
     /// There is no bus, it refused us, or the connection has ended.
     case notConnected
     /// No answer within the time.

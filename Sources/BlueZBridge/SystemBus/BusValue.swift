@@ -1,6 +1,6 @@
 /// A value of D-Bus's type system (D-Bus Specification, "Type System"). Unix descriptors are not
 /// among them: no connection of ours takes any.
-public indirect enum BusValue: Sendable, Hashable {
+package indirect enum BusValue: Sendable, Hashable {
     case byte(UInt8)
     case bool(Bool)
     case int16(Int16)
@@ -21,13 +21,13 @@ public indirect enum BusValue: Sendable, Hashable {
     case variant(BusValue)
 
     /// A dictionary of properties, a{sv}.
-    public static func properties(_ properties: [String: BusValue]) -> BusValue {
+    package static func properties(_ properties: [String: BusValue]) -> BusValue {
         let entries = properties.map { (BusValue.string($0.key), BusValue.variant($0.value)) }
         return .dictionary(key: "s", value: "v", Dictionary(uniqueKeysWithValues: entries))
     }
 
     /// The signature of this one value.
-    public var type: String {
+    package var type: String {
         switch self {
         case .byte: "y"
         case .bool: "b"
@@ -51,25 +51,25 @@ public indirect enum BusValue: Sendable, Hashable {
 
 extension BusValue {
     /// What a variant holds; any other value itself.
-    public var unwrapped: BusValue {
+    package var unwrapped: BusValue {
         if case .variant(let value) = self { value } else { self }
     }
 
     /// The text of a string, or of an object path.
-    public var text: String? {
+    package var text: String? {
         switch unwrapped {
         case .string(let text), .objectPath(let text): text
         default: nil
         }
     }
 
-    public var flag: Bool? {
+    package var flag: Bool? {
         if case .bool(let flag) = unwrapped { flag } else { nil }
     }
 
     /// The values of a dictionary whose keys are strings or object paths, by the key's text; nil for
     /// anything else.
-    public var entries: [String: BusValue]? {
+    package var entries: [String: BusValue]? {
         guard case .dictionary(let key, _, let entries) = unwrapped, key == "s" || key == "o" else {
             return nil
         }
@@ -79,7 +79,7 @@ extension BusValue {
     }
 
     /// The elements of an array.
-    public var elements: [BusValue]? {
+    package var elements: [BusValue]? {
         if case .array(_, let elements) = unwrapped { elements } else { nil }
     }
 }

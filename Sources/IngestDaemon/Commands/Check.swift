@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestKit
+import IngestConfiguration
+import IngestProfiles
 
 /// `ingestd check`: tells everything that is wrong with a configuration.
 struct Check: ParsableCommand {

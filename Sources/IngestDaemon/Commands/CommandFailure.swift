@@ -1,5 +1,5 @@
 import BlueZBridge
-import IngestKit
+import IngestStorage
 
 /// Exit codes of sysexits(3), as the commands use them.
 package enum ExitStatus: Int32, Sendable {

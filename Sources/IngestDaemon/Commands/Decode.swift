@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
-import IngestKit
+import IngestCore
+import IngestProfiles
 
 /// `ingestd decode`: says what a payload says, without radio, configuration or queue.
 struct Decode: ParsableCommand {

@@ -1,5 +1,7 @@
 import FoundationEssentials
-import IngestKit
+import IngestConfiguration
+import IngestRecords
+import IngestStorage
 
 /// The way of entries into the queue: by the running service, or, where none runs, by the queue itself.
 enum EntryInlet: Sendable {

@@ -1,5 +1,6 @@
 import ExportBridge
-import IngestKit
+import IngestCore
+import IngestEntries
 
 /// The document of an Apple Health export, piece by piece.
 final class ExportFile {

@@ -1,5 +1,8 @@
 import ArgumentParser
-import IngestKit
+import IngestCore
+import IngestQueue
+import IngestRecords
+import IngestStorage
 
 /// `ingestd failed`: works what is set aside.
 struct Failed: ParsableCommand {

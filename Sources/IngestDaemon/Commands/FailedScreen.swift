@@ -1,4 +1,7 @@
-import IngestKit
+import IngestCore
+import IngestQueue
+import IngestRecords
+import IngestStorage
 
 /// How `ingestd failed` prints.
 struct FailedScreen {

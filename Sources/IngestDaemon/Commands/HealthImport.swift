@@ -1,5 +1,8 @@
 import ExportBridge
-import IngestKit
+import IngestCore
+import IngestEntries
+import IngestQueue
+import IngestRecords
 
 /// One import of an Apple Health export: reads it once to count what is equal, then again, and has each batch committed
 /// before it reads on.

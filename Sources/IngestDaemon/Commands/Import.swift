@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestKit
+import IngestCore
+import IngestEntries
 
 /// `ingestd import`: puts what another program exported into the queue.
 struct Import: ParsableCommand {

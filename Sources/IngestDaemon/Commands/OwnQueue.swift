@@ -1,5 +1,8 @@
 import FoundationEssentials
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestEvents
+import IngestQueue
 
 /// The queue of a gateway that does not run, held for one command.
 final class OwnQueue: Sendable {
@@ -48,6 +51,6 @@ final class OwnQueue: Sendable {
     }
 
     private struct NoSink: EventSink {
-        func write(_: JournalEntry) {}
+        package func write(_: JournalEntry) {}
     }
 }

@@ -1,5 +1,8 @@
 import BlueZBridge
-import IngestKit
+import IngestBluetooth
+import IngestConfiguration
+import IngestCore
+import IngestGateway
 import Synchronization
 
 /// A scan by the command itself, where no service has the radio.

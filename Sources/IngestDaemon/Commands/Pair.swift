@@ -1,6 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestGateway
+import IngestProfiles
 import ServiceLifecycle
 import Synchronization
 import UnixSignals

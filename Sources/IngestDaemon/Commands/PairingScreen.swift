@@ -1,6 +1,8 @@
 import Dispatch
 import FoundationEssentials
-import IngestKit
+import IngestBluetooth
+import IngestCore
+import IngestGateway
 
 /// The terminal of `ingestd pair`.
 struct PairingScreen: Sendable {

@@ -1,5 +1,8 @@
 import ArgumentParser
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestPeripherals
+import IngestProfiles
 
 /// `ingestd peripherals`: lists the catalogue, or tells everything of one model.
 struct Peripherals: ParsableCommand {

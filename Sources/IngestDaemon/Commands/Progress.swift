@@ -1,5 +1,5 @@
 import Glibc
-import IngestKit
+import IngestCore
 
 /// One line on a terminal that says how far long work is; nothing elsewhere.
 enum Progress {

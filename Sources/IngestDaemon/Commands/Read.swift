@@ -1,5 +1,7 @@
 import ArgumentParser
-import IngestKit
+import IngestCore
+import IngestGateway
+import IngestQueue
 import Synchronization
 
 /// `ingestd read`: reads a device once, by the running service.

@@ -1,7 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
 import HTTPService
-import IngestKit
+import IngestCore
+import IngestDelivery
+import IngestRecords
 import Logging
 import NIOCore
 import ServiceLifecycle

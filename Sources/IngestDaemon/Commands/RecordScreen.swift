@@ -1,4 +1,5 @@
-import IngestKit
+import IngestCore
+import IngestQueue
 
 /// How a record is printed with its tag and where it stands at each destination.
 struct RecordScreen {

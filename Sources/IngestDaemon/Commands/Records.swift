@@ -1,5 +1,8 @@
 import ArgumentParser
-import IngestKit
+import IngestCore
+import IngestQueue
+import IngestRecords
+import IngestStorage
 
 /// `ingestd records`: prints what the queue holds, or sends a range of it to a destination again.
 struct Records: AsynchronousCommand {

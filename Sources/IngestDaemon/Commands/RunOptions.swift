@@ -1,6 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
-package import IngestKit
+package import IngestConfiguration
+import IngestCore
+import IngestEvents
+import IngestProfiles
 
 /// What `run` takes, whatever the gateway listens with.
 package struct RunOptions: ParsableArguments, Sendable {

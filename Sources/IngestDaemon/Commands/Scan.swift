@@ -1,7 +1,9 @@
 import ArgumentParser
 import BlueZBridge
 import FoundationEssentials
-import IngestKit
+import IngestConfiguration
+import IngestGateway
+import IngestProfiles
 
 /// `ingestd scan`: lists what is in the air.
 struct Scan: AsynchronousCommand {

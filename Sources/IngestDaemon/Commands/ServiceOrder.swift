@@ -1,4 +1,4 @@
-import IngestKit
+import IngestGateway
 import ServiceLifecycle
 import Synchronization
 import UnixSignals

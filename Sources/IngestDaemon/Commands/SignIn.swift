@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestKit
+import IngestCore
+import IngestDelivery
 
 /// `ingestd sign-in`: begins a session at a destination by the running service.
 struct SignIn: AsynchronousCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import IngestKit
+import IngestGateway
 
 /// `ingestd status`: tells how the running service fares.
 struct Status: AsynchronousCommand {

@@ -1,6 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
+import IngestProfiles
 
 /// `ingestd user`: users of a destination.
 struct User: ParsableCommand {

@@ -1,4 +1,4 @@
-import IngestKit
+import IngestGateway
 import NIOHTTP1
 
 extension ControlClient {

@@ -1,6 +1,8 @@
 import AsyncHTTPClient
 import FoundationEssentials
-import IngestKit
+import IngestCore
+import IngestGateway
+import IngestStorage
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,5 +1,6 @@
 import FoundationEssentials
-import IngestKit
+import IngestQueue
+import IngestRecords
 
 extension ControlMessage {
     /// POST /v1/entries.

@@ -1,4 +1,4 @@
-import IngestKit
+import IngestGateway
 
 /// Scans and reads of an operator.
 extension ControlMessage {

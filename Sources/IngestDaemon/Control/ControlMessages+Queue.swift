@@ -1,4 +1,4 @@
-import IngestKit
+import IngestStorage
 
 // What goes over the control socket about the queue.
 extension ControlMessage {

@@ -1,4 +1,6 @@
-import IngestKit
+import IngestBluetooth
+import IngestCore
+import IngestGateway
 
 /// What goes over the control socket: the bodies of requests and answers, in JSON.
 enum ControlMessage {

@@ -1,5 +1,5 @@
 import HTTPService
-import IngestKit
+import IngestRecords
 
 extension ControlServer {
     /// The most that is taken of a body with entries, in bytes: some hundred of them, and the largest image in base64.

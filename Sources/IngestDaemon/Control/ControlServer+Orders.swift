@@ -1,5 +1,5 @@
 import HTTPService
-import IngestKit
+import IngestGateway
 
 extension ControlServer {
     var orderRoutes: [HTTPRoute] {

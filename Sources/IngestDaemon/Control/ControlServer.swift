@@ -1,6 +1,8 @@
 import FoundationEssentials
 import HTTPService
-import IngestKit
+import IngestCore
+import IngestGateway
+import IngestStorage
 import Logging
 import NIOCore
 import ServiceLifecycle

@@ -1,7 +1,7 @@
 import BlueZBridge
 import FoundationEssentials
 import Glibc
-import IngestKit
+import IngestConfiguration
 import Synchronization
 
 /// Where the running service takes commands.

@@ -1,5 +1,10 @@
 import BlueZBridge
-import IngestKit
+import IngestConfiguration
+import IngestDelivery
+import IngestGateway
+import IngestPeripherals
+import IngestProfiles
+import IngestStorage
 
 /// The configuration in the terms of the parts that it configures.
 extension Configuration {

@@ -1,4 +1,7 @@
-import IngestKit
+import IngestCore
+import IngestQueue
+import IngestRecords
+import IngestStorage
 
 /// Takes entries into the queue, for the control socket or for a command that has the queue to itself.
 struct EntryDesk: Sendable {

@@ -1,4 +1,7 @@
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
+import IngestStorage
 import MQTTBridge
 
 extension Gateway {

@@ -1,5 +1,9 @@
 import FoundationEssentials
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
+import IngestPeripherals
+import IngestStorage
 
 extension Gateway {
     /// How long the end waits for new tokens: less than it takes as a whole (`stopTimeout`).

@@ -1,4 +1,9 @@
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
+import IngestEvents
+import IngestQueue
+import IngestStorage
 
 /// What deliveries are made with.
 struct DeliveryParts {

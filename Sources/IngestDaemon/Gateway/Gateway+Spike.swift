@@ -1,4 +1,6 @@
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
 
 extension Gateway {
     /// The deliveries to Spike's webhook.

@@ -1,5 +1,14 @@
 import BlueZBridge
-import IngestKit
+import IngestBluetooth
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
+import IngestEvents
+import IngestGateway
+import IngestProfiles
+import IngestQueue
+import IngestRecords
+import IngestStorage
 import Logging
 import ServiceLifecycle
 import UnixSignals

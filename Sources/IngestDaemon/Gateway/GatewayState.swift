@@ -1,6 +1,9 @@
 import FoundationEssentials
 import Glibc
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestQueue
+import IngestStorage
 
 /// What the gateway and a command that has its queue to itself open alike.
 extension StateLock {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import IngestKit
+import IngestEvents
 
 /// Writes events to standard output, one JSON object a line, for boxes and tests without journald.
 struct LineSink: EntryOutput {

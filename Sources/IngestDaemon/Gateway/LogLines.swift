@@ -1,5 +1,7 @@
 import FoundationEssentials
-import IngestKit
+import IngestCore
+import IngestDelivery
+import IngestEvents
 
 /// The program's log on standard error, a line each, which the journal takes with its level (sd-daemon(3)).
 enum LogLines {

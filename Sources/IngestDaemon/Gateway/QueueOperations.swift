@@ -1,4 +1,9 @@
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
+import IngestQueue
+import IngestRecords
+import IngestStorage
 
 /// What an operator does with records: by the running service, or by a command that has the queue to itself.
 struct QueueOperations: Sendable {

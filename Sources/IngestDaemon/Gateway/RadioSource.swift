@@ -1,5 +1,6 @@
 package import BlueZBridge
-package import IngestKit
+package import IngestBluetooth
+package import IngestCore
 
 /// What the gateway listens with.
 package enum RadioSource: ~Copyable {

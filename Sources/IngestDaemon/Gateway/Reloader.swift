@@ -1,4 +1,9 @@
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
+import IngestEvents
+import IngestGateway
+import IngestQueue
 import ServiceLifecycle
 import UnixSignals
 

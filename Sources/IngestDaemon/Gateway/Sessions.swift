@@ -1,4 +1,7 @@
-import IngestKit
+import IngestCore
+import IngestDelivery
+import IngestQueue
+import IngestStorage
 
 /// Signs in and out at the destinations that file under one person, as the operator asks.
 struct Sessions: Sendable {

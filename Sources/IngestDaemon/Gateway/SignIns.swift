@@ -1,4 +1,4 @@
-import IngestKit
+import IngestCore
 import Synchronization
 
 /// Sign-ins under way, by destination. One goes on when whoever asked for it has gone: its token is good for one

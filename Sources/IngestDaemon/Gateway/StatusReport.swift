@@ -1,4 +1,9 @@
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
+import IngestGateway
+import IngestQueue
+import IngestStorage
 
 /// Asks all parts of the gateway how it fares.
 struct StatusReport: Sendable {

@@ -1,5 +1,7 @@
 import BlueZBridge
-import IngestKit
+import IngestCore
+import IngestEvents
+import IngestGateway
 import ServiceLifecycle
 import Synchronization
 

@@ -1,16 +1,16 @@
 import FoundationEssentials
-import IngestKit
+import IngestCore
 
 /// The machine's clocks: CLOCK_BOOTTIME, which is what `ContinuousClock` reads on Linux, and the
 /// system time.
 struct SystemClock: GatewayClock {
     private static let clock = ContinuousClock()
 
-    var now: MonotonicInstant {
+    package var now: MonotonicInstant {
         MonotonicInstant(nanoseconds: 0) + Self.clock.systemEpoch.duration(to: Self.clock.now)
     }
 
-    var wallNanoseconds: Int64 {
+    package var wallNanoseconds: Int64 {
         Int64(Date().timeIntervalSince1970 * 1_000_000_000)
     }
 
@@ -18,7 +18,7 @@ struct SystemClock: GatewayClock {
         ClockReading(monotonic: { now }, wall: { wallNanoseconds })
     }
 
-    func sleep(until deadline: MonotonicInstant) async throws {
+    package func sleep(until deadline: MonotonicInstant) async throws {
         let instant = Self.clock.systemEpoch.advanced(by: .nanoseconds(Int64(clamping: deadline.nanoseconds)))
         try await Self.clock.sleep(until: instant)
     }

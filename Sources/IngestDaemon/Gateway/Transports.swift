@@ -1,4 +1,6 @@
-import IngestKit
+import IngestConfiguration
+import IngestCore
+import IngestDelivery
 import ServiceLifecycle
 
 /// Delivery to one destination.

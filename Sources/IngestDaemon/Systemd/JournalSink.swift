@@ -1,6 +1,6 @@
 import CSystemd
 import Glibc
-import IngestKit
+import IngestEvents
 
 /// Writes events to the systemd journal, with their fields (sd_journal_sendv).
 struct JournalSink: EntryOutput {

@@ -1,13 +1,16 @@
+import IngestCore
+import IngestPeripherals
+
 /// What `ingestd check` has to say of a configuration and the catalogue beside it.
-public struct ConfigurationCheck: Sendable, Equatable {
+package struct ConfigurationCheck: Sendable, Equatable {
     /// Those of the catalogue first, then those of the configuration.
-    public let diagnostics: [Diagnostic]
+    package let diagnostics: [Diagnostic]
     /// Nil when there are errors.
-    public let configuration: Configuration?
+    package let configuration: Configuration?
     private let path: String
 
     /// Reads and checks. Blocks for as long as reading a few small files takes.
-    public init(
+    package init(
         path: String, installedCatalogue: String = Catalogue.defaultPath, readableProfiles: Set<String>,
         host: ConfigurationHost
     ) {
@@ -26,7 +29,7 @@ public struct ConfigurationCheck: Sendable, Equatable {
     }
 
     /// One line with counts; nil when there are errors.
-    public var summary: String? {
+    package var summary: String? {
         guard let configuration else { return nil }
         return "\(path): good: "
             + Self.count(configuration.peripherals.count, "peripheral", "peripherals") + ", "
@@ -35,7 +38,7 @@ public struct ConfigurationCheck: Sendable, Equatable {
     }
 
     /// One JSON object: `ok`, `diagnostics`, and the counts when `ok`.
-    public var json: String {
+    package var json: String {
         struct Finding: Encodable {
             var severity: String
             var path: String

@@ -1,23 +1,25 @@
 import FoundationEssentials
+package import IngestCore
+import IngestRecords
 
 /// What a configuration takes from the machine that it is read on.
-public struct ConfigurationHost: Sendable {
-    public var environment: [String: String]
+package struct ConfigurationHost: Sendable {
+    package var environment: [String: String]
     /// Names the gateway when the file does not; nil when the machine has no id.
-    public var gatewayID: String?
+    package var gatewayID: String?
     /// Whether the machine knows a time zone; nil when it has no list of them.
-    public var hasTimeZone: @Sendable (String) -> Bool?
+    package var hasTimeZone: @Sendable (String) -> Bool?
     /// The lower nine bits of a file's mode; nil when it cannot be seen.
-    public var permissions: @Sendable (String) -> Int?
+    package var permissions: @Sendable (String) -> Int?
     /// What can be said of a program that a hook names; nil when it is not there.
-    public var program: @Sendable (String) -> ProgramFile?
+    package var program: @Sendable (String) -> ProgramFile?
     /// With what the files of destinations are looked at; nil: they are not.
-    public var credentials: Credentials?
+    package var credentials: Credentials?
     /// What a file that cannot be used is: a gateway that runs reads its peripherals all the same,
     /// and the destination is down.
-    public var fileSeverity: Diagnostic.Severity
+    package var fileSeverity: Diagnostic.Severity
 
-    public init(
+    package init(
         environment: [String: String], gatewayID: String?,
         hasTimeZone: @escaping @Sendable (String) -> Bool?,
         permissions: @escaping @Sendable (String) -> Int?,
@@ -37,7 +39,7 @@ public struct ConfigurationHost: Sendable {
     /// - Parameters:
     ///   - environment: of the process.
     ///   - fileSeverity: what a file of a destination is that cannot be used.
-    public static func current(
+    package static func current(
         environment: [String: String], fileSeverity: Diagnostic.Severity = .error
     ) -> ConfigurationHost {
         ConfigurationHost(
@@ -56,14 +58,14 @@ public struct ConfigurationHost: Sendable {
 }
 
 /// A file that is meant to be run.
-public struct ProgramFile: Sendable {
-    public var isRegular: Bool
+package struct ProgramFile: Sendable {
+    package var isRegular: Bool
     /// By this user, or for root by anybody.
-    public var isExecutable: Bool
+    package var isExecutable: Bool
     /// The lower nine bits of its mode.
-    public var permissions: Int
+    package var permissions: Int
 
-    public init(isRegular: Bool, isExecutable: Bool, permissions: Int) {
+    package init(isRegular: Bool, isExecutable: Bool, permissions: Int) {
         self.isRegular = isRegular
         self.isExecutable = isExecutable
         self.permissions = permissions

@@ -1,3 +1,5 @@
+import IngestDelivery
+
 extension ConfigurationKeys {
     static let peripheral = KeySection(
         "peripherals[]",

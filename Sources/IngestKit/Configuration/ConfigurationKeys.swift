@@ -1,6 +1,6 @@
 /// Every key of the configuration, in the order of the reference.
-public enum ConfigurationKeys {
-    public static let all = [
+package enum ConfigurationKeys {
+    package static let all = [
         root, gateway, bluetooth, passive, peripheral, queue, destination, batch, events, hooks, logging,
     ]
 

@@ -1,3 +1,5 @@
+import IngestDelivery
+
 // What a broker is told and asked.
 extension ConfigurationReader {
     /// Where a broker is: a host, and a port if it is another than usual.

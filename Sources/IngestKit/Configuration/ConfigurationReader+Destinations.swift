@@ -1,3 +1,7 @@
+import IngestCore
+import IngestDelivery
+import IngestPeripherals
+import IngestRecords
 import Yams
 
 // The destinations.

@@ -1,3 +1,8 @@
+import IngestCore
+import IngestPeripherals
+import IngestProfiles
+import IngestRecords
+
 // The allow-list.
 extension ConfigurationReader {
     func readPeripherals(_ reader: NodeReader?, destinations: [String]) -> [Entry<AllowedPeripheral>] {

@@ -1,3 +1,6 @@
+import IngestCore
+import IngestEvents
+
 // The sections that are plain mappings.
 extension ConfigurationReader {
     func readGateway(_ reader: NodeReader?) -> Configuration.Gateway {

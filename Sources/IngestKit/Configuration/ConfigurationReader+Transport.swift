@@ -1,3 +1,6 @@
+import IngestCore
+import IngestDelivery
+
 // The way to a destination.
 extension ConfigurationReader {
     /// - Parameter url: of the destination, checked.

@@ -1,7 +1,7 @@
 extension Diagnostic {
     /// For the journal, in which no address of a device and no name of a person may stand: the place, the key as far as
     /// it is one of ours, and what was expected. What was found is for `ingestd check`.
-    public var eventText: String {
+    package var eventText: String {
         var text = path
         if let line, let column { text += ":\(line):\(column)" }
         if let key { text += ": \(Self.ours(of: key))" }
@@ -28,7 +28,7 @@ extension Diagnostic {
 
 extension ConfigurationCheck {
     /// Why it cannot be used, for an event: the first error; nil where there is none.
-    public var rejection: String? {
+    package var rejection: String? {
         let errors = diagnostics.filter { $0.severity == .error }
         guard let first = errors.first else { return nil }
         let more = errors.count > 1 ? ", and \(errors.count - 1) more" : ""

@@ -1,24 +1,26 @@
+import IngestCore
+
 /// One finding about a configuration or catalogue file.
-public struct Diagnostic: Sendable, Hashable {
-    public enum Severity: String, Sendable, Hashable {
+package struct Diagnostic: Sendable, Hashable {
+    package enum Severity: String, Sendable, Hashable {
         /// The file cannot be used.
         case error
         /// The file can be used, but something in it is suspicious.
         case warning
     }
 
-    public let severity: Severity
+    package let severity: Severity
     /// The file, as it was named by whoever asked to read it.
-    public let path: String
+    package let path: String
     /// Line and column, each from 1; columns count Unicode scalars. Nil when the finding is about
     /// the file as a whole.
-    public let line: Int?
-    public let column: Int?
+    package let line: Int?
+    package let column: Int?
     /// The key, from the root: `destinations[0].url`. Nil when the finding is about no key.
-    public let key: String?
-    public let message: String
+    package let key: String?
+    package let message: String
 
-    public init(
+    package init(
         _ severity: Severity, path: String, line: Int? = nil, column: Int? = nil, key: String? = nil,
         message: String
     ) {
@@ -34,7 +36,7 @@ public struct Diagnostic: Sendable, Hashable {
 extension Diagnostic: CustomStringConvertible {
     /// `PATH:LINE:COLUMN: KEY: MESSAGE`; warnings say so before the message. One line, also if the file has line breaks in
     /// a key or a value.
-    public var description: String {
+    package var description: String {
         TerminalText.line(text)
     }
 
@@ -48,11 +50,11 @@ extension Diagnostic: CustomStringConvertible {
 }
 
 /// A configuration or catalogue that cannot be used: every error that was found, and the warnings.
-public struct ConfigurationError: Error, Sendable, Equatable {
+package struct ConfigurationError: Error, Sendable, Equatable {
     /// In the order of the file; at least one is an error.
-    public let diagnostics: [Diagnostic]
+    package let diagnostics: [Diagnostic]
 
-    public init(diagnostics: [Diagnostic]) {
+    package init(diagnostics: [Diagnostic]) {
         self.diagnostics = diagnostics
     }
 
@@ -63,7 +65,7 @@ public struct ConfigurationError: Error, Sendable, Equatable {
 
 extension ConfigurationError: CustomStringConvertible {
     /// One diagnostic a line.
-    public var description: String {
+    package var description: String {
         diagnostics.map(\.description).joined(separator: "\n")
     }
 }

@@ -1,14 +1,16 @@
+import IngestCore
+
 /// One key that a section of a file may hold. Diagnostics, the reader and the reference
 /// (docs/configuration.md) all use this one list.
-public struct KeyDescription: Sendable, Hashable {
-    public let name: String
+package struct KeyDescription: Sendable, Hashable {
+    package let name: String
     /// What a value looks like.
-    public let type: String
+    package let type: String
     /// What holds without the key; `required` where it must stand.
-    public let defaultValue: String
-    public let meaning: String
+    package let defaultValue: String
+    package let meaning: String
     /// False for a key that is read and checked, but that this version does not act on.
-    public let hasEffect: Bool
+    package let hasEffect: Bool
 
     init(
         _ name: String, _ type: String, default defaultValue: String, _ meaning: String,
@@ -23,10 +25,10 @@ public struct KeyDescription: Sendable, Hashable {
 }
 
 /// The keys of one mapping of a file.
-public struct KeySection: Sendable, Hashable {
+package struct KeySection: Sendable, Hashable {
     /// Where the section stands, `destinations[]`; empty for the root of the file.
-    public let path: String
-    public let keys: [KeyDescription]
+    package let path: String
+    package let keys: [KeyDescription]
 
     init(_ path: String, _ keys: [KeyDescription]) {
         self.path = path

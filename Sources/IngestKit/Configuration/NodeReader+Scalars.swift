@@ -1,3 +1,4 @@
+import IngestCore
 import Yams
 
 extension NodeReader {

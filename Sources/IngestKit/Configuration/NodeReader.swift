@@ -1,3 +1,4 @@
+import IngestCore
 import Yams
 
 /// A value of a file with its key and its place. Every access that finds something else than

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import IngestCore
 import Yams
 
 /// A YAML file as nodes that know their line and column.

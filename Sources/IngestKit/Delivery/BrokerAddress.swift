@@ -1,14 +1,16 @@
+import IngestCore
+
 /// Where a broker listens.
-public struct BrokerAddress: Sendable, Hashable {
+package struct BrokerAddress: Sendable, Hashable {
     /// A name or an address, without brackets.
-    public let host: String
-    public let port: Int
+    package let host: String
+    package let port: Int
     /// Whether TLS is spoken.
-    public let isEncrypted: Bool
+    package let isEncrypted: Bool
 
     /// - Parameter url: `mqtts://HOST[:PORT]` (8883 if none is named) or `mqtt://HOST[:PORT]` (1883; the ports that
     ///   IANA lists for MQTT), with a slash at most after it; nil for anything else.
-    public init?(url: String) {
+    package init?(url: String) {
         guard let parts = URLText(url), !parts.hasUserInformation, ["", "/"].contains(parts.rest) else {
             return nil
         }

@@ -1,16 +1,18 @@
+package import IngestCore
+
 /// What shows a broker who connects, and us which broker it is; as it was when it was read.
-public struct BrokerLogin: Sendable, Equatable {
-    public var user: String?
+package struct BrokerLogin: Sendable, Equatable {
+    package var user: String?
     /// A password or a token.
-    public var password: String?
+    package var password: String?
     /// Paths of files in PEM. Nil: the system's authorities; no certificate of ours.
-    public var authorities: String?
-    public var certificate: String?
-    public var key: String?
+    package var authorities: String?
+    package var certificate: String?
+    package var key: String?
     /// What was in these files, so that a login with other files is another one.
     private var files: TLSFiles?
 
-    public init(user: String? = nil, password: String? = nil) {
+    package init(user: String? = nil, password: String? = nil) {
         self.user = user
         self.password = password
     }
@@ -18,7 +20,7 @@ public struct BrokerLogin: Sendable, Equatable {
     /// Reads the credential and the files of TLS that the destination names. Blocks for as long as reading a few small
     /// files takes.
     /// - Parameter isEncrypted: whether TLS is spoken.
-    public init(
+    package init(
         of destination: DestinationSettings, isEncrypted: Bool, credentials: Credentials
     ) throws(BrokerLoginError) {
         user = destination.user
@@ -48,10 +50,10 @@ public struct BrokerLogin: Sendable, Equatable {
 }
 
 /// Why there is no login, in our words.
-public struct BrokerLoginError: Error, Sendable, Equatable {
-    public let words: String
+package struct BrokerLoginError: Error, Sendable, Equatable {
+    package let words: String
 
-    public init(words: String) {
+    package init(words: String) {
         self.words = words
     }
 }

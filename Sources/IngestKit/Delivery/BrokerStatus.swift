@@ -1,11 +1,13 @@
-/// What a broker keeps of a gateway under its status topic, for whoever watches it: whether it is connected.
-public struct BrokerStatus: Sendable, Equatable {
-    public let topic: String
-    /// JSON; `offline` is the will, which the broker publishes when the connection breaks.
-    public let online: String
-    public let offline: String
+import IngestCore
 
-    public init(topic template: TopicTemplate, gateway: String) {
+/// What a broker keeps of a gateway under its status topic, for whoever watches it: whether it is connected.
+package struct BrokerStatus: Sendable, Equatable {
+    package let topic: String
+    /// JSON; `offline` is the will, which the broker publishes when the connection breaks.
+    package let online: String
+    package let offline: String
+
+    package init(topic template: TopicTemplate, gateway: String) {
         topic = template.topic { _ in gateway }
         online = Self.json(gateway, "online")
         offline = Self.json(gateway, "offline")

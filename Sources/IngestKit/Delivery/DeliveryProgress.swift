@@ -1,3 +1,6 @@
+import IngestCore
+import IngestStorage
+
 /// Where the deliveries to a destination stand between two requests.
 struct DeliveryProgress {
     /// Failures in a row, and until when nothing is sent because of them.

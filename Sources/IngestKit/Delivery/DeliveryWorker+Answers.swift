@@ -1,3 +1,6 @@
+import IngestCore
+import IngestEvents
+import IngestStorage
 import Synchronization
 
 /// What a request leads to.

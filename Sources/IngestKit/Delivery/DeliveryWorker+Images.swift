@@ -1,3 +1,6 @@
+import IngestCore
+import IngestStorage
+
 /// How images go: behind all readings, and whatever they are answered holds up images alone.
 extension DeliveryWorker {
     /// An image whose request has failed so often, two hours or more, is set aside: it must not keep other images waiting

@@ -1,3 +1,5 @@
+import IngestCore
+import IngestStorage
 import Synchronization
 
 /// Where a worker waits: for the store, for an answer, for its time.

@@ -1,7 +1,10 @@
+package import IngestCore
+package import IngestEvents
+package import IngestStorage
 import Synchronization
 
 /// What a worker does now.
-public enum DeliveryActivity: Sendable, Equatable {
+package enum DeliveryActivity: Sendable, Equatable {
     /// There is nothing to send.
     case idle
     /// Records wait for company, or a request for its time.
@@ -11,7 +14,7 @@ public enum DeliveryActivity: Sendable, Equatable {
 
 /// Delivers what the store holds for one destination until it is cancelled: readings on one lane first in, first out, or
 /// on two that take turns, so that a new reading does not wait behind a backlog, and images while no reading waits.
-public final class DeliveryWorker<Target: Destination>: Sendable {
+package final class DeliveryWorker<Target: Destination>: Sendable {
     let name: String
     let gateway: String
     let store: any DeliveryQueue
@@ -48,7 +51,7 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
     ///     asked of the destination; a sign-in has it looked at again.
     ///   - random: 0 up to 1, for the jitter.
     ///   - heartbeat: called whenever the loop turns, every minute at least, and before the queue is asked.
-    public init(
+    package init(
         name: String, gateway: String, store: any DeliveryQueue, destination: Target, account: String? = nil,
         holdsSession: @escaping @Sendable () async -> Bool = { true }, batching: BatchSettings,
         policy: RetryPolicy = .standard, clock: any GatewayClock,
@@ -71,19 +74,19 @@ public final class DeliveryWorker<Target: Destination>: Sendable {
         wakeUp = store.wakeUp(for: name)
     }
 
-    public var activity: DeliveryActivity { current.withLock { $0 } }
+    package var activity: DeliveryActivity { current.withLock { $0 } }
     /// What it has seen since the start.
-    public var report: DeliveryReport { seen.withLock { $0 } }
+    package var report: DeliveryReport { seen.withLock { $0 } }
 
     /// Ends a wait after a failure now: the configuration or a credential has changed.
-    public func retryNow() {
+    package func retryNow() {
         isRetryAsked.store(true, ordering: .relaxed)
         wakeUp.raise()
     }
 
     /// Returns when the task is cancelled: a request in flight is abandoned, an answer that has
     /// come is still committed. Throws the `StoreError` after which the store is of no use.
-    public func run() async throws {
+    package func run() async throws {
         do {
             var progress = DeliveryProgress(lanes)
             while !Task.isCancelled {

@@ -1,7 +1,8 @@
-public import FoundationEssentials
+package import FoundationEssentials
+package import IngestEvents
 
 /// The port to a backend: sends one batch and says what came of it.
-public protocol Destination: Sendable {
+package protocol Destination: Sendable {
     /// Sends the batch once; returns within a bound of the destination's own. When the task is
     /// cancelled the request may be abandoned.
     func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer
@@ -12,21 +13,21 @@ public protocol Destination: Sendable {
 }
 
 extension Destination {
-    public var takesImages: Bool { false }
+    package var takesImages: Bool { false }
 
-    public func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? { nil }
+    package func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? { nil }
 }
 
 /// Records on their way out, in order.
-public struct OutgoingBatch: Sendable, Equatable {
+package struct OutgoingBatch: Sendable, Equatable {
     /// The gateway's name when the batch was composed.
-    public let gateway: String
+    package let gateway: String
     /// Each record as canonical JSON.
-    public let records: [String]
+    package let records: [String]
     /// The bytes of the image that the only record stands for; nil for readings.
-    public let image: Data?
+    package let image: Data?
 
-    public init(gateway: String, records: [String], image: Data? = nil) {
+    package init(gateway: String, records: [String], image: Data? = nil) {
         self.gateway = gateway
         self.records = records
         self.image = image
@@ -34,7 +35,7 @@ public struct OutgoingBatch: Sendable, Equatable {
 }
 
 /// What came of a batch. `error` is in our words; `httpStatus` is nil where the answer did not come by HTTP.
-public enum DeliveryAnswer: Sendable, Equatable {
+package enum DeliveryAnswer: Sendable, Equatable {
     /// All of it is taken.
     case taken(httpStatus: Int? = nil)
     /// The same request is still being worked on: send it again later.

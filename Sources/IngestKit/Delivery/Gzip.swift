@@ -5,11 +5,11 @@ import NIOHTTPCompression
 
 /// gzip (RFC 1952) of whole bodies in memory. The same bytes always give the same gzip: its header
 /// holds no time.
-public enum Gzip {
+package enum Gzip {
     /// What could not be unpacked: not gzip, cut off, or more than the limit.
-    public struct Malformed: Error, Sendable {}
+    package struct Malformed: Error, Sendable {}
 
-    public static func compress(_ bytes: [UInt8]) throws -> [UInt8] {
+    package static func compress(_ bytes: [UInt8]) throws -> [UInt8] {
         // NIO offers its compressor as a handler of HTTP requests; an embedded channel runs it
         // without a socket.
         let channel = EmbeddedChannel(handler: NIOHTTPRequestCompressor(encoding: .gzip))
@@ -27,7 +27,7 @@ public enum Gzip {
     }
 
     /// - Parameter limit: the most bytes to unpack.
-    public static func decompress(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
+    package static func decompress(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
         let channel = EmbeddedChannel(handler: NIOHTTPRequestDecompressor(limit: .size(limit)))
         defer { _ = try? channel.finish() }
         let head = HTTPRequestHead(

@@ -3,7 +3,7 @@ extension DeliveryAnswer {
     /// - Parameters:
     ///   - status: the final status, 200 to 599; anything else is a broken backend.
     ///   - reply: the body, as far as it was kept.
-    public init(httpStatus status: Int, retryAfter: Duration?, reply: String?) {
+    package init(httpStatus status: Int, retryAfter: Duration?, reply: String?) {
         let error = "HTTP \(status)"
         switch status {
         case 200..<300:

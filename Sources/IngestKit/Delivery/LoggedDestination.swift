@@ -1,13 +1,15 @@
+package import IngestCore
+package import IngestEvents
 import Logging
 
 /// A destination whose requests are in the program's log.
-public struct LoggedDestination: Destination {
+package struct LoggedDestination: Destination {
     private let name: String
     private let destination: any Destination
     private let clock: any GatewayClock
     private let log: Logger
 
-    public init(
+    package init(
         _ destination: any Destination, name: String, clock: any GatewayClock, log: SubsystemLog
     ) {
         self.name = name
@@ -16,9 +18,9 @@ public struct LoggedDestination: Destination {
         self.log = log[.delivery]
     }
 
-    public var takesImages: Bool { destination.takesImages }
+    package var takesImages: Bool { destination.takesImages }
 
-    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+    package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let start = clock.now
         log.trace("\(name): sends \(batch.records.count) record(s)")
         let answer = await destination.deliver(batch)
@@ -27,7 +29,7 @@ public struct LoggedDestination: Destination {
         return answer
     }
 
-    public func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? {
+    package func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? {
         destination.failedSubmission(of: batch)
     }
 }

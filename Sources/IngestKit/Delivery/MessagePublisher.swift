@@ -1,23 +1,23 @@
 /// The port to an MQTT broker.
-public protocol MessagePublisher: Sendable {
+package protocol MessagePublisher: Sendable {
     /// Publishes the messages in their order with QoS 1 (MQTT 5, section 4.3.2), over the connection that stands for
     /// this login or a new one. It asks the broker once: nothing is sent again, and no connection made anew. Returns
     /// within 60 s if the host's name is found at once, and as soon as the task is cancelled.
     func publish(_ messages: [BrokerMessage], as login: BrokerLogin) async -> PublishOutcome
 }
 
-public struct BrokerMessage: Sendable, Equatable {
-    public let topic: String
-    public let payload: [UInt8]
+package struct BrokerMessage: Sendable, Equatable {
+    package let topic: String
+    package let payload: [UInt8]
 
-    public init(topic: String, payload: [UInt8]) {
+    package init(topic: String, payload: [UInt8]) {
         self.topic = topic
         self.payload = payload
     }
 }
 
 /// What came of messages.
-public enum PublishOutcome: Sendable, Equatable {
+package enum PublishOutcome: Sendable, Equatable {
     /// Each was answered: the reason codes of the PUBACKs, in the messages' order.
     /// - Parameter reply: the Reason String that came last, in the broker's words.
     case answered([UInt8], reply: String?)

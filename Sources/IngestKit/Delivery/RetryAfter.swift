@@ -1,11 +1,11 @@
 /// Reads the Retry-After header (RFC 9110, section 10.2.3): a number of seconds, or a date.
-public enum RetryAfter {
+package enum RetryAfter {
     /// - Parameters:
     ///   - date: the answer's own Date header. Against it a date is read, so that a wrong clock on
     ///     either side does not matter; without it, against `nowSeconds`.
     ///   - nowSeconds: our wall clock, in seconds since 1970-01-01T00:00:00Z.
     /// - Returns: zero or more; nil when there is nothing to be read.
-    public static func parse(_ text: String?, date: String?, nowSeconds: Int64) -> Duration? {
+    package static func parse(_ text: String?, date: String?, nowSeconds: Int64) -> Duration? {
         guard let text = text?.trimmed, !text.isEmpty else { return nil }
         if text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
             // More digits than fit are more than any cap.

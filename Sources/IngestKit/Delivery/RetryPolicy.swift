@@ -1,18 +1,18 @@
 /// How long to wait before a batch is sent again: full jitter over a doubling bound, so that many
 /// gateways whose backend comes back do not all call at once.
-public struct RetryPolicy: Sendable, Hashable {
+package struct RetryPolicy: Sendable, Hashable {
     /// The bound after the first failure.
-    public let base: Duration
+    package let base: Duration
     /// What the bound does not grow beyond.
-    public let cap: Duration
+    package let cap: Duration
     /// At most this much of a server's Retry-After is honoured.
-    public let retryAfterCap: Duration
+    package let retryAfterCap: Duration
 
     /// 1 s doubling to 5 min; Retry-After up to 1 h.
-    public static let standard = RetryPolicy(
+    package static let standard = RetryPolicy(
         base: .seconds(1), cap: .seconds(300), retryAfterCap: .seconds(3600))
 
-    public init(base: Duration, cap: Duration, retryAfterCap: Duration) {
+    package init(base: Duration, cap: Duration, retryAfterCap: Duration) {
         self.base = base
         self.cap = cap
         self.retryAfterCap = retryAfterCap
@@ -22,7 +22,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - failures: in a row, 1 or more.
     ///   - retryAfter: what the server asked for; the wait is not shorter, up to the cap.
     ///   - random: 0 up to 1.
-    public func delay(afterFailures failures: Int, retryAfter: Duration?, random: Double) -> Duration {
+    package func delay(afterFailures failures: Int, retryAfter: Duration?, random: Double) -> Duration {
         var bound = base
         for _ in 1..<max(failures, 1) where bound < cap { bound *= 2 }
         let jittered = min(bound, cap) * min(max(random, 0), 1)

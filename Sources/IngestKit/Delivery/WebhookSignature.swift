@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// The keys that a destination's requests are signed with by Standard Webhooks (standardwebhooks.com),
 /// symmetric signatures (`v1`). Neither description nor reflection shows them.
-public struct SigningKeys: Sendable, Equatable {
+package struct SigningKeys: Sendable, Equatable {
     /// Of one key, in bytes: the specification's bounds.
     static let sizes = 24...64
     /// Two are enough for a rotation; each makes the header 47 bytes longer.
@@ -17,7 +17,7 @@ public struct SigningKeys: Sendable, Equatable {
 
     /// Reads keys in base64, with or without `=` at the end and `whsec_` in front, separated by blanks or
     /// line breaks; nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let words = text.split { $0.isWhitespace }
         guard 1...Self.maximumCount ~= words.count else { return nil }
         var secrets: [[UInt8]] = []
@@ -36,7 +36,7 @@ public struct SigningKeys: Sendable, Equatable {
     ///   - id: the value of `webhook-id`; without a full stop.
     ///   - timestamp: of this attempt, in seconds since 1970.
     ///   - body: before compression.
-    public func signatures(id: String, timestamp: Int64, body: [UInt8]) -> String {
+    package func signatures(id: String, timestamp: Int64, body: [UInt8]) -> String {
         let content = Self.content(id: id, timestamp: String(timestamp), body: body)
         return keys.map { key in
             let code = HMAC<SHA256>.authenticationCode(for: content, using: key)
@@ -50,7 +50,7 @@ public struct SigningKeys: Sendable, Equatable {
     ///   - signatures: the value of `webhook-signature`; those of other schemes are passed over.
     ///   - body: after decompression.
     ///   - nowSeconds: since 1970.
-    public func verify(
+    package func verify(
         id: String, timestamp: String, signatures: String, body: [UInt8], nowSeconds: Int64
     ) -> Bool {
         guard let seconds = Int64(timestamp) else { return false }
@@ -72,7 +72,7 @@ public struct SigningKeys: Sendable, Equatable {
 }
 
 extension SigningKeys: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "<redacted>" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

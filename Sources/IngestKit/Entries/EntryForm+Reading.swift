@@ -1,5 +1,8 @@
+import IngestCore
+package import IngestRecords
+
 /// Why what somebody wrote is no entry.
-public enum EntryError: Error, Equatable, CustomStringConvertible {
+package enum EntryError: Error, Equatable, CustomStringConvertible {
     case value(String, expected: String)
     case unit(String, form: String, expected: String)
     /// - Parameter other: a unit in which it would be plausible.
@@ -9,7 +12,7 @@ public enum EntryError: Error, Equatable, CustomStringConvertible {
     case diastolicAbove
     case noPulse(form: String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .value(let text, let expected): "\(text): expected \(expected)"
         case .unit(let text, let form, let expected): "\(text): \(form) is in \(expected)"
@@ -30,7 +33,7 @@ extension EntryForm {
     /// - Parameters:
     ///   - unit: nil is the form's first.
     ///   - pulse: beats a minute, measured with it.
-    public func read(_ text: String, unit: String?, pulse: String? = nil) throws(EntryError) -> [RecordEntry
+    package func read(_ text: String, unit: String?, pulse: String? = nil) throws(EntryError) -> [RecordEntry
         .Value]
     {
         let index = unit.map { name in units.firstIndex { $0.spellings.contains(name) } } ?? 0
@@ -127,7 +130,7 @@ extension ExactDecimal {
 extension RecordEntry {
     /// What somebody measured and wrote.
     /// - Parameter isTimeWritten: whether the moment was; else it is that of writing.
-    public static func manual(
+    package static func manual(
         _ form: EntryForm, _ values: [Value], at time: EntryTime, isTimeWritten: Bool, subject: String?
     ) -> RecordEntry {
         let said = values.map { "\($0.type)=\($0.number) \($0.unit)" }.joined(separator: ",")

@@ -1,5 +1,7 @@
+import IngestRecords
+
 /// What can be written by hand: a name, the units that it is taken in, and what is plausible in each.
-public struct EntryForm: Sendable {
+package struct EntryForm: Sendable {
     /// A unit, as it is written and as the record has it.
     struct Unit: Sendable {
         /// As somebody writes it; the first is the UCUM code.
@@ -21,7 +23,7 @@ public struct EntryForm: Sendable {
         }
     }
 
-    public let name: String
+    package let name: String
     let kind: RecordKind
     /// The types of its numbers and their MDC codes: one, or two that are written `120/80`.
     let types: [(type: String, code: UInt32?)]
@@ -36,9 +38,9 @@ public struct EntryForm: Sendable {
     var pulseCode: UInt32?
 
     /// How its units are written, for people.
-    public var unitNames: String { units.map { $0.spellings[0] }.joined(separator: " or ") }
+    package var unitNames: String { units.map { $0.spellings[0] }.joined(separator: " or ") }
 
-    public static func named(_ name: String) -> EntryForm? { all.first { $0.name == name } }
+    package static func named(_ name: String) -> EntryForm? { all.first { $0.name == name } }
 }
 
 extension EntryForm {
@@ -46,7 +48,7 @@ extension EntryForm {
     ///
     /// The bounds are wider than what living people have and devices show: they are for slips of the finger and of the
     /// unit.
-    public static let all: [EntryForm] = [
+    package static let all: [EntryForm] = [
         EntryForm(
             name: "glucose", kind: .glucose, types: [("glucose", 160_020)],
             units: [

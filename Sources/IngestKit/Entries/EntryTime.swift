@@ -1,18 +1,21 @@
+package import IngestCore
+import IngestRecords
+
 /// A moment that somebody wrote: `2026-11-20T09:15`, with seconds or without, a `T` or a blank, and an offset from UTC,
 /// `Z`, or neither, which is the gateway's zone.
-public struct EntryTime: Sendable, Equatable {
+package struct EntryTime: Sendable, Equatable {
     /// Seconds since 1970.
-    public let instant: Int64
+    package let instant: Int64
     /// How far its clock is ahead of UTC, in seconds.
-    public let utcOffset: Int
+    package let utcOffset: Int
 
-    public init(instant: Int64, utcOffset: Int) {
+    package init(instant: Int64, utcOffset: Int) {
         self.instant = instant
         self.utcOffset = utcOffset
     }
 
     /// Nil for what is no moment. Of a wall time that occurs twice it is the earlier one.
-    public init?(_ text: String, in zone: TimeZoneRules) {
+    package init?(_ text: String, in zone: TimeZoneRules) {
         var cursor = text.utf8[...]
         guard let date = Self.numbers(&cursor, widths: [4, 2, 2], separator: "-"),
             Self.take("T", from: &cursor) || Self.take(" ", from: &cursor),
@@ -33,7 +36,7 @@ public struct EntryTime: Sendable, Equatable {
     }
 
     /// With its offset: `2026-11-20T09:15:07+01:00`. Reads as the same moment.
-    public var text: String { ReadingTime.text(instant, offset: utcOffset) }
+    package var text: String { ReadingTime.text(instant, offset: utcOffset) }
 
     /// What is left is an offset, or nothing.
     private static func offset(

@@ -1,6 +1,8 @@
+import IngestRecords
+
 extension Event {
     /// The event's name in the journal.
-    public var name: EventName {
+    package var name: EventName {
         switch self {
         case .started: .started
         case .stopping: .stopping
@@ -42,7 +44,7 @@ extension Event {
         }
     }
 
-    public var priority: EventPriority {
+    package var priority: EventPriority {
         switch self {
         case .discovered, .connected, .disconnected: .debug
         case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted,
@@ -64,7 +66,7 @@ extension Event {
 
     /// The event in the journal's terms.
     /// - Parameter sequence: the number from the outbox, for events about records and destinations.
-    public func entry(sequence: Int64? = nil) -> JournalEntry {
+    package func entry(sequence: Int64? = nil) -> JournalEntry {
         let values = details
         var fields: [(EventField, String)] = [(.event, name.rawValue)]
         if let record = values.recordID { fields.append((.recordID, record.text)) }

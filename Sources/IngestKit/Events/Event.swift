@@ -1,8 +1,10 @@
+package import IngestRecords
+
 /// Everything that the gateway tells the journal (docs/events.md).
 ///
 /// `error` is always our own words: no measured value, person, address or token, and nothing that
 /// a peer said.
-public enum Event: Sendable, Equatable {
+package enum Event: Sendable, Equatable {
     case started(version: String)
     case stopping
     case configReloaded
@@ -74,7 +76,7 @@ public enum Event: Sendable, Equatable {
 }
 
 /// A field of a journal entry beside MESSAGE, MESSAGE_ID and PRIORITY.
-public enum EventField: String, Sendable, CaseIterable {
+package enum EventField: String, Sendable, CaseIterable {
     case event = "INGEST_EVENT"
     case recordID = "INGEST_RECORD_ID"
     case kind = "INGEST_KIND"
@@ -98,7 +100,7 @@ public enum EventField: String, Sendable, CaseIterable {
 }
 
 /// Severity as syslog and the journal count it.
-public enum EventPriority: Int, Sendable {
+package enum EventPriority: Int, Sendable {
     case critical = 2
     case error = 3
     case warning = 4
@@ -108,16 +110,16 @@ public enum EventPriority: Int, Sendable {
 }
 
 /// An event in the journal's terms, ready to be written by a sink.
-public struct JournalEntry: Sendable, Equatable {
-    public let name: String
+package struct JournalEntry: Sendable, Equatable {
+    package let name: String
     /// 32 lower-case hexadecimal digits (systemd: one ID per type of message).
-    public let messageID: String
-    public let priority: EventPriority
-    public let message: String
+    package let messageID: String
+    package let priority: EventPriority
+    package let message: String
     /// In the order in which they are to be written.
-    public let fields: [(EventField, String)]
+    package let fields: [(EventField, String)]
 
-    public init(
+    package init(
         name: String, messageID: String, priority: EventPriority, message: String,
         fields: [(EventField, String)]
     ) {
@@ -128,7 +130,7 @@ public struct JournalEntry: Sendable, Equatable {
         self.fields = fields
     }
 
-    public static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         left.name == right.name && left.messageID == right.messageID
             && left.priority == right.priority && left.message == right.message
             && left.fields.elementsEqual(right.fields) { $0.0 == $1.0 && $0.1 == $1.1 }
@@ -136,7 +138,7 @@ public struct JournalEntry: Sendable, Equatable {
 }
 
 /// Where journal entries go: the journal, or standard output.
-public protocol EventSink: Sendable {
+package protocol EventSink: Sendable {
     /// Writes one entry; returns when it is handed over. Never fails: an entry that cannot be
     /// written is one that nobody can be told of.
     func write(_ entry: JournalEntry)

@@ -1,14 +1,14 @@
 /// Where the gateway tells of what is neither a record's nor a destination's: straight to the sink.
 /// Those about records and destinations go through the store's outbox instead, in the transaction
 /// that they tell of.
-public struct EventLog: Sendable {
+package struct EventLog: Sendable {
     private let sink: any EventSink
 
-    public init(sink: any EventSink) {
+    package init(sink: any EventSink) {
         self.sink = sink
     }
 
-    public func emit(_ event: Event) {
+    package func emit(_ event: Event) {
         sink.write(event.entry())
     }
 }

@@ -1,5 +1,5 @@
 /// The name of an event, as `INGEST_EVENT` carries it.
-public enum EventName: String, Sendable, Hashable, CaseIterable {
+package enum EventName: String, Sendable, Hashable, CaseIterable {
     case started
     case stopping
     case configReloaded = "config-reloaded"
@@ -40,7 +40,7 @@ public enum EventName: String, Sendable, Hashable, CaseIterable {
 
     /// The MESSAGE_ID: 32 lower-case hexadecimal digits, never changed once released
     /// (sd-id128(3), systemd.journal-fields(7)).
-    public var messageID: String {
+    package var messageID: String {
         switch self {
         case .started: "954d835d8e3941d382ef32a8da628ed0"
         case .stopping: "0278cb3b5cf54f94979442c3ac20b58f"

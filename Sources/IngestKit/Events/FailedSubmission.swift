@@ -1,19 +1,19 @@
 /// What a destination's own listener for failed submissions is told, beside what every `failed` says. Times are in ISO
 /// 8601 and in UTC.
-public struct FailedSubmission: Sendable, Equatable {
+package struct FailedSubmission: Sendable, Equatable {
     /// The destination's name for what was measured.
-    public var dataType: String
+    package var dataType: String
     /// What was measured lies between these.
-    public var from: String
-    public var to: String
+    package var from: String
+    package var to: String
     /// When the gateway received it.
-    public var collected: String
+    package var collected: String
     /// When it was sent.
-    public var submitted: String
+    package var submitted: String
     /// Of the request's body, in bytes.
-    public var payloadSize: Int
+    package var payloadSize: Int
 
-    public init(
+    package init(
         dataType: String, from: String, to: String, collected: String, submitted: String, payloadSize: Int
     ) {
         self.dataType = dataType

@@ -1,18 +1,19 @@
 import FoundationEssentials
+import IngestCore
 
 extension JournalEntry {
     /// The entry as one JSON object on one line, as `journalctl -o json` would show it: the
     /// journal's field names, every value a string.
     /// - Parameter realtimeMicroseconds: when it was written, since 1970-01-01T00:00:00Z.
-    public static func line(_ entry: JournalEntry, realtimeMicroseconds: Int64) -> String {
+    package static func line(_ entry: JournalEntry, realtimeMicroseconds: Int64) -> String {
         entry.object(startingWith: [("__REALTIME_TIMESTAMP", String(realtimeMicroseconds))])
     }
 
     /// The entry as the outbox keeps it.
-    var stored: String { object(startingWith: []) }
+    package var stored: String { object(startingWith: []) }
 
     /// Reads what `stored` wrote; nil for anything else.
-    init?(stored text: String) {
+    package init?(stored text: String) {
         guard let values = Self.members(of: text), let name = values[EventField.event.rawValue],
             let messageID = values["MESSAGE_ID"], let message = values["MESSAGE"],
             let priority = values["PRIORITY"].flatMap({ Int($0) }).flatMap(EventPriority.init(rawValue:))

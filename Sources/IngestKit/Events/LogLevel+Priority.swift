@@ -1,6 +1,8 @@
+package import IngestCore
+
 extension LogLevel {
     /// As syslog and the journal count it, which know nothing below debug.
-    public var priority: EventPriority {
+    package var priority: EventPriority {
         switch self {
         case .trace, .debug: .debug
         case .info: .info

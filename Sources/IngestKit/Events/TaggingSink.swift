@@ -1,22 +1,25 @@
+package import IngestCore
+import IngestRecords
+
 /// Puts entries where others may read them: into the journal, or on standard output. It is no `EventSink`, so that
 /// nothing reaches it but by way of a `TaggingSink`.
-public protocol EntryOutput: Sendable {
+package protocol EntryOutput: Sendable {
     /// Writes one entry; returns when it is handed over. Never fails, as `EventSink.write`.
     func write(_ entry: JournalEntry)
 }
 
 /// The edge of the gateway's events: each is written with the record's tag in the place of its id. The outbox keeps
 /// ids, so that what an earlier program has left there is tagged too.
-public struct TaggingSink: EventSink {
+package struct TaggingSink: EventSink {
     private let output: any EntryOutput
     private let key: TagKey
 
-    public init(_ output: any EntryOutput, key: TagKey) {
+    package init(_ output: any EntryOutput, key: TagKey) {
         self.output = output
         self.key = key
     }
 
-    public func write(_ entry: JournalEntry) { output.write(entry.tagged(by: key)) }
+    package func write(_ entry: JournalEntry) { output.write(entry.tagged(by: key)) }
 }
 
 extension JournalEntry {

@@ -1,10 +1,13 @@
+package import IngestCore
+import IngestRecords
+
 /// Battery Level (GATT Specification Supplement): one byte, percent.
-public enum BatteryLevel {
-    public static let service: BluetoothUUID = 0x180F
-    public static let characteristic: BluetoothUUID = 0x2A19
+package enum BatteryLevel {
+    package static let service: BluetoothUUID = 0x180F
+    package static let characteristic: BluetoothUUID = 0x2A19
 
     /// The charge in percent, 0 to 100; larger numbers are prohibited.
-    public static func percent(_ bytes: [UInt8]) throws(DecodeError) -> Int {
+    package static func percent(_ bytes: [UInt8]) throws(DecodeError) -> Int {
         var cursor = ByteCursor(bytes)
         return try percent(&cursor)
     }

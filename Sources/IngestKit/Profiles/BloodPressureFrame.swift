@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 /// The fields of a Blood Pressure Measurement or Intermediate Cuff Pressure, in the byte order in
 /// which they make sense.
 ///

@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 extension Profile {
     /// Blood Pressure Service 1.1.1.
     static let bloodPressure = Profile(

@@ -1,3 +1,6 @@
+package import IngestCore
+package import IngestRecords
+
 extension Profile {
     /// Continuous Glucose Monitoring Service 1.0.2.
     static let continuousGlucose = Profile(
@@ -16,8 +19,8 @@ extension Profile {
 }
 
 /// CGM Measurement, of one record or several (GATT Specification Supplement).
-enum ContinuousGlucose {
-    static let measurement: BluetoothUUID = 0x2AA7
+package enum ContinuousGlucose {
+    package static let measurement: BluetoothUUID = 0x2AA7
 
     /// Size, flags, concentration and time offset.
     private static let smallestRecord = 6
@@ -59,7 +62,7 @@ enum ContinuousGlucose {
 
     /// The first record, of a sensor that says whether it has checksums (bit 12 of CGM Feature): the
     /// last two octets are one, whatever the flags make of them, or none is.
-    static func decode(_ bytes: [UInt8], hasChecksum: Bool) throws(DecodeError) -> Reading {
+    package static func decode(_ bytes: [UInt8], hasChecksum: Bool) throws(DecodeError) -> Reading {
         var cursor = ByteCursor(bytes)
         let record = try firstRecord(&cursor)
         guard hasChecksum else {

@@ -1,13 +1,16 @@
+package import IngestCore
+import IngestRecords
+
 // The characteristics of a continuous glucose monitor that are only read.
 extension ContinuousGlucose {
-    static let feature: BluetoothUUID = 0x2AA8
-    static let status: BluetoothUUID = 0x2AA9
-    static let sessionStartTime: BluetoothUUID = 0x2AAA
-    static let sessionRunTime: BluetoothUUID = 0x2AAB
+    package static let feature: BluetoothUUID = 0x2AA8
+    package static let status: BluetoothUUID = 0x2AA9
+    package static let sessionStartTime: BluetoothUUID = 0x2AAA
+    package static let sessionRunTime: BluetoothUUID = 0x2AAB
 
     /// The wall time, as sent, from which the time offsets of a session's measurements count; nil
     /// when the sensor does not know it, or sends one that does not exist.
-    static func sessionStart(_ bytes: [UInt8]) throws(DecodeError) -> DeviceTime? {
+    package static func sessionStart(_ bytes: [UInt8]) throws(DecodeError) -> DeviceTime? {
         try Profile.run(decodeSessionStartTime, bytes).deviceTime
     }
 
@@ -88,7 +91,7 @@ extension ContinuousGlucose {
     /// What CGM Status and CGM Session Run Time say of the session; nil where neither can be read.
     ///
     /// It is over when it was stopped, or has lasted as long as it can, by the sensor's own clock.
-    static func session(status: [UInt8]?, runTime: [UInt8]?) -> SensorSession? {
+    package static func session(status: [UInt8]?, runTime: [UInt8]?) -> SensorSession? {
         let status = status.flatMap { try? Profile.run(decodeStatus, $0) }
         let hours = runTime.flatMap { bytes in
             var cursor = ByteCursor(bytes)
@@ -104,7 +107,7 @@ extension ContinuousGlucose {
     }
 
     /// E2E-CRC Supported, bit 12 of CGM Feature.
-    static let checksumFlag = "e2e-crc"
+    package static let checksumFlag = "e2e-crc"
 
     /// Bit 12 of CGM Feature.
     private static let supportsCRC: UInt32 = 1 << 12
@@ -135,11 +138,11 @@ extension ContinuousGlucose {
 }
 
 /// The session of a continuous glucose sensor, as the sensor told of it last.
-public struct SensorSession: Sendable, Equatable, Codable {
+package struct SensorSession: Sendable, Equatable, Codable {
     /// The hours that it is expected to last.
-    public var runTimeHours: Int?
+    package var runTimeHours: Int?
     /// As CGM Status (2AA9) has them.
-    public var flags: [String]
+    package var flags: [String]
     /// Whether it was stopped, or has lasted as long as it can. What is stored is read all the same.
-    public var isOver = false
+    package var isOver = false
 }

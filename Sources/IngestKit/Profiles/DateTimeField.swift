@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 /// What a Date Time field says (GATT Specification Supplement).
 enum DateTimeField: Equatable {
     /// A full date and time.

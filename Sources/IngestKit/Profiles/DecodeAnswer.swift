@@ -1,11 +1,14 @@
+package import IngestCore
+import IngestRecords
+
 /// The answer of `ingestd decode` to one payload.
-public struct DecodeAnswer: Sendable, Equatable {
+package struct DecodeAnswer: Sendable, Equatable {
     /// One JSON object on one line, without a line feed.
-    public let json: String
-    public let isDecoded: Bool
+    package let json: String
+    package let isDecoded: Bool
 
     /// - Parameter hex: the payload in hexadecimal digits; blanks between bytes are allowed.
-    public init(characteristic: BluetoothUUID, hex: String) {
+    package init(characteristic: BluetoothUUID, hex: String) {
         self.init(hex: hex) { bytes throws(DecodeError) in
             let records = try Profiles.records(in: bytes, of: characteristic)
             let first = try Profiles.decode(characteristic: characteristic, bytes: bytes)
@@ -25,7 +28,7 @@ public struct DecodeAnswer: Sendable, Equatable {
     ///     digits; blanks between bytes are allowed.
     ///   - key: the bind key, for encrypted ones.
     ///   - address: the device's, which encrypted ones may need.
-    public init(
+    package init(
         advertisement hex: String, key: BindKey? = nil, address: BluetoothAddress? = nil
     ) {
         self.init(hex: hex) { bytes throws(DecodeError) in

@@ -1,5 +1,7 @@
+package import IngestCore
+
 /// The characteristics that show a device's clock, and what is written to set it.
-enum DeviceClock {
+package enum DeviceClock {
     /// Elapsed Time Service.
     static let elapsedTimeService: BluetoothUUID = 0x183F
     /// Adjust Reason: External Reference Time Update (GATT Specification Supplement, Current Time).
@@ -7,7 +9,7 @@ enum DeviceClock {
 
     /// The value that sets a clock to this wall time; nil where none is defined or known to be taken.
     /// - Parameter nanoseconds: of the second that `time` names, 0 to 999 999 999.
-    static func setting(
+    package static func setting(
         _ characteristic: BluetoothUUID, to time: DeviceTime, nanoseconds: Int64
     ) -> [UInt8]? {
         let year = UInt16(time.year)
@@ -27,7 +29,7 @@ enum DeviceClock {
 extension Profile {
     /// Where a peripheral of this profile may show its clock: the Current Time Service, Date Time
     /// beside the measurement, as some makers have it, and for health sensors Elapsed Time.
-    var clocks: [Source] {
+    package var clocks: [Source] {
         switch procedure {
         case .broadcast, .oneTouchVerio: return []
         case .measurements, .storedRecords, .stream, .observations: break

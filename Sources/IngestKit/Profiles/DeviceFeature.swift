@@ -1,22 +1,25 @@
+package import IngestCore
+package import IngestRecords
+
 /// What a device says it can do, in one of its feature characteristics.
-public struct DeviceFeature: Sendable, Equatable, Codable {
+package struct DeviceFeature: Sendable, Equatable, Codable {
     /// How finely it measures.
-    public struct Quantity: Sendable, Equatable, Codable {
+    package struct Quantity: Sendable, Equatable, Codable {
         /// In kebab case: `weight-resolution`.
-        public var type: String
+        package var type: String
         /// A decimal number with the digits of its definition.
-        public var value: String
+        package var value: String
         /// In UCUM.
-        public var unit: String
+        package var unit: String
     }
 
     /// 4 upper-case hexadecimal digits.
-    public var characteristic: String
+    package var characteristic: String
     /// As `ingestd decode` names them.
-    public var flags: [String]
-    public var quantities: [Quantity]
+    package var flags: [String]
+    package var quantities: [Quantity]
 
-    init(_ characteristic: BluetoothUUID, _ reading: Reading) {
+    package init(_ characteristic: BluetoothUUID, _ reading: Reading) {
         self.characteristic = characteristic.description
         flags = reading.flags
         quantities = reading.measurements.compactMap { measurement in
@@ -25,7 +28,7 @@ public struct DeviceFeature: Sendable, Equatable, Codable {
         }
     }
 
-    func isOf(_ characteristic: BluetoothUUID) -> Bool {
+    package func isOf(_ characteristic: BluetoothUUID) -> Bool {
         self.characteristic == characteristic.description
     }
 }

@@ -1,19 +1,21 @@
+package import IngestCore
+
 /// The strings of the Device Information Service 1.1.
-public enum DeviceInformation {
-    public static let service: BluetoothUUID = 0x180A
-    public static let manufacturerName: BluetoothUUID = 0x2A29
-    public static let modelNumber: BluetoothUUID = 0x2A24
-    public static let serialNumber: BluetoothUUID = 0x2A25
-    public static let firmwareRevision: BluetoothUUID = 0x2A26
+package enum DeviceInformation {
+    package static let service: BluetoothUUID = 0x180A
+    package static let manufacturerName: BluetoothUUID = 0x2A29
+    package static let modelNumber: BluetoothUUID = 0x2A24
+    package static let serialNumber: BluetoothUUID = 0x2A25
+    package static let firmwareRevision: BluetoothUUID = 0x2A26
 
     /// How much of a string is kept, in bytes of UTF-8: four times what a default ATT_MTU shows of
     /// one, and little enough to stand in every record.
-    public static let longestText = 88
+    package static let longestText = 88
 
     /// The text in a characteristic's value: up to the first NUL, without control characters, and
     /// without white space at its ends. Invalid UTF-8 is repaired with U+FFFD. Nil when nothing is
     /// left.
-    public static func text(_ bytes: [UInt8]) -> String? {
+    package static func text(_ bytes: [UInt8]) -> String? {
         let significant = bytes.prefix(Profile.maximumPayload).prefix { $0 != 0 }
         var text = String.UnicodeScalarView()
         var length = 0

@@ -1,7 +1,10 @@
+package import IngestCore
+import IngestRecords
+
 /// The Elapsed Time structure (GATT Specification Supplement), as the time stamps of Generic Health
 /// Sensor observations and Current Elapsed Time carry it.
-struct ElapsedTime {
-    static let currentElapsedTime: BluetoothUUID = 0x2BF2
+package struct ElapsedTime {
+    package static let currentElapsedTime: BluetoothUUID = 0x2BF2
 
     private struct Flags: OptionSet {
         let rawValue: UInt8

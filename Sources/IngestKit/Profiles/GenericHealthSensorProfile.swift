@@ -1,3 +1,6 @@
+package import IngestCore
+import IngestRecords
+
 extension Profile {
     /// Generic Health Sensor Service 1.0.
     static let genericHealthSensor = Profile(
@@ -30,11 +33,11 @@ extension Profile {
 ///
 /// An observation may also come without the header, as published examples show it: the length field
 /// tells which it is.
-enum GenericHealthSensor {
-    static let live: BluetoothUUID = 0x2B8B
-    static let stored: BluetoothUUID = 0x2BDD
+package enum GenericHealthSensor {
+    package static let live: BluetoothUUID = 0x2B8B
+    package static let stored: BluetoothUUID = 0x2BDD
     /// Record numbers are of 32 bits.
-    static let recordAccess = RecordAccess(service: 0x1840, filter: .recordNumber, isOptional: true)
+    package static let recordAccess = RecordAccess(service: 0x1840, filter: .recordNumber, isOptional: true)
 
     static let recordNumberSize = 4
     /// The longest observation, with its record number.

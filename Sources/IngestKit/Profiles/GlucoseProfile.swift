@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 extension Profile {
     /// Glucose Service 1.0.1.
     static let glucose = Profile(

@@ -1,3 +1,6 @@
+import IngestCore
+package import IngestRecords
+
 extension Profile {
     /// Heart Rate Service 1.0.
     static let heartRate = Profile(
@@ -13,7 +16,7 @@ extension Profile {
 }
 
 /// Heart Rate Measurement and Body Sensor Location (GATT Specification Supplement).
-enum HeartRate {
+package enum HeartRate {
     /// The sensor is not worn, or not rightly.
     static let noContactFlag = "no-sensor-contact"
 
@@ -77,7 +80,7 @@ enum HeartRate {
     }
 
     /// Whether a sample says that nobody was measured.
-    static func isOfNobody(_ reading: Reading) -> Bool {
+    package static func isOfNobody(_ reading: Reading) -> Bool {
         reading.kind == .heartRate && reading.measurements.first?.value == .absent(.notMeasured)
     }
 

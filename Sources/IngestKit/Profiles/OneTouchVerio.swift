@@ -1,3 +1,6 @@
+package import IngestCore
+import IngestRecords
+
 extension Profile {
     /// OneTouch meters, in LifeScan's own protocol.
     static let oneTouchVerio = Profile(
@@ -15,12 +18,12 @@ extension Profile {
 ///   to come, itself included, then up to 19 octets of the frame. The receiver acknowledges each packet.
 /// - A frame: 02, its length, a control octet, the payload, 03, and a checksum.
 /// - A payload: a command of the central, or the meter's answer, which begins with a status.
-public enum OneTouchVerio {
-    public static let service = uuid(0xA1)
+package enum OneTouchVerio {
+    package static let service = uuid(0xA1)
     /// Takes the central's packets, by writes without response.
-    public static let command = uuid(0xA2)
+    package static let command = uuid(0xA2)
     /// Notifies the meter's packets.
-    public static let notification = uuid(0xA3)
+    package static let notification = uuid(0xA3)
 
     /// What the meter's clock counts its seconds from, on the clock of 1970: 1999-12-31T23:59:59.
     static let epoch: Int64 = 946_684_799

@@ -1,3 +1,5 @@
+package import IngestCore
+
 /// Reads the records of a OneTouch meter that are newer than a mark, each once, the oldest first.
 ///
 /// Pure: it is told what the meter notified, and answers what is to be written. One command is under
@@ -7,36 +9,41 @@
 /// `received` for each notification: it commits the step's record first, writes the step's packets to
 /// `OneTouchVerio.command` without response, in their order, and stops at the step's end. A step
 /// without packets is no progress: a time-out of the driver's goes on running.
-struct OneTouchVerioExchange: Sendable {
+package struct OneTouchVerioExchange: Sendable {
     /// Up to where the records are known.
-    struct Mark: Sendable, Equatable {
-        var number: UInt16
+    package struct Mark: Sendable, Equatable {
+        package var number: UInt16
         /// The record of this number as it was read. When the meter has another one now, its memory
         /// was cleared, and everything is read. Nil where that is not known: the number decides.
-        var record: [UInt8]?
+        package var record: [UInt8]?
+
+        package init(number: UInt16, record: [UInt8]? = nil) {
+            self.number = number
+            self.record = record
+        }
     }
 
-    struct Record: Sendable, Equatable {
+    package struct Record: Sendable, Equatable {
         /// The meter's own number of it, ascending as tests are taken.
-        var number: UInt16
+        package var number: UInt16
         /// The record alone: the same octets whenever it is read, so the payload to make a record of
         /// and to name it by.
-        var payload: [UInt8]
+        package var payload: [UInt8]
         /// The frame that it came in. Its control octet and checksum may differ the next time.
         var frame: [UInt8]
     }
 
     /// What the driver is to do, in this order.
-    struct Step: Sendable, Equatable {
+    package struct Step: Sendable, Equatable {
         /// To be committed.
-        var record: Record?
+        package var record: Record?
         /// To be written.
-        var packets: [[UInt8]] = []
+        package var packets: [[UInt8]] = []
         /// Nothing follows.
-        var end: End?
+        package var end: End?
     }
 
-    enum End: Sendable, Equatable {
+    package enum End: Sendable, Equatable {
         /// - Parameters:
         ///   - last: the highest number that was asked for, for the next mark; nil when nothing was new.
         ///   - hasMore: whether the meter has newer ones, because there were more than the limit.
@@ -44,7 +51,7 @@ struct OneTouchVerioExchange: Sendable {
         case failed(Failure)
     }
 
-    enum Failure: Error, Sendable, Equatable {
+    package enum Failure: Error, Sendable, Equatable {
         /// The meter refused a command; 7 where the gateway is not bonded with it.
         case refused(status: UInt8)
         /// A frame that cannot be read.
@@ -93,7 +100,7 @@ struct OneTouchVerioExchange: Sendable {
     /// - Parameters:
     ///   - mark: where the last exchange ended; nil reads all that the meter keeps.
     ///   - limit: the most records to read; at least one.
-    init(after mark: Mark?, limit: Int = defaultLimit) {
+    package init(after mark: Mark?, limit: Int = defaultLimit) {
         self.mark = mark
         self.limit = max(1, limit)
     }
@@ -102,14 +109,14 @@ struct OneTouchVerioExchange: Sendable {
     var isFinished: Bool { state == .finished }
 
     /// The first command. To be called once, when the subscription stands.
-    mutating func start() -> Step {
+    package mutating func start() -> Step {
         guard state == .idle else { return Step() }
         state = .clock
         return Step(packets: [OneTouchVerio.Command.readClock.packet])
     }
 
     /// The meter notified this.
-    mutating func received(_ packet: [UInt8]) -> Step {
+    package mutating func received(_ packet: [UInt8]) -> Step {
         guard state != .idle, state != .finished else { return Step() }
         guard let octet = packet.first, let header = OneTouchVerio.PacketHeader(octet) else {
             return fail(.unexpectedPacket)
@@ -250,7 +257,7 @@ struct OneTouchVerioExchange: Sendable {
 
 extension OneTouchVerioExchange.Failure {
     /// What happened, for the journal: our words, no measured value.
-    var words: String {
+    package var words: String {
         switch self {
         case .refused(status: 7): "the meter refuses commands: it is not bonded with this gateway"
         case .refused(let status): "the meter refuses a command with status \(status)"

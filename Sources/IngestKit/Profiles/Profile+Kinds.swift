@@ -1,7 +1,9 @@
+package import IngestRecords
+
 extension Profile {
     /// The kinds of records that its peripherals measure; nil where they may measure anything. Their battery,
     /// which makes no record of its own, is none of them.
-    public var measuredKinds: Set<RecordKind>? {
+    package var measuredKinds: Set<RecordKind>? {
         switch name {
         case "blood-pressure": [.bloodPressure]
         case "body-composition": [.bodyComposition, .weight]

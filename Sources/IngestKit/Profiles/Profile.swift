@@ -1,19 +1,22 @@
+package import IngestCore
+package import IngestRecords
+
 /// How one kind of peripheral is read: what sends its measurements, in which order the link goes, and
 /// what the payloads mean.
-public struct Profile: Sendable {
+package struct Profile: Sendable {
     typealias Decoder = @Sendable (inout ByteCursor) throws(DecodeError) -> Reading
     /// Cuts a payload that holds several records into one for each.
     typealias Splitter = @Sendable ([UInt8]) throws(DecodeError) -> [[UInt8]]
 
     /// Says what the packets so far are, the newest last: never empty.
-    typealias Assembler = @Sendable ([[UInt8]]) throws(DecodeError) -> Assembly
+    package typealias Assembler = @Sendable ([[UInt8]]) throws(DecodeError) -> Assembly
     /// The bytes of the value that packets make up.
     typealias Joiner = @Sendable ([[UInt8]]) -> [UInt8]
     /// The payload that names a reading with a date.
     typealias Namer = @Sendable (RawPayload) -> RawPayload
 
     /// Whether packets make up one value.
-    public enum Assembly: Sendable, Equatable {
+    package enum Assembly: Sendable, Equatable {
         /// They are a whole value.
         case complete(Reading)
         /// They belong together, and more is to come.
@@ -23,13 +26,13 @@ public struct Profile: Sendable {
     }
 
     /// A characteristic that sends measurements by itself, in its service.
-    public struct Source: Sendable, Hashable {
-        public let service: BluetoothUUID
-        public let characteristic: BluetoothUUID
+    package struct Source: Sendable, Hashable {
+        package let service: BluetoothUUID
+        package let characteristic: BluetoothUUID
         /// Whether peripherals of the profile may lack it. One source at least must be there.
-        public let isOptional: Bool
+        package let isOptional: Bool
 
-        public init(_ characteristic: BluetoothUUID, in service: BluetoothUUID, isOptional: Bool = false) {
+        package init(_ characteristic: BluetoothUUID, in service: BluetoothUUID, isOptional: Bool = false) {
             self.service = service
             self.characteristic = characteristic
             self.isOptional = isOptional
@@ -37,7 +40,7 @@ public struct Profile: Sendable {
     }
 
     /// The order of things on the link.
-    public enum Procedure: Sendable, Hashable {
+    package enum Procedure: Sendable, Hashable {
         /// The peripheral sends what it has once it is subscribed to.
         case measurements
         /// The peripheral keeps records and reports them when asked (Record Access Control Point).
@@ -55,30 +58,30 @@ public struct Profile: Sendable {
     }
 
     /// An attribute value is never longer (Core Specification Vol 3 Part F 3.2.9).
-    public static let maximumPayload = 512
+    package static let maximumPayload = 512
     /// What a notification or indication carries without an MTU exchange: ATT_MTU 23 less opcode
     /// and handle (Core Specification Vol 3 Part F 3.4.7).
-    public static let payloadOfDefaultMTU = 20
+    package static let payloadOfDefaultMTU = 20
 
     /// As catalogue models name it: `blood-pressure`.
-    public let name: String
+    package let name: String
     /// What to subscribe to, in this order. Empty for broadcasts.
-    public let sources: [Source]
-    public let procedure: Procedure
+    package let sources: [Source]
+    package let procedure: Procedure
     /// The longest payload that the profile defines, in bytes; one above `payloadOfDefaultMTU`
     /// needs an MTU exchange.
-    public let longestPayload: Int
+    package let longestPayload: Int
     /// Characteristics that are read once and whose flags hold for each measurement that says nothing
     /// of its own: where a thermometer or a heart-rate sensor is worn.
-    public let standing: [Source]
+    package let standing: [Source]
     /// Characteristics that are read once and say what the peripheral can do.
-    public let features: [Source]
+    package let features: [Source]
     /// The decoders of its characteristics: of the sources, and of those that are only read.
     let decoders: [BluetoothUUID: Decoder]
     /// For sources that put several records into one payload.
     let splitters: [BluetoothUUID: Splitter]
     /// For sources that may spread one value over several packets.
-    let assemblers: [BluetoothUUID: Assembler]
+    package let assemblers: [BluetoothUUID: Assembler]
     /// For those of them whose packets have something around the value.
     let joiners: [BluetoothUUID: Joiner]
     /// Where one reading may come in two payloads, which are named alike.
@@ -105,13 +108,13 @@ public struct Profile: Sendable {
     }
 
     /// Whether values of this characteristic are measurements of the profile.
-    public func measures(_ characteristic: BluetoothUUID) -> Bool {
+    package func measures(_ characteristic: BluetoothUUID) -> Bool {
         sources.contains { $0.characteristic == characteristic }
     }
 
     /// The payloads of single records that a value consists of, in order; the value itself where the
     /// profile puts one into each.
-    public func records(
+    package func records(
         in bytes: [UInt8], of characteristic: BluetoothUUID
     ) throws(DecodeError) -> [[UInt8]] {
         guard let splitter = splitters[characteristic] else { return [bytes] }
@@ -123,7 +126,7 @@ public struct Profile: Sendable {
 
     /// What a payload of one of this profile's characteristics says. Bytes after the last field
     /// are accepted: later versions of a profile append fields.
-    public func decode(
+    package func decode(
         _ bytes: [UInt8], of characteristic: BluetoothUUID
     ) throws(DecodeError) -> Reading {
         guard let decoder = decoders[characteristic] else {
@@ -133,7 +136,7 @@ public struct Profile: Sendable {
     }
 
     /// Whether these packets of one characteristic, the newest last, make up a value.
-    public func assemble(
+    package func assemble(
         _ packets: [[UInt8]], of characteristic: BluetoothUUID
     ) throws(DecodeError) -> Assembly {
         guard let newest = packets.last else { return .incomplete }
@@ -147,12 +150,12 @@ public struct Profile: Sendable {
     }
 
     /// The bytes of the value that these packets make up: what its record keeps and is named by.
-    func join(_ packets: [[UInt8]], of characteristic: BluetoothUUID) -> [UInt8] {
+    package func join(_ packets: [[UInt8]], of characteristic: BluetoothUUID) -> [UInt8] {
         joiners[characteristic]?(packets) ?? Array(packets.joined())
     }
 
     /// The payload that names a reading with a date; nil: the one that came.
-    public func name(of raw: RawPayload) -> RawPayload? { namer?(raw) }
+    package func name(of raw: RawPayload) -> RawPayload? { namer?(raw) }
 
     static func run(_ decoder: Decoder, _ bytes: [UInt8]) throws(DecodeError) -> Reading {
         guard bytes.count <= maximumPayload else {
@@ -164,28 +167,28 @@ public struct Profile: Sendable {
 }
 
 /// All profiles, and all characteristics that can be decoded.
-public enum Profiles {
+package enum Profiles {
     /// In the order of their names.
-    public static let all: [Profile] = [
+    package static let all: [Profile] = [
         .bloodPressure, .bodyComposition, .bthome, .continuousGlucose, .genericHealthSensor, .glucose,
         .heartRate, .miScale, .mibeacon, .oneTouchVerio, .pulseOximeter, .thermometer, .weightScale,
     ]
 
     /// What this version can read.
-    public static var names: Set<String> { Set(all.map(\.name)) }
+    package static var names: Set<String> { Set(all.map(\.name)) }
 
     /// The profile that catalogue models name so; nil for an unknown name.
-    public static func named(_ name: String) -> Profile? {
+    package static func named(_ name: String) -> Profile? {
         all.first { $0.name == name }
     }
 
     /// The characteristics that `decode` knows, in the order of their UUIDs.
-    public static var characteristics: [BluetoothUUID] {
+    package static var characteristics: [BluetoothUUID] {
         decoders.keys.sorted { $0.description < $1.description }
     }
 
     /// What a payload says, whichever profile it belongs to.
-    public static func decode(
+    package static func decode(
         characteristic: BluetoothUUID, bytes: [UInt8]
     ) throws(DecodeError) -> Reading {
         guard let decoder = decoders[characteristic] else {

@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 extension Profile {
     /// Pulse Oximeter Service 1.0.1.
     static let pulseOximeter = Profile(

@@ -1,8 +1,10 @@
+package import IngestCore
+
 /// How a profile's peripherals report their stored records: the Record Access Control Point (GATT
 /// Specification Supplement 3.190) of one service.
-public struct RecordAccess: Sendable, Hashable {
+package struct RecordAccess: Sendable, Hashable {
     /// By what records can be asked for from one on.
-    public enum Filter: Sendable, Hashable {
+    package enum Filter: Sendable, Hashable {
         /// Filter type 1 of the Glucose service: a number of 16 bits that counts up, and begins again
         /// at 0.
         case sequenceNumber
@@ -20,11 +22,17 @@ public struct RecordAccess: Sendable, Hashable {
         var beginsAgain: Bool { self == .sequenceNumber }
     }
 
-    public static let controlPoint: BluetoothUUID = 0x2A52
+    package static let controlPoint: BluetoothUUID = 0x2A52
 
-    public let service: BluetoothUUID
-    public let filter: Filter
+    package let service: BluetoothUUID
+    package let filter: Filter
     /// Whether peripherals of the profile may lack the control point; they send what they have as
     /// soon as they are subscribed to.
-    public let isOptional: Bool
+    package let isOptional: Bool
+
+    package init(service: BluetoothUUID, filter: Filter, isOptional: Bool) {
+        self.service = service
+        self.filter = filter
+        self.isOptional = isOptional
+    }
 }

@@ -1,28 +1,30 @@
-/// How far a device's stored records were read.
-public struct StoredRecordsMemory: Sendable, Equatable, Codable {
-    /// The newest record of the last transfer that was read to its end.
-    public struct Mark: Sendable, Equatable, Codable {
-        /// Sequence number, or minutes since the session's start.
-        public var number: Int
-        /// The record of that number, by which a memory that was cleared or begun anew is known.
-        public var id: String
+package import IngestRecords
 
-        public init(number: Int, id: String) {
+/// How far a device's stored records were read.
+package struct StoredRecordsMemory: Sendable, Equatable, Codable {
+    /// The newest record of the last transfer that was read to its end.
+    package struct Mark: Sendable, Equatable, Codable {
+        /// Sequence number, or minutes since the session's start.
+        package var number: Int
+        /// The record of that number, by which a memory that was cleared or begun anew is known.
+        package var id: String
+
+        package init(number: Int, id: String) {
             self.number = number
             self.id = id
         }
     }
 
     /// Nil when the memory was empty.
-    public var mark: Mark?
+    package var mark: Mark?
     /// Whether the device reports all its records or none.
-    public var refusesFilters: Bool
+    package var refusesFilters: Bool
     /// The session that the mark's number counts from; nil where the profile has none.
-    public var session: String?
+    package var session: String?
     /// The entry's history under which it was read; under another one everything is read again.
-    public var history: String?
+    package var history: String?
 
-    public init(
+    package init(
         mark: Mark? = nil, refusesFilters: Bool = false, session: String? = nil, history: String? = nil
     ) {
         self.mark = mark
@@ -38,9 +40,9 @@ public struct StoredRecordsMemory: Sendable, Equatable, Codable {
 ///
 /// A generic health sensor is asked for a combined report, which ends with the number of its records;
 /// one that has no such operation, for a report like the others'.
-struct StoredTransfer {
+package struct StoredTransfer {
     /// What to do after an answer.
-    enum Step: Equatable {
+    package enum Step: Equatable {
         /// Write this to the control point.
         case ask([UInt8])
         /// Everything came.
@@ -52,7 +54,7 @@ struct StoredTransfer {
     }
 
     /// Ends the report that is under way.
-    static let abort: [UInt8] = [OperationCode.abort, 0x00]
+    package static let abort: [UInt8] = [OperationCode.abort, 0x00]
     /// Sequence numbers are of 16 bits. A mark above this is close enough to the end for newer
     /// records to have begun at 0 again, where "greater than or equal" would not find them; devices
     /// keep some thousand records at most.
@@ -100,7 +102,7 @@ struct StoredTransfer {
     private var count = 0
     private(set) var refusesFilters: Bool
 
-    init(filter: RecordAccess.Filter, memory: StoredRecordsMemory?) {
+    package init(filter: RecordAccess.Filter, memory: StoredRecordsMemory?) {
         self.filter = filter
         mark = memory?.mark
         refusesFilters = memory?.refusesFilters ?? false
@@ -126,19 +128,19 @@ struct StoredTransfer {
     }
 
     /// What to write first.
-    var request: [UInt8] {
+    package var request: [UInt8] {
         guard let from else { return [report, Operator.all] }
         let number = (0..<filter.numberSize).map { UInt8(truncatingIfNeeded: from.number >> (8 * $0)) }
         return [report, Operator.greaterThanOrEqual, Self.filterType] + number
     }
 
     /// A whole record came, whatever becomes of it.
-    mutating func came() {
+    package mutating func came() {
         count += 1
     }
 
     /// A record came and was committed.
-    mutating func took(number: Int, id: RecordID) {
+    package mutating func took(number: Int, id: RecordID) {
         guard let number = Self.key(number, filter) else { return }
         records[number] = id.text
         guard !filter.beginsAgain else { return }
@@ -151,7 +153,7 @@ struct StoredTransfer {
     var keptCount: Int { records.count }
 
     /// A record came that stays in the device alone.
-    mutating func left(number: Int?, id: RecordID) {
+    package mutating func left(number: Int?, id: RecordID) {
         guard let number, let key = Self.key(number, filter) else {
             leftUnnumbered += 1
             return
@@ -161,14 +163,14 @@ struct StoredTransfer {
     }
 
     /// Whether a record was there when the memory was last read to its end: those up to the mark.
-    func wasThere(number: Int) -> Bool {
+    package func wasThere(number: Int) -> Bool {
         guard let mark, let key = Self.key(number, filter), let last = Self.key(mark.number, filter)
         else { return false }
         return key == last || isNewer(last, than: key)
     }
 
     /// How many records stay in the device alone that the transfer before has not seen.
-    var leftCount: Int {
+    package var leftCount: Int {
         guard let mark, let number = Self.key(mark.number, filter), records[number] == mark.id else {
             return left.count + leftUnnumbered
         }
@@ -176,7 +178,7 @@ struct StoredTransfer {
     }
 
     /// The control point answered.
-    mutating func answered(_ value: [UInt8]) -> Step {
+    package mutating func answered(_ value: [UInt8]) -> Step {
         let isCombined = report == OperationCode.combinedReport
         switch value.first {
         case OperationCode.response: break
@@ -235,7 +237,7 @@ struct StoredTransfer {
     }
 
     /// What to remember after a transfer that was finished.
-    func memory(session: String?, history: String?) -> StoredRecordsMemory {
+    package func memory(session: String?, history: String?) -> StoredRecordsMemory {
         let newest: UInt32? =
             if filter.beginsAgain {
                 Self.newest(of: records.keys.map { UInt16(truncatingIfNeeded: $0) }).map(UInt32.init)

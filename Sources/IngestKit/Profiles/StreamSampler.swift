@@ -1,11 +1,13 @@
+package import IngestCore
+
 /// Picks what becomes a record from a stream of values: one of each interval.
-struct StreamSampler<Value> {
+package struct StreamSampler<Value> {
     private let interval: Duration
     private var intervalEnd: MonotonicInstant?
     /// The newest value of this interval, while none of it could be used.
     private var spare: Value?
 
-    init(interval: Duration) {
+    package init(interval: Duration) {
         self.interval = interval
     }
 
@@ -13,7 +15,7 @@ struct StreamSampler<Value> {
     /// - Parameter isUsable: whether it holds a number; one that does not stands for its interval
     ///   only if no other does.
     /// - Returns: what becomes a record now, in order.
-    mutating func offer(_ value: Value, isUsable: Bool, at now: MonotonicInstant) -> [Value] {
+    package mutating func offer(_ value: Value, isUsable: Bool, at now: MonotonicInstant) -> [Value] {
         var taken: [Value] = []
         if let end = intervalEnd, now < end {
             guard spare != nil else { return [] }
@@ -31,7 +33,7 @@ struct StreamSampler<Value> {
     }
 
     /// The stream ended, or its interval: what it leaves.
-    mutating func flush() -> [Value] {
+    package mutating func flush() -> [Value] {
         defer { spare = nil }
         return spare.map { [$0] } ?? []
     }

@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 extension Profile {
     /// Health Thermometer Service 1.0.
     static let thermometer = Profile(

@@ -5,7 +5,7 @@ import SystemPackage
 ///
 /// On a full disk SQLite cannot even note that a record was delivered. So a file lies beside the queue whose space is
 /// given free then.
-public protocol DiskSpace: Sendable {
+package protocol DiskSpace: Sendable {
     /// Its size in bytes.
     func totalBytes() throws -> UInt64
     /// What is free on it for the service, in bytes.
@@ -17,18 +17,18 @@ public protocol DiskSpace: Sendable {
 }
 
 /// The disk of a directory, with the reserve in its file `reserve`.
-public struct DirectorySpace: DiskSpace {
+package struct DirectorySpace: DiskSpace {
     private let directory: String
     private var reserve: String { directory + "/reserve" }
     private static let chunk = [UInt8](repeating: 0, count: 64 << 10)
 
-    public init(directory: String) {
+    package init(directory: String) {
         self.directory = directory
     }
 
-    public func totalBytes() throws -> UInt64 { try attribute(.systemSize) }
+    package func totalBytes() throws -> UInt64 { try attribute(.systemSize) }
 
-    public func freeBytes() throws -> UInt64 { try attribute(.systemFreeSize) }
+    package func freeBytes() throws -> UInt64 { try attribute(.systemFreeSize) }
 
     /// - Throws: what statvfs(3) reports.
     private func attribute(_ key: FileAttributeKey) throws -> UInt64 {
@@ -40,7 +40,7 @@ public struct DirectorySpace: DiskSpace {
         }
     }
 
-    public func makeReserve(bytes: UInt64) throws {
+    package func makeReserve(bytes: UInt64) throws {
         let attributes = try? FileManager.default.attributesOfItem(atPath: reserve)
         if let attributes, attributes[.type] as? FileAttributeType == .typeRegular {
             if let size = attributes[.size] as? UInt64, size >= bytes { return }
@@ -67,7 +67,7 @@ public struct DirectorySpace: DiskSpace {
         }
     }
 
-    public func releaseReserve() throws {
+    package func releaseReserve() throws {
         guard (try? FileManager.default.attributesOfItem(atPath: reserve)) != nil else { return }
         try FileManager.default.removeItem(atPath: reserve)
     }

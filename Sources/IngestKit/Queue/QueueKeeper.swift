@@ -1,15 +1,18 @@
+package import IngestCore
+package import IngestEvents
+package import IngestStorage
 import Synchronization
 
 /// Keeps room in the queue and on its disk: drops what was delivered long ago, or earlier when room gets short, and has
 /// reading stop before there is none. What is not delivered is never dropped: the devices keep their readings instead.
-public final class QueueKeeper: Sendable {
-    public struct Settings: Sendable {
+package final class QueueKeeper: Sendable {
+    package struct Settings: Sendable {
         /// In bytes.
-        public let maximumSize: UInt64
+        package let maximumSize: UInt64
         /// How long records stay that every destination has.
-        public let keepSubmitted: Duration
+        package let keepSubmitted: Duration
 
-        public init(maximumSize: UInt64, keepSubmitted: Duration) {
+        package init(maximumSize: UInt64, keepSubmitted: Duration) {
             self.maximumSize = maximumSize
             self.keepSubmitted = keepSubmitted
         }
@@ -58,7 +61,7 @@ public final class QueueKeeper: Sendable {
     /// - Parameters:
     ///   - setTakesRecords: has reading stop, and go on.
     ///   - setFullStrangers: has these unpinned devices left alone, and no others.
-    public init(
+    package init(
         store: SQLiteRecordStore, disk: any DiskSpace, settings: Settings, clock: any GatewayClock,
         events: EventLog, setTakesRecords: @escaping @Sendable (Bool) async -> Void,
         setFullStrangers: @escaping @Sendable (FullStrangers) async -> Void = { _ in }
@@ -74,17 +77,17 @@ public final class QueueKeeper: Sendable {
         self.setTakesRecords = setTakesRecords
     }
 
-    public var level: QueueLevel { current.withLock { $0 } }
+    package var level: QueueLevel { current.withLock { $0 } }
 
     /// What unpinned devices may hold.
-    public var strangerShare: StrangerShare { strangers.share }
+    package var strangerShare: StrangerShare { strangers.share }
 
     /// Unpinned devices that are not read for want of room.
-    public var fullStrangers: FullStrangers { strangers.full }
+    package var fullStrangers: FullStrangers { strangers.full }
 
     /// Whether an image of this size leaves the level as it is, and readings the better part of the queue, whatever
     /// becomes of images. Not where the disk or the queue cannot be asked.
-    public func room(forImageOfBytes count: Int) async -> ImageRoom {
+    package func room(forImageOfBytes count: Int) async -> ImageRoom {
         guard level == .normal, let bounds = try? DiskBounds(total: disk.totalBytes()),
             let free = try? disk.freeBytes(), let used = try? await store.usedBytes(),
             let images = try? await store.undeliveredImageBytes()
@@ -99,7 +102,7 @@ public final class QueueKeeper: Sendable {
 
     /// Looks after each commit, hourly when there is none, and more often while there is no room; until it is cancelled.
     /// - Throws: the `StoreError` after which the queue is of no use.
-    public func run() async throws {
+    package func run() async throws {
         var retention = clock.now
         var review = clock.now + Self.reviewInterval
         while !Task.isCancelled {
@@ -133,7 +136,7 @@ public final class QueueKeeper: Sendable {
     }
 
     /// Compares what is used with what may be, and changes the level where it has to.
-    public func look() async throws {
+    package func look() async throws {
         try await setLevel()
         // A full disk takes not even that.
         if level != .diskFull { try await strangers.look() }

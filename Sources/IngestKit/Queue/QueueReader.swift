@@ -1,22 +1,25 @@
 import Dispatch
 import FoundationEssentials
 import GRDB
+import IngestCore
+package import IngestRecords
+package import IngestStorage
 
 /// A look into the queue's file beside the service that writes it: nothing is changed, nothing is checkpointed.
 /// Blocks; the calls are for commands.
-public struct QueueReader: Sendable {
+package struct QueueReader: Sendable {
     private let database: DatabaseQueue
     private let path: String
 
     /// What cannot be shown of the records.
-    public struct Omitted: Sendable, Equatable {
+    package struct Omitted: Sendable, Equatable {
         /// Those that wait for the gateway's clock: nobody knows when they were measured.
-        public var undated = 0
-        public var damaged = 0
+        package var undated = 0
+        package var damaged = 0
     }
 
     /// - Throws: `StoreError`.
-    public init(path: String) throws {
+    package init(path: String) throws {
         self.path = path
         var configuration = GRDB.Configuration()
         configuration.label = "ingestd.queue.reader"
@@ -35,7 +38,7 @@ public struct QueueReader: Sendable {
 
     /// Calls `body` with what is set aside, in the order in which it was read.
     /// - Throws: `StoreError`, `DeadLetterRefusal` for a record that is not there, and what `body` throws.
-    public func forEachDeadLetter(
+    package func forEachDeadLetter(
         _ selection: DeadLetterSelection, _ body: (DeadLetter) throws -> Void
     ) throws {
         try read { db in
@@ -58,7 +61,7 @@ public struct QueueReader: Sendable {
     ///   - limit: only the newest so many; nil is all.
     /// - Throws: `StoreError`, and what `body` throws.
     @discardableResult
-    public func forEachRecord(
+    package func forEachRecord(
         measured: Range<Int64>, limit: Int? = nil, _ body: (RecordSummary) throws -> Void
     ) throws -> Omitted {
         try read { db in
@@ -86,7 +89,7 @@ public struct QueueReader: Sendable {
     }
 
     /// Whether a destination of this name is, or was, delivered to from this queue.
-    public func knows(_ destination: String) throws -> Bool {
+    package func knows(_ destination: String) throws -> Bool {
         try read { db in try SQLiteRecordStore.knows(destination, db) }
     }
 
@@ -100,31 +103,31 @@ public struct QueueReader: Sendable {
 }
 
 /// A record as an operator reads it.
-public struct RecordSummary: Sendable, Equatable {
-    public struct Value: Sendable, Equatable {
-        public let type: String
+package struct RecordSummary: Sendable, Equatable {
+    package struct Value: Sendable, Equatable {
+        package let type: String
         /// In UCUM.
-        public let unit: String
+        package let unit: String
         /// With the device's digits; nil where the device marked it as absent.
-        public let number: String?
+        package let number: String?
     }
 
-    public let id: String
-    public let kind: RecordKind
+    package let id: String
+    package let kind: RecordKind
     /// When it was measured, in seconds since 1970.
-    public let time: Int64
+    package let time: Int64
     /// The same, in the gateway's zone: `2026-11-20 09:15:00`.
-    public let wallTime: String
-    public let values: [Value]
+    package let wallTime: String
+    package let values: [Value]
     /// Nil is nobody.
-    public let subject: String?
+    package let subject: String?
     /// The record that an image belongs to; nil for a reading.
-    public let imageOf: RecordReference?
+    package let imageOf: RecordReference?
     /// As canonical JSON.
-    public let json: String
+    package let json: String
 
     /// Nil for what is no record of version 1.
-    public init?(json: String) {
+    package init?(json: String) {
         guard let content = RecordContent(json: json) else { return nil }
         self.json = json
         id = content.id
@@ -139,18 +142,14 @@ public struct RecordSummary: Sendable, Equatable {
 
 extension DeadLetter {
     fileprivate init(_ row: Row) {
-        id = RecordID(text: row.intact("id") ?? "")
-        kind = row.intact("kind") ?? ""
         let peripheral: Int? = row.intact("peripheral_id")
-        peripheralID = peripheral == PeripheralReference.entry.peripheralID ? nil : peripheral
-        alias = row.intact("alias")
-        destination = row.intact("destination")
-        httpStatus = row.intact("http_status")
-        attempt = row.intact("attempt") ?? 0
-        error = row.intact("error") ?? ""
-        reply = row.intact("reply")
-        failed = row.intact("failed_ns") ?? 0
-        subject = row.intact("assigned")
-        record = row.intact("body") ?? ""
+        self.init(
+            id: RecordID(text: row.intact("id") ?? ""), kind: row.intact("kind") ?? "",
+            peripheralID: peripheral == PeripheralReference.entry.peripheralID ? nil : peripheral,
+            alias: row.intact("alias"), destination: row.intact("destination"),
+            httpStatus: row.intact("http_status"), attempt: row.intact("attempt") ?? 0,
+            error: row.intact("error") ?? "", reply: row.intact("reply"),
+            failed: row.intact("failed_ns") ?? 0,
+            subject: row.intact("assigned"), record: row.intact("body") ?? "")
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import GRDB
+import IngestStorage
 
 /// Copies what can be read of a damaged queue into a new one.
 ///

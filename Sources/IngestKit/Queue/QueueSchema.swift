@@ -1,4 +1,5 @@
 import GRDB
+import IngestStorage
 
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {

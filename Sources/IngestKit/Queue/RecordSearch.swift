@@ -1,10 +1,13 @@
 import GRDB
+package import IngestCore
+package import IngestRecords
+package import IngestStorage
 
 /// How records are found by what names them elsewhere: an id, the beginning of one, or the tag of an event.
 extension SQLiteRecordStore {
     /// The selection with ids in the place of tags. What is the tag of nothing that is set aside stays.
     /// - Parameter key: nil: there are no tags yet.
-    public func resolve(
+    package func resolve(
         _ selection: DeadLetterSelection, by key: TagKey?
     ) async throws -> DeadLetterSelection {
         guard let key, selection.records.contains(where: TagKey.isRecordTag) else { return selection }
@@ -62,7 +65,7 @@ extension SQLiteRecordStore {
 
 extension QueueReader {
     /// The selection with ids in the place of tags.
-    public func resolve(
+    package func resolve(
         _ selection: DeadLetterSelection, by key: TagKey?
     ) throws -> DeadLetterSelection {
         guard let key else { return selection }
@@ -74,7 +77,7 @@ extension QueueReader {
     ///   - name: an id, the beginning of one, or a tag.
     ///   - routings: of the configuration.
     /// - Throws: `StoreError`, `RecordRefusal`.
-    public func find(
+    package func find(
         _ name: String, by key: TagKey?, routings: [DestinationRouting]
     ) throws -> FoundRecord {
         try read { db in
@@ -103,7 +106,7 @@ extension QueueReader {
     }
 
     /// Where a record stands at each destination; none for what is not there.
-    public func standings(of id: RecordID, routings: [DestinationRouting]) throws -> [RecordStanding] {
+    package func standings(of id: RecordID, routings: [DestinationRouting]) throws -> [RecordStanding] {
         try read { db in
             try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id.text])
                 .map { try Self.standings(of: $0, routings, db) } ?? []

@@ -1,6 +1,6 @@
 /// Where a record stands at one destination, by the routing of the present configuration.
-public struct RecordStanding: Sendable, Equatable {
-    public enum State: String, Sendable, CaseIterable {
+package struct RecordStanding: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable {
         case waiting
         /// It is in a stored batch: it was sent or is sent next, and was not taken yet.
         case onItsWay = "on-its-way"
@@ -14,7 +14,7 @@ public struct RecordStanding: Sendable, Equatable {
         case notConfigured = "not-configured"
 
         /// For people.
-        public var words: String {
+        package var words: String {
             switch self {
             case .waiting: "waiting"
             case .onItsWay: "on its way"
@@ -27,15 +27,15 @@ public struct RecordStanding: Sendable, Equatable {
         }
     }
 
-    public let destination: String
-    public let state: State
+    package let destination: String
+    package let state: State
     /// Of what is set aside; 0 where nothing was sent.
-    public var attempt: Int?
-    public var httpStatus: Int?
+    package var attempt: Int?
+    package var httpStatus: Int?
     /// In our words.
-    public var error: String?
+    package var error: String?
 
-    public init(
+    package init(
         destination: String, state: State, attempt: Int? = nil, httpStatus: Int? = nil, error: String? = nil
     ) {
         self.destination = destination
@@ -47,9 +47,9 @@ public struct RecordStanding: Sendable, Equatable {
 }
 
 /// A record that was asked for by its id, the beginning of one, or its tag.
-public struct FoundRecord: Sendable, Equatable {
+package struct FoundRecord: Sendable, Equatable {
     /// Why it goes nowhere for now.
-    public enum Obstacle: String, Sendable, CaseIterable {
+    package enum Obstacle: String, Sendable, CaseIterable {
         /// It was dealt with by all destinations, and has left the queue; its id alone is kept.
         case gone
         case undecoded
@@ -60,7 +60,7 @@ public struct FoundRecord: Sendable, Equatable {
         case incomplete
 
         /// For people.
-        public var words: String {
+        package var words: String {
             switch self {
             case .gone: "has left the queue: every destination has dealt with it"
             case .undecoded: "could not be decoded, so that no destination gets it"
@@ -71,20 +71,20 @@ public struct FoundRecord: Sendable, Equatable {
         }
     }
 
-    public let id: String
+    package let id: String
     /// Nil where its content cannot be shown.
-    public let record: RecordSummary?
-    public let obstacle: Obstacle?
+    package let record: RecordSummary?
+    package let obstacle: Obstacle?
     /// In the order of the destinations' names; empty where it goes to none.
-    public let standings: [RecordStanding]
+    package let standings: [RecordStanding]
 }
 
 /// No record can be told from what was asked for.
-public enum RecordRefusal: Error, Sendable, Equatable {
+package enum RecordRefusal: Error, Sendable, Equatable {
     case unknown(String)
     case ambiguous(String)
 
-    public var words: String {
+    package var words: String {
         switch self {
         case .unknown(let name): "\(name): no record that the queue knows has this id or tag"
         case .ambiguous(let name): "\(name): several records have an id that begins so: write more of it"

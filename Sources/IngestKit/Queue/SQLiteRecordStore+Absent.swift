@@ -1,10 +1,11 @@
 import GRDB
+import IngestStorage
 
 /// Destinations that the queue knows and the configuration does not: renamed ones, or such that are taken out for a
 /// while. What they had not got is theirs still, up to the `fresh_position` that they had then.
 extension SQLiteRecordStore {
     /// Counting ends there.
-    public static let countedOwed = 10_000
+    package static let countedOwed = 10_000
 
     /// The condition that a row of `record` is owed to such a destination, as far as is known: its own filters are not.
     static let isOwedToAbsent = """
@@ -20,7 +21,7 @@ extension SQLiteRecordStore {
         """
 
     /// Those that are owed records which the queue holds, and how many, `countedOwed` at most.
-    public func absentDestinations() async throws -> [(name: String, owed: Int)] {
+    package func absentDestinations() async throws -> [(name: String, owed: Int)] {
         try await read { db in try Self.absentDestinations(db) }
     }
 

@@ -1,5 +1,9 @@
 import FoundationEssentials
 import GRDB
+import IngestCore
+package import IngestEvents
+import IngestRecords
+package import IngestStorage
 
 /// What one destination asks of the store. Each is one transaction, with the events that tell of it.
 extension SQLiteRecordStore: DeliveryQueue {
@@ -7,7 +11,7 @@ extension SQLiteRecordStore: DeliveryQueue {
     private static let replyLimit = 2000
 
     /// The batch to send now on this lane: the stored one if there is one, else a new one.
-    public func nextBatch(
+    package func nextBatch(
         for destination: String, lane: DeliveryLane = .backlog, settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
         let request = Composition(
@@ -16,7 +20,7 @@ extension SQLiteRecordStore: DeliveryQueue {
     }
 
     /// The destination took the whole batch; composes the next of its lane in the same transaction.
-    public func acknowledge(
+    package func acknowledge(
         _ batch: StoredBatch, httpStatus: Int?, attempt: Int, settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
         let request = Composition(
@@ -37,7 +41,7 @@ extension SQLiteRecordStore: DeliveryQueue {
     }
 
     /// Replaces a batch of two or more by its halves; the first of them is next.
-    public func split(_ batch: StoredBatch, settings: BatchSettings, gateway: String) async throws
+    package func split(_ batch: StoredBatch, settings: BatchSettings, gateway: String) async throws
         -> NextBatch
     {
         let request = Composition(
@@ -59,7 +63,7 @@ extension SQLiteRecordStore: DeliveryQueue {
     /// - Parameters:
     ///   - reply: the server's words, kept for the operator alone.
     ///   - submission: what `failed` says beside what it always says.
-    public func setAside(
+    package func setAside(
         _ batch: StoredBatch, httpStatus: Int?, attempt: Int, error: String, reply: String?,
         submission: FailedSubmission? = nil,
         settings: BatchSettings, gateway: String
@@ -98,7 +102,7 @@ extension SQLiteRecordStore: DeliveryQueue {
     ///   - state: nil is the same as before.
     ///   - batch: what the event tells of.
     ///   - leavesLane: whether the batch is the backlog's from now on.
-    public func note(
+    package func note(
         _ state: DestinationState?, of destination: String, change: Event, event: Event? = nil,
         batch: StoredBatch? = nil, attempts: Int = 0, leavesLane: Bool = false
     ) async throws {
@@ -130,7 +134,7 @@ extension SQLiteRecordStore: DeliveryQueue {
     }
 
     /// How a destination fared last, in this run or an earlier one.
-    public func state(of destination: String) async throws -> DestinationState {
+    package func state(of destination: String) async throws -> DestinationState {
         let text = try await read { db in
             try String.fetchOne(
                 db, sql: "SELECT state FROM destination WHERE name = ?", arguments: [destination])

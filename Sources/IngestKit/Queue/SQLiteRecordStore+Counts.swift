@@ -1,9 +1,11 @@
 import GRDB
+import IngestRecords
+package import IngestStorage
 
 extension SQLiteRecordStore {
     /// What is in the queue now. Looks at every record that a destination has not taken: for
     /// status, not for the way of a reading.
-    public func counts() async throws -> QueueCounts {
+    package func counts() async throws -> QueueCounts {
         let routings = routings
         return try await read { db in
             let records = try Int.fetchOne(db, sql: "SELECT count(*) FROM record") ?? 0
@@ -29,7 +31,7 @@ extension SQLiteRecordStore {
 
     /// How each configured destination fares, in the order of their names, and how many records it had no form for.
     /// Costs the same whatever waits.
-    public func destinationStates() async throws -> [(name: String, state: DestinationState, skipped: Int)] {
+    package func destinationStates() async throws -> [(name: String, state: DestinationState, skipped: Int)] {
         try await read { db in
             let rows = try Row.fetchAll(db, sql: "SELECT name, state, skipped FROM destination ORDER BY name")
             return try rows.compactMap { row in

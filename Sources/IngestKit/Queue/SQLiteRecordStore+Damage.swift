@@ -1,5 +1,8 @@
 import FoundationEssentials
 import GRDB
+import IngestCore
+import IngestEvents
+import IngestStorage
 
 /// What is done about rows that are not what was written.
 extension SQLiteRecordStore {

@@ -1,4 +1,7 @@
 import GRDB
+import IngestCore
+import IngestRecords
+package import IngestStorage
 
 /// What the operator does with records that are set aside. Each is one transaction.
 extension SQLiteRecordStore {
@@ -12,7 +15,7 @@ extension SQLiteRecordStore {
     ///     no others are taken then. With a record that is named go its images.
     ///   - after: where the former part ended.
     /// - Throws: `DeadLetterRefusal` where records are named, and one is not there or has to stay.
-    public func retry(
+    package func retry(
         _ selection: DeadLetterSelection, subject: String? = nil, gateway: String, after: Int64 = 0
     ) async throws -> RetryOutcome {
         let routings = routings
@@ -59,7 +62,7 @@ extension SQLiteRecordStore {
     /// stays known.
     /// - Returns: how many were given up; where all is selected a part, and 0 when there are no more.
     /// - Throws: `DeadLetterRefusal` where a record is named that is not there.
-    public func drop(_ selection: DeadLetterSelection) async throws -> Int {
+    package func drop(_ selection: DeadLetterSelection) async throws -> Int {
         defer { noteOrder() }
         return try await write { db in
             var letters: [Row] = []

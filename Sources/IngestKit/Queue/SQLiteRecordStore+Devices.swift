@@ -1,5 +1,9 @@
 import FoundationEssentials
 import GRDB
+package import IngestCore
+package import IngestPeripherals
+package import IngestRecords
+package import IngestStorage
 import Synchronization
 
 /// What the queue keeps of devices beside their records.
@@ -33,7 +37,7 @@ extension SQLiteRecordStore {
             ?? BluetoothAddress(value: 0)
     }
 
-    public func rememberedBonds() async throws -> Set<DeviceAddress> {
+    package func rememberedBonds() async throws -> Set<DeviceAddress> {
         try await read { db in
             // The text is looked at first, so that of many devices few are decoded.
             let rows = try Row.fetchAll(
@@ -48,11 +52,11 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func spentPairings() async throws -> Set<String> {
+    package func spentPairings() async throws -> Set<String> {
         try await read { db in try String.fetchSet(db, sql: "SELECT entry FROM spent_pairing") }
     }
 
-    public func setPairing(_ key: String, isSpent: Bool) async throws {
+    package func setPairing(_ key: String, isSpent: Bool) async throws {
         try await write { db in
             try db.execute(
                 sql: isSpent
@@ -100,7 +104,7 @@ extension SQLiteRecordStore {
 
     // MARK: - Packets of values that are not whole
 
-    public func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
+    package func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
         let bootID = bootID
         return try await read { db in
             let rows = try Row.fetchAll(
@@ -173,7 +177,7 @@ extension SQLiteRecordStore {
 
     // MARK: - Since when devices and users are known
 
-    public func acquaint(_ entries: [AllowedPeripheral]) async throws {
+    package func acquaint(_ entries: [AllowedPeripheral]) async throws {
         let users = Dictionary(
             entries.flatMap { entry in
                 entry.subjects.assignments.map { (entry.key(ofSlot: $0.slot), $0.subject) }
@@ -197,7 +201,7 @@ extension SQLiteRecordStore {
         try await adopt(entries.compactMap(\.address))
     }
 
-    public func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
+    package func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
         let now = moment
         return try await write { db in
             // Here, and not before: the list may change while others write.

@@ -1,12 +1,16 @@
 import FoundationEssentials
 import GRDB
+import IngestCore
+import IngestEvents
+package import IngestRecords
+import IngestStorage
 
 /// What became of entries, and of the image of the last one.
-public struct EntryOutcome: Sendable, Equatable {
+package struct EntryOutcome: Sendable, Equatable {
     /// Whether each was new, in their order.
-    public var news: [Bool]
+    package var news: [Bool]
     /// Nil where none came.
-    public var image: ImageOutcome?
+    package var image: ImageOutcome?
 }
 
 /// Records of no peripheral. In the table they have the model 0 and an address of zeros; only images have a payload.
@@ -38,7 +42,7 @@ extension SQLiteRecordStore {
     /// - Parameters:
     ///   - image: of the last one, which has its place behind it. That the entry is there already is no obstacle.
     ///   - room: where there is none for the image, it goes nowhere, which is told.
-    public func enter(
+    package func enter(
         _ records: [EnteredRecord], image: EnteredImage?, room: ImageRoom = .ample
     ) async throws -> EntryOutcome {
         try checkRoom()
@@ -63,7 +67,7 @@ extension SQLiteRecordStore {
 
     /// Commits entries without an image.
     /// - Returns: whether each was new, in their order.
-    public func enter(_ records: [EnteredRecord]) async throws -> [Bool] {
+    package func enter(_ records: [EnteredRecord]) async throws -> [Bool] {
         try await enter(records, image: nil).news
     }
 

@@ -1,5 +1,7 @@
-public import FoundationEssentials
+package import FoundationEssentials
 import GRDB
+import IngestCore
+package import IngestStorage
 import Synchronization
 
 /// The lane of images. What the lanes of readings come to of them they put here, in the table `image_batch`; it goes
@@ -73,14 +75,14 @@ extension SQLiteRecordStore {
     /// Has whoever asks send an image, if no other destination does: one at a time is in memory, with all that is made of
     /// it for a request. `endImage` goes with it.
     /// - Returns: whether it is their turn.
-    public func beginImage() -> Bool {
+    package func beginImage() -> Bool {
         isImageUnderWay.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
     }
 
-    public func endImage() { isImageUnderWay.store(false, ordering: .relaxed) }
+    package func endImage() { isImageUnderWay.store(false, ordering: .relaxed) }
 
     /// The bytes of the image that a batch is; nil where that is not there any more, or not what was written.
-    public func image(of batch: StoredBatch) async throws -> Data? {
+    package func image(of batch: StoredBatch) async throws -> Data? {
         let position = batch.firstPosition
         return try await read { db in
             let row = try Row.fetchOne(

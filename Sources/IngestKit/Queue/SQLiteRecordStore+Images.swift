@@ -1,8 +1,11 @@
 import FoundationEssentials
 import GRDB
+import IngestEvents
+import IngestRecords
+import IngestStorage
 
 /// What became of the image that came with an entry.
-public enum ImageOutcome: Sendable, Equatable {
+package enum ImageOutcome: Sendable, Equatable {
     /// It goes along to these destinations, one at least, in the order of their names.
     case goes(to: [String])
     /// It is, or was, in the queue already.
@@ -12,7 +15,7 @@ public enum ImageOutcome: Sendable, Equatable {
 }
 
 /// Whether an image may come into the queue.
-public enum ImageRoom: Sendable, Equatable {
+package enum ImageRoom: Sendable, Equatable {
     case ample
     /// What peripherals send has the last of the room.
     case queueIsHigh

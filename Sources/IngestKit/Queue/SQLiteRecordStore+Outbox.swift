@@ -1,4 +1,6 @@
 import GRDB
+import IngestEvents
+package import IngestStorage
 
 extension SQLiteRecordStore: EventQueue {
     /// Puts an event into the outbox, under the next number, in the transaction that it tells of.
@@ -28,7 +30,7 @@ extension SQLiteRecordStore: EventQueue {
 
     /// What the journal is to get next, at most `limit` entries in the order of their numbers: what is at hand, else out
     /// of the outbox.
-    public func untoldEvents(limit: Int) async throws -> [OutboxItem] {
+    package func untoldEvents(limit: Int) async throws -> [OutboxItem] {
         let recent = recentEvents.next(limit)
         return recent.isEmpty ? try await outboxEntries(limit: limit) : recent
     }
@@ -50,7 +52,7 @@ extension SQLiteRecordStore: EventQueue {
     }
 
     /// Marks the entries up to this number as written.
-    public func markOutbox(through sequence: Int64) async throws {
+    package func markOutbox(through sequence: Int64) async throws {
         try await write { db in
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE sequence <= ?").execute(arguments: [
                 sequence

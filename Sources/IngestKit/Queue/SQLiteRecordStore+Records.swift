@@ -1,5 +1,9 @@
 import FoundationEssentials
 import GRDB
+package import IngestCore
+import IngestEvents
+package import IngestRecords
+package import IngestStorage
 
 extension SQLiteRecordStore: RecordStore {
     /// How long after an indication without a date equal bytes are taken for a repetition.
@@ -12,7 +16,7 @@ extension SQLiteRecordStore: RecordStore {
         WHERE frozen = 0 AND released = 0 AND received_ns < ? ORDER BY seq
         """
 
-    public func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
+    package func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
         let wall = clock.wallNanoseconds
         let now = clock.now
         let bootID = bootID
@@ -40,13 +44,13 @@ extension SQLiteRecordStore: RecordStore {
         return outcomes
     }
 
-    public func markConfirmed(_ id: RecordID) async throws {
+    package func markConfirmed(_ id: RecordID) async throws {
         try await write { db in
             try db.execute(sql: "DELETE FROM unconfirmed WHERE record_id = ?", arguments: [id.text])
         }
     }
 
-    public func freeze(_ records: [Record]) async throws {
+    package func freeze(_ records: [Record]) async throws {
         let now = clock.now
         let forgotten = now + (.zero - Self.longestUnreleased)
         let waits = try await write { db in
@@ -96,15 +100,15 @@ extension SQLiteRecordStore: RecordStore {
         if waits { undatedWakeUp.raise() }
     }
 
-    public func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
+    package func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
         try await read { db in try Self.memory(of: device, db) }
     }
 
-    public func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
+    package func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
         try await write { db in try Self.remember(memory, of: device, db) }
     }
 
-    public func record(
+    package func record(
         numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
     ) async throws -> StoredPayload? {
         try await read { db in

@@ -1,14 +1,17 @@
 import FoundationEssentials
 import GRDB
+import IngestCore
+import IngestRecords
+package import IngestStorage
 
 /// What became of a part of a range that is sent again.
-public struct ResendOutcome: Sendable, Equatable {
+package struct ResendOutcome: Sendable, Equatable {
     /// Records that go again.
-    public var resent: Int
+    package var resent: Int
     /// Where the rest begins; nil when that was all.
-    public var next: Int64?
+    package var next: Int64?
 
-    public init(resent: Int, next: Int64?) {
+    package init(resent: Int, next: Int64?) {
         self.resent = resent
         self.next = next
     }
@@ -27,7 +30,7 @@ extension SQLiteRecordStore {
     /// - Parameters:
     ///   - measured: seconds since 1970.
     ///   - after: where the former part ended.
-    public func resend(
+    package func resend(
         to destination: String, measured: Range<Int64>, batching: BatchSettings, gateway: String,
         after: Int64 = 0
     ) async throws -> ResendOutcome {

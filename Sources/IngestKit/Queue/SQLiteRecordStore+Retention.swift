@@ -8,7 +8,7 @@ extension SQLiteRecordStore {
     private static let pagesGivenBackAtOnce = 1000
 
     /// What the queue takes on the disk, without pages that are free for the next records, in bytes.
-    public func usedBytes() async throws -> UInt64 {
+    package func usedBytes() async throws -> UInt64 {
         try await read { db in try Self.usedBytes(db) }
     }
 

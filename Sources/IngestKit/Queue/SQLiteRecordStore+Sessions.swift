@@ -1,16 +1,19 @@
 import GRDB
+import IngestCore
+import IngestEvents
+package import IngestStorage
 
 /// Whose records a destination gets, where it files under one person for whom the gateway signs in.
 ///
 /// What was read in one person's session is never delivered in another's: it is set aside when its turn comes.
 extension SQLiteRecordStore {
-    public func session(of destination: String) async throws -> SessionState {
+    package func session(of destination: String) async throws -> SessionState {
         try await read { db in try Self.session(of: destination, db) }
     }
 
     /// Signs in at the start, which begins a session only where there was none yet.
     /// - Returns: what holds from now on: another's session, and one that was ended, stay as they are.
-    public func adopt(_ account: String, at destination: String) async throws -> SessionState {
+    package func adopt(_ account: String, at destination: String) async throws -> SessionState {
         defer { outboxWakeUp.raise() }
         return try await write { db in
             if case .none = try Self.session(of: destination, db) {
@@ -23,7 +26,7 @@ extension SQLiteRecordStore {
     /// From now on records go to this person. What waits goes too where nobody was signed in before, or the same person;
     /// where it was another, it is set aside. Where the server had ended the session, it begins anew.
     /// - Returns: how many records wait that will be set aside.
-    public func signIn(_ account: String, at destination: String) async throws -> Int {
+    package func signIn(_ account: String, at destination: String) async throws -> Int {
         defer {
             outboxWakeUp.raise()
             wakeUp(for: destination).raise()
@@ -60,7 +63,7 @@ extension SQLiteRecordStore {
     /// Ends a session and gives up what waits for it; nothing is delivered until the next one. Whose it was stays
     /// known, so that what is read meanwhile goes to nobody else.
     /// - Returns: how many records were given up.
-    public func signOut(of destination: String) async throws -> Int {
+    package func signOut(of destination: String) async throws -> Int {
         defer {
             noteOrder()
             outboxWakeUp.raise()
@@ -83,7 +86,7 @@ extension SQLiteRecordStore {
     }
 
     /// The server has ended the session: tells it once, with how many records are kept for the next.
-    public func noteSessionEnd(of destination: String, httpStatus: Int) async throws {
+    package func noteSessionEnd(of destination: String, httpStatus: Int) async throws {
         if try await read({ try Self.hasToldEnd(of: destination, $0) }) { return }
         let count = try await pendingCount(of: destination)
         try await write { db in
@@ -142,7 +145,7 @@ extension SQLiteRecordStore {
     }
 
     /// How many records wait for a destination, those of a batch among them.
-    public func pendingCount(of destination: String) async throws -> Int {
+    package func pendingCount(of destination: String) async throws -> Int {
         try await pendingCount(of: destination, lookingAt: Self.countedAtOnce)
     }
 

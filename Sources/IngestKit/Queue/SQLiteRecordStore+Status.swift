@@ -1,5 +1,8 @@
 import FoundationEssentials
 import GRDB
+package import IngestCore
+import IngestRecords
+package import IngestStorage
 
 /// What the status tells of the queue. It costs the same whatever is in the queue, but for the number of records that
 /// wait.
@@ -12,7 +15,7 @@ extension SQLiteRecordStore {
 
     /// How the queue fares, and what it knows of these devices. One question, because each wakes threads of an idle
     /// process up, and is answered of another moment.
-    public func status(of devices: [DeviceAddress]) async throws -> QueueStatus {
+    package func status(of devices: [DeviceAddress]) async throws -> QueueStatus {
         let routings = routings
         return try await read { db in
             QueueStatus(
@@ -62,7 +65,7 @@ extension SQLiteRecordStore {
     }
 
     /// Whether a destination of this name is, or was, delivered to from this queue.
-    public func knows(_ destination: String) async throws -> Bool {
+    package func knows(_ destination: String) async throws -> Bool {
         try await read { db in try Self.knows(destination, db) }
     }
 
@@ -132,38 +135,38 @@ extension SQLiteRecordStore {
 }
 
 /// How the queue fares at one moment.
-public struct QueueStatus: Sendable {
+package struct QueueStatus: Sendable {
     /// What it takes on the disk, without pages that are free for the next records, in bytes.
-    public let usedBytes: UInt64
+    package let usedBytes: UInt64
     /// What unpinned devices hold of that at most, in bytes.
-    public let strangerBytes: UInt64
+    package let strangerBytes: UInt64
     /// Records that wait for the clock.
-    public let undated: Int
+    package let undated: Int
     /// Of those devices that were asked for.
-    public let memories: [DeviceAddress: DeviceMemory]
+    package let memories: [DeviceAddress: DeviceMemory]
     /// When the newest record of each of them was committed, in nanoseconds since 1970, as far as it is among the last
     /// 10,000.
-    public let newestCommits: [BluetoothAddress: Int64]
+    package let newestCommits: [BluetoothAddress: Int64]
     /// In the order of their names.
-    public let destinations: [DestinationCount]
+    package let destinations: [DestinationCount]
 }
 
 /// How one destination fares.
-public struct DestinationCount: Sendable, Equatable {
-    public let name: String
-    public let state: DestinationState
+package struct DestinationCount: Sendable, Equatable {
+    package let name: String
+    package let state: DestinationState
     /// Nil where it cannot be read, which whoever delivers in it tells.
-    public let session: SessionState?
+    package let session: SessionState?
     /// Records that it has not taken yet; beyond the first 1,000 those for other destinations count too.
-    public let pending: Int
+    package let pending: Int
     /// When the oldest of them was committed, in nanoseconds since 1970.
-    public let oldest: Int64?
+    package let oldest: Int64?
     /// Of one that is not configured, records that wait for it, `SQLiteRecordStore.countedOwed` at most.
-    public let owed: Int
+    package let owed: Int
     /// Records that it has taken.
-    public let delivered: Int
+    package let delivered: Int
     /// Records set aside, because it does not take them.
-    public let dead: Int
+    package let dead: Int
     /// Records that it has no form for.
-    public let skipped: Int
+    package let skipped: Int
 }

@@ -1,4 +1,8 @@
 import GRDB
+import IngestCore
+import IngestEvents
+import IngestRecords
+import IngestStorage
 import Synchronization
 
 /// What unpinned devices hold, and what of it is dropped.

@@ -1,5 +1,9 @@
 import FoundationEssentials
 import GRDB
+package import IngestCore
+import IngestEvents
+import IngestRecords
+import IngestStorage
 
 /// Records that came while the gateway's clock was not known to be right, and what the queue knows of
 /// that clock.
@@ -22,7 +26,7 @@ extension SQLiteRecordStore: DatedQueue {
         var dating: RecordDating
         var text: RecordText
 
-        init?(_ record: IngestKit.Record) {
+        init?(_ record: Record) {
             guard let dating = record.dating else { return nil }
             self.dating = dating
             text = record.text
@@ -56,7 +60,7 @@ extension SQLiteRecordStore: DatedQueue {
     /// order of delivery; also since when devices and users are known that were noted meanwhile. A
     /// record for which that cannot be read is set aside with an event.
     /// - Parameter time: of this boot.
-    public func date(by time: BootTime, in zone: TimeZoneRules) async throws {
+    package func date(by time: BootTime, in zone: TimeZoneRules) async throws {
         try await write { db in try Self.settleAcquaintances(by: time, db) }
         while true {
             let now = clock.now
@@ -81,7 +85,7 @@ extension SQLiteRecordStore: DatedQueue {
 
     /// How far the wall clock was ahead of the monotonic clock when it was last found right in this
     /// boot, in nanoseconds; nil if it was not.
-    public func foundLead() async throws -> Int64? {
+    package func foundLead() async throws -> Int64? {
         let bootID = bootID
         return try await read { db in
             try Int64.fetchOne(
@@ -90,7 +94,7 @@ extension SQLiteRecordStore: DatedQueue {
     }
 
     /// Notes that the wall clock was found right while it was so far ahead of the monotonic clock.
-    public func noteFound(lead: Int64) async throws {
+    package func noteFound(lead: Int64) async throws {
         let bootID = bootID
         try await write { db in
             try db.execute(sql: "DELETE FROM found_clock")
@@ -100,7 +104,7 @@ extension SQLiteRecordStore: DatedQueue {
 
     /// When the newest of those records was committed that have their place in the order of delivery, and so a time
     /// by a clock that was taken as right; in seconds since 1970.
-    public func newestDatedCommit() async throws -> Int64? {
+    package func newestDatedCommit() async throws -> Int64? {
         try await read { db in
             try Int64.fetchOne(
                 db,

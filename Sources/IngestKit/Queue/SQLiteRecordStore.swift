@@ -2,7 +2,13 @@ import Crypto
 import Dispatch
 import FoundationEssentials
 import GRDB
+package import IngestCore
+package import IngestRecords
+package import IngestStorage
 import Synchronization
+
+/// GRDB has a type of this name too.
+package typealias Record = IngestRecords.Record
 
 /// The queue on SQLite: every record once, in the order of the commits, with what each destination
 /// has taken of them.
@@ -11,20 +17,20 @@ import Synchronization
 /// connections write or checkpoint at once), in WAL mode with `synchronous=FULL`, so that a
 /// returned commit has been synced. SQLite runs on GRDB's own dispatch queue, never on the
 /// cooperative pool.
-public final class SQLiteRecordStore: Sendable {
+package final class SQLiteRecordStore: Sendable {
     /// Raised by every commit that put an event into the outbox.
-    public let outboxWakeUp = WakeUp()
+    package let outboxWakeUp = WakeUp()
     /// Raised by every commit of records, and by one that found no room. One waiter.
-    public let growth = WakeUp()
+    package let growth = WakeUp()
     /// Raised when a released record waits for its time. One waiter.
-    public let undatedWakeUp = WakeUp()
+    package let undatedWakeUp = WakeUp()
 
     let database: DatabaseQueue
     let commits: GroupCommit
     let recentEvents = RecentEvents()
     let path: String
     /// The kernel's name of this boot.
-    public let bootID: String
+    package let bootID: String
     let clock: any GatewayClock
     /// Those in force; the names are always the same.
     private let routingsInForce: Mutex<[String: DestinationRouting]>
@@ -56,7 +62,7 @@ public final class SQLiteRecordStore: Sendable {
     ///   - path: the database file; its directory exists.
     ///   - bootID: the kernel's name of this boot (/proc/sys/kernel/random/boot_id).
     /// - Throws: `StoreError`.
-    public static func open(
+    package static func open(
         path: String, bootID: String, clock: any GatewayClock, destinations: [DestinationRouting]
     ) async throws -> SQLiteRecordStore {
         let file = QueueFile(path: path)
@@ -107,7 +113,7 @@ public final class SQLiteRecordStore: Sendable {
 
     /// From now on these records are for the destinations. What is in a request already goes out; what waits otherwise
     /// follows the new rules. The order of a destination, and which there are, stay as they were at the opening.
-    public func route(_ destinations: [DestinationRouting]) {
+    package func route(_ destinations: [DestinationRouting]) {
         routingsInForce.withLock { inForce in
             for new in destinations {
                 guard let old = inForce[new.name] else { continue }
@@ -121,23 +127,23 @@ public final class SQLiteRecordStore: Sendable {
     }
 
     /// In which order a destination gets its records.
-    public func order(of destination: String) -> DeliveryOrder {
+    package func order(of destination: String) -> DeliveryOrder {
         routings[destination]?.order ?? .strict
     }
 
     /// Raised when there may be records for a destination. One waiter.
-    public func wakeUp(for destination: String) -> WakeUp {
+    package func wakeUp(for destination: String) -> WakeUp {
         wakeUps[destination] ?? WakeUp()
     }
 
     /// A destination has taken an image: it may be that none waits for it any more.
-    public func noteImageDelivered() { isImageDelivered.store(true, ordering: .relaxed) }
+    package func noteImageDelivered() { isImageDelivered.store(true, ordering: .relaxed) }
 
     /// - Returns: whether that was since it was asked last.
     func takeImageDelivered() -> Bool { isImageDelivered.exchange(false, ordering: .relaxed) }
 
     /// Closes the file, with a checkpoint; nothing may be asked of the store after it.
-    public func close() async throws {
+    package func close() async throws {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         // Closing would remove the log of the file that has come in its place.
         guard commits.isInPlace else { return try await rescue() }

@@ -1,11 +1,13 @@
 import Dispatch
 import GRDB
+import IngestCore
+import IngestStorage
 
 /// Looks through the queue's file for damage while the gateway runs, so that the start need not wait for it.
 ///
 /// A connection of its own reads, in a transaction for each table; it never writes and never checkpoints
 /// (`SQLiteRecordStore` has the reason). The log is not emptied while a table is looked at.
-public struct StoreCheck: Sendable {
+package struct StoreCheck: Sendable {
     private let store: SQLiteRecordStore
 
     /// What is urgent at a start is done by then.
@@ -13,13 +15,13 @@ public struct StoreCheck: Sendable {
     /// A service may run for years.
     private static let interval = Duration.seconds(7 * 24 * 3600)
 
-    public init(store: SQLiteRecordStore) {
+    package init(store: SQLiteRecordStore) {
         self.store = store
     }
 
     /// Looks soon after the start and once a week, until the task is cancelled.
     /// - Throws: the `StoreError` for what was found, after which the next start mends the file.
-    public func run() async throws {
+    package func run() async throws {
         var pause = Self.delay
         while (try? await store.clock.sleep(for: pause)) != nil {
             pause = Self.interval

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import IngestStorage
 
 extension StoreError {
     init(_ error: DatabaseError, path: String) {

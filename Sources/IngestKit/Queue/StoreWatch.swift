@@ -1,5 +1,9 @@
+import IngestCore
+package import IngestEvents
+import IngestStorage
+
 /// Tells of what is wrong with the queue, once for all who meet it, and ends when it is not to be trusted any more.
-public struct StoreWatch: Sendable {
+package struct StoreWatch: Sendable {
     private let store: SQLiteRecordStore
     private let events: EventLog
     private let keepAlive: @Sendable () -> Void
@@ -12,7 +16,7 @@ public struct StoreWatch: Sendable {
 
     /// - Parameter keepAlive: called every 20 s while the process has the only copy of the queue: nobody may end it for
     ///   being slow, or for not turning.
-    public init(
+    package init(
         store: SQLiteRecordStore, events: EventLog, keepAlive: @escaping @Sendable () -> Void = {}
     ) {
         self.store = store
@@ -22,7 +26,7 @@ public struct StoreWatch: Sendable {
 
     /// Runs until the task is cancelled.
     /// - Throws: the `StoreError` after which the process has to start anew.
-    public func run() async throws {
+    package func run() async throws {
         store.commits.setRescued(true)
         // Nobody is kept waiting for somebody who has gone.
         defer { store.commits.setRescued(false) }

@@ -1,3 +1,5 @@
+import IngestStorage
+
 /// What the store knows of the share.
 struct StrangerLimits: Sendable {
     /// More refusals are not remembered: who is not remembered is refused anew.

@@ -1,9 +1,11 @@
 import FoundationEssentials
 import GRDB
+package import IngestRecords
+import IngestStorage
 
 /// Equal samples in a SQLite database without a name: in memory while they are few, and in a file without a name, which
 /// is gone with the process, when they are many.
-public final class TemporarySamples: EqualSamples {
+package final class TemporarySamples: EqualSamples {
     /// In KiB.
     private static let mostMemory = 8192
 
@@ -11,7 +13,7 @@ public final class TemporarySamples: EqualSamples {
     /// The last row that was given; nil while they are not in order.
     private var last: Int64?
 
-    public init() throws {
+    package init() throws {
         var configuration = GRDB.Configuration()
         configuration.prepareDatabase { db in
             // Nothing of it outlives the process, so nothing needs to be undone or synced.
@@ -30,7 +32,7 @@ public final class TemporarySamples: EqualSamples {
         }
     }
 
-    public func add(_ samples: [(entry: RecordEntry, created: Int64?)]) throws {
+    package func add(_ samples: [(entry: RecordEntry, created: Int64?)]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         try database.write { db in
@@ -43,7 +45,7 @@ public final class TemporarySamples: EqualSamples {
         }
     }
 
-    public func next(_ count: Int) throws -> [RecordEntry] {
+    package func next(_ count: Int) throws -> [RecordEntry] {
         try database.write { db in
             if last == nil {
                 try db.execute(

@@ -1,24 +1,26 @@
+package import IngestCore
+
 /// Since when the gateway has known a device, and each person as its user: what was measured before
 /// is not theirs.
-public struct Acquaintance: Sendable, Equatable {
+package struct Acquaintance: Sendable, Equatable {
     /// When the allow-list first named the device, or its model where it names no address. Nil where
     /// that cannot be told.
-    public var device: NotedMoment?
+    package var device: NotedMoment?
     /// When each of the device's user slots (nil: the device as a whole) came to its present subject.
-    public var subjects: [Int?: NotedMoment]
+    package var subjects: [Int?: NotedMoment]
 
-    public init(device: NotedMoment?, subjects: [Int?: NotedMoment]) {
+    package init(device: NotedMoment?, subjects: [Int?: NotedMoment]) {
         self.device = device
         self.subjects = subjects
     }
 
     /// With moments in seconds since 1970.
-    public init(device: Int64? = nil, subjects: [Int?: Int64] = [:]) {
+    package init(device: Int64? = nil, subjects: [Int?: Int64] = [:]) {
         self.init(device: device.map(NotedMoment.wall), subjects: subjects.mapValues(NotedMoment.wall))
     }
 
     /// The device has always been known, and so have its users: for readings that were not stored.
-    public static func always(_ subjects: AssignedSubjects) -> Acquaintance {
+    package static func always(_ subjects: AssignedSubjects) -> Acquaintance {
         Acquaintance(
             device: .min,
             subjects: Dictionary(uniqueKeysWithValues: subjects.assignments.map { ($0.slot, .min) }))

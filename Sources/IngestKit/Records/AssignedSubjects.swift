@@ -1,15 +1,17 @@
-/// Whose the readings of a device are, by the operator's word.
-public struct AssignedSubjects: Sendable, Equatable {
-    /// Of the device; nil: any device of a model, which is no person's.
-    public var address: BluetoothAddress?
-    /// Whose all of its readings are.
-    public var subject: String?
-    /// Whose they are by the device's user slot.
-    public var users: [Int: String]
-    /// ISO 8601 date, `2026-11-01`; nil: from when the gateway first knew them.
-    public var since: String?
+package import IngestCore
 
-    public init(
+/// Whose the readings of a device are, by the operator's word.
+package struct AssignedSubjects: Sendable, Equatable {
+    /// Of the device; nil: any device of a model, which is no person's.
+    package var address: BluetoothAddress?
+    /// Whose all of its readings are.
+    package var subject: String?
+    /// Whose they are by the device's user slot.
+    package var users: [Int: String]
+    /// ISO 8601 date, `2026-11-01`; nil: from when the gateway first knew them.
+    package var since: String?
+
+    package init(
         address: BluetoothAddress? = nil, subject: String? = nil, users: [Int: String] = [:],
         since: String? = nil
     ) {
@@ -20,7 +22,7 @@ public struct AssignedSubjects: Sendable, Equatable {
     }
 
     /// The persons by user slot; the slot of `subject` is nil.
-    public var assignments: [(slot: Int?, subject: String)] {
+    package var assignments: [(slot: Int?, subject: String)] {
         (subject.map { [(nil, $0)] } ?? []) + users.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 

@@ -1,34 +1,36 @@
+package import IngestCore
+
 /// What a device's clock showed on a link while nothing said that the gateway's own is right, so that
 /// the two are compared later.
-public struct ShownClock: Sendable, Equatable, Codable {
+package struct ShownClock: Sendable, Equatable, Codable {
     /// The wall time that it showed.
-    public var time: DeviceTime
+    package var time: DeviceTime
     /// When it did.
-    public var moment: NotedMoment
+    package var moment: NotedMoment
 
-    public init(time: DeviceTime, moment: NotedMoment) {
+    package init(time: DeviceTime, moment: NotedMoment) {
         self.time = time
         self.moment = moment
     }
 
     /// The comparison, by the gateway's clock as it is known to be now; nil where nothing tells when
     /// the clock was read, since that was in another boot.
-    func observation(by time: BootTime, in zone: TimeZoneRules) -> ClockObservation? {
+    package func observation(by time: BootTime, in zone: TimeZoneRules) -> ClockObservation? {
         guard time.isExact(moment) else { return nil }
         return ClockObservation(self.time, at: time.latest(moment), in: zone)
     }
 }
 
 /// What a device's clock showed on a link, beside the gateway's.
-public struct ClockObservation: Sendable, Equatable, Codable {
+package struct ClockObservation: Sendable, Equatable, Codable {
     /// How far the device's clock was ahead of the wall time in the gateway's zone, in seconds.
-    public var offsetSeconds: Int
+    package var offsetSeconds: Int
     /// The offset of the gateway's zone from UTC at that moment, in seconds.
-    public var zoneOffsetSeconds: Int
+    package var zoneOffsetSeconds: Int
     /// When the gateway then set the device's clock, in seconds since 1970; nil if it did not.
-    public var wasSet: Int64?
+    package var wasSet: Int64?
 
-    public init(offsetSeconds: Int, zoneOffsetSeconds: Int, wasSet: Int64? = nil) {
+    package init(offsetSeconds: Int, zoneOffsetSeconds: Int, wasSet: Int64? = nil) {
         self.offsetSeconds = offsetSeconds
         self.zoneOffsetSeconds = zoneOffsetSeconds
         self.wasSet = wasSet
@@ -37,16 +39,16 @@ public struct ClockObservation: Sendable, Equatable, Codable {
     /// - Parameters:
     ///   - device: what the device's clock showed.
     ///   - seconds: the gateway's clock at the same moment, in seconds since 1970.
-    init(_ device: DeviceTime, at seconds: Int64, in zone: TimeZoneRules) {
+    package init(_ device: DeviceTime, at seconds: Int64, in zone: TimeZoneRules) {
         let offset = zone.offset(at: seconds)
         self.init(
             offsetSeconds: Int(device.wallSeconds - seconds - Int64(offset)), zoneOffsetSeconds: offset)
     }
 
     /// How far a clock may be out of step before it is set: many show no seconds.
-    static let toleratedSeconds = 60
+    package static let toleratedSeconds = 60
     /// From where on an operator is told.
-    static let noticedSeconds = 300
+    package static let noticedSeconds = 300
 
     /// When the clock showed this, in seconds since 1970; nil outside of what can be counted.
     ///

@@ -1,6 +1,8 @@
+package import IngestCore
+
 /// What the dates of a device's live readings have shown of its clock. Decides whether such a date names its reading,
 /// or says nothing (docs/records.md, "The name of a record").
-struct DeviceDates: Sendable, Equatable, Codable {
+package struct DeviceDates: Sendable, Equatable, Codable {
     /// The last date of one characteristic and user, and what was measured then.
     private struct Last: Sendable, Equatable, Codable {
         var characteristic: String
@@ -23,9 +25,11 @@ struct DeviceDates: Sendable, Equatable, Codable {
     private(set) var clockStands = false
     private var last: [Last] = []
 
+    package init() {}
+
     /// Takes a live reading in.
     /// - Returns: whether its date names it; false where it has none.
-    mutating func name(_ reading: Reading, of characteristic: BluetoothUUID) -> Bool {
+    package mutating func name(_ reading: Reading, of characteristic: BluetoothUUID) -> Bool {
         guard reading.hasDate, let date = reading.deviceTime else { return false }
         let place = characteristic.description
         var values = Self.digests(of: reading)

@@ -1,7 +1,9 @@
+package import IngestCore
+
 /// Conversions to other units, in decimal arithmetic throughout.
 extension ExactDecimal {
     /// Reads a JSON number without an exponent; nil for another text, and for what does not fit.
-    init?(json text: String) {
+    package init?(json text: String) {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let decimals = parts.count == 2 ? parts[1] : ""
         guard decimals.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -12,7 +14,7 @@ extension ExactDecimal {
     }
 
     /// This × `coefficient` × 10^`exponent`, with all digits; nil where that does not fit.
-    func times(_ coefficient: Int64, exponent: Int8) -> ExactDecimal? {
+    package func times(_ coefficient: Int64, exponent: Int8) -> ExactDecimal? {
         let (product, isTooLarge) = self.coefficient.multipliedReportingOverflow(by: coefficient)
         let (sum, overflow) = self.exponent.addingReportingOverflow(exponent)
         return isTooLarge || overflow ? nil : ExactDecimal(coefficient: product, exponent: sum)

@@ -1,12 +1,13 @@
 import Crypto
+import IngestCore
 
 /// The name of a gateway that was given none.
-public enum GatewayIdentity {
+package enum GatewayIdentity {
     /// Stable for a machine, and not its machine id, which is not to leave the machine
     /// (machine-id(5)): `gateway-` and 16 hexadecimal digits.
     /// - Parameter machineID: the text of /etc/machine-id, 32 hexadecimal digits.
     /// - Returns: Nil when the text is no machine id.
-    public static func name(machineID: some StringProtocol) -> String? {
+    package static func name(machineID: some StringProtocol) -> String? {
         let digits = machineID.utf8.prefix { $0 != 0x0A }
         guard let key = Hex.bytes(String(decoding: digits, as: UTF8.self)), key.count == 16 else {
             return nil

@@ -1,6 +1,8 @@
+package import IngestCore
+
 extension JSONText {
     /// - Parameter withCode: records carry the MDC code; the `decode` command does not.
-    mutating func value(_ measurement: Measurement, withCode: Bool) {
+    package mutating func value(_ measurement: Measurement, withCode: Bool) {
         beginObject()
         member("type", measurement.type)
         if withCode, let code = measurement.code { member("code", String(code)) }

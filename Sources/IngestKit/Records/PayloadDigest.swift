@@ -1,12 +1,13 @@
 import Crypto
+import IngestCore
 
 /// What stands for a payload where only its equality with others matters: the first 128 bits of a SHA-256 of
 /// its characteristic and bytes. It takes the same room for every payload.
-struct PayloadDigest: Sendable, Hashable {
+package struct PayloadDigest: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64
 
-    init(_ payload: RawPayload) {
+    package init(_ payload: RawPayload) {
         var hash = SHA256()
         hash.update(data: Array(payload.characteristicText.utf8) + [0])
         hash.update(data: payload.bytes)
@@ -16,7 +17,7 @@ struct PayloadDigest: Sendable, Hashable {
     }
 
     /// 32 lower-case hexadecimal digits.
-    var text: String {
+    package var text: String {
         let halves = [high, low]
         return Hex.text((0..<16).map { UInt8(truncatingIfNeeded: halves[$0 / 8] >> (56 - 8 * ($0 % 8))) })
     }

@@ -1,19 +1,21 @@
+package import IngestCore
+
 /// What one payload of a peripheral says, exactly, before anything is known of who sent it.
-public struct Reading: Sendable, Equatable {
-    public var kind: RecordKind
-    public var measurements: [Measurement]
+package struct Reading: Sendable, Equatable {
+    package var kind: RecordKind
+    package var measurements: [Measurement]
     /// The base time as sent, without the device's offset; nil when there is none or its date is
     /// unknown.
-    public var deviceTime: DeviceTime?
+    package var deviceTime: DeviceTime?
     /// The device's own offset from its base time, in minutes (glucose: Time Offset; continuous
     /// glucose: minutes since the session's start, whose time is another characteristic's).
-    public var timeOffsetMinutes: Int?
-    public var sequence: Int?
-    public var user: Int?
+    package var timeOffsetMinutes: Int?
+    package var sequence: Int?
+    package var user: Int?
     /// Status in kebab case: `irregular-pulse`, `body-movement`.
-    public var flags: [String]
+    package var flags: [String]
 
-    public init(
+    package init(
         kind: RecordKind, measurements: [Measurement] = [], deviceTime: DeviceTime? = nil,
         timeOffsetMinutes: Int? = nil, sequence: Int? = nil, user: Int? = nil, flags: [String] = []
     ) {
@@ -28,7 +30,7 @@ public struct Reading: Sendable, Equatable {
 }
 
 /// What was measured.
-public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
+package enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     case bloodPressure = "blood-pressure"
     case glucose
     case glucoseContext = "glucose-context"
@@ -67,7 +69,7 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     case undecoded
 
     /// Whether destinations are sent readings of it. The others are answers of `decode` alone, kept here, or images.
-    public var isDelivered: Bool {
+    package var isDelivered: Bool {
         switch self {
         case .feature, .racp, .sessionStartTime, .sessionRunTime, .sensorStatus, .currentTime, .dateTime,
             .image, .undecoded:
@@ -78,21 +80,21 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
 }
 
 /// One measured quantity.
-public struct Measurement: Sendable, Equatable {
-    public enum Value: Sendable, Equatable {
+package struct Measurement: Sendable, Equatable {
+    package enum Value: Sendable, Equatable {
         case exact(ExactDecimal)
         case absent(AbsentReason)
     }
 
     /// In kebab case: `systolic`, `body-temperature`.
-    public var type: String
+    package var type: String
     /// IEEE 11073-10101 (MDC) code as a decimal number; nil where there is none.
-    public var code: UInt32?
-    public var value: Value
+    package var code: UInt32?
+    package var value: Value
     /// The device's own unit, in UCUM.
-    public var unit: String
+    package var unit: String
 
-    public init(type: String, code: UInt32?, value: Value, unit: String) {
+    package init(type: String, code: UInt32?, value: Value, unit: String) {
         self.type = type
         self.code = code
         self.value = value
@@ -102,7 +104,7 @@ public struct Measurement: Sendable, Equatable {
 
 /// Why a field that is there holds no number: a special value of IEEE 11073-20601, or a number that the device itself
 /// disowns.
-public enum AbsentReason: String, Sendable, Hashable, CaseIterable {
+package enum AbsentReason: String, Sendable, Hashable, CaseIterable {
     case notANumber = "not-a-number"
     case notAtThisResolution = "not-at-this-resolution"
     case positiveInfinity = "positive-infinity"
@@ -118,12 +120,12 @@ public enum AbsentReason: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The bytes that a reading came from.
-public struct RawPayload: Sendable, Hashable {
+package struct RawPayload: Sendable, Hashable {
     /// The characteristic, or nil for a broadcast.
-    public var characteristic: BluetoothUUID?
-    public var bytes: [UInt8]
+    package var characteristic: BluetoothUUID?
+    package var bytes: [UInt8]
 
-    public init(characteristic: BluetoothUUID?, bytes: [UInt8]) {
+    package init(characteristic: BluetoothUUID?, bytes: [UInt8]) {
         self.characteristic = characteristic
         self.bytes = bytes
     }
@@ -131,18 +133,18 @@ public struct RawPayload: Sendable, Hashable {
 
 extension Reading {
     /// The device says that it does not know who was measured: a guest.
-    static let unknownUserFlag = "unknown-user"
+    package static let unknownUserFlag = "unknown-user"
     /// The device says that it had kept the reading.
-    static let fromMemoryFlag = "data-from-measurement-storage"
+    package static let fromMemoryFlag = "data-from-measurement-storage"
     /// The device's clock was moved further from its base time than the offset can say, so that the
     /// time of the reading is not known (Glucose Service 1.0.1, Time Offset).
-    static let timeOffsetOverrunFlag = "time-offset-overrun"
-    static let timeOffsetUnderrunFlag = "time-offset-underrun"
+    package static let timeOffsetOverrunFlag = "time-offset-overrun"
+    package static let timeOffsetUnderrunFlag = "time-offset-underrun"
     /// The device's clock was set by more than Time Offset can say: the base time is known, and the
     /// moment is not.
     static let unknownOffsetFlags: Set = [timeOffsetOverrunFlag, timeOffsetUnderrunFlag]
     /// The device time is UTC, of a device that does not say its time zone.
-    static let utcTimeFlag = "device-time-utc"
+    package static let utcTimeFlag = "device-time-utc"
     /// What was measured is a control solution, to test the meter.
     static let controlSolutionFlags: Set = ["type-control-solution", "location-control-solution"]
 

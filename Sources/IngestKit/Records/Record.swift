@@ -1,48 +1,54 @@
+package import IngestCore
+
 /// The name of a record: UUID version 5 of what was measured (docs/records.md).
-public struct RecordID: Sendable, Hashable {
+package struct RecordID: Sendable, Hashable {
     /// Of the text of an id, in bytes.
-    static let length = 36
+    package static let length = 36
 
     /// Lower case with dashes.
-    public let text: String
+    package let text: String
+
+    package init(text: String) {
+        self.text = text
+    }
 }
 
 extension RecordID: CustomStringConvertible {
-    public var description: String { text }
+    package var description: String { text }
 }
 
 /// One reading, complete: what the destinations get (docs/records.md, version 1).
-public struct Record: Sendable, Equatable {
-    public enum Stage: String, Sendable {
+package struct Record: Sendable, Equatable {
+    package enum Stage: String, Sendable {
         /// Measured while the gateway listened.
         case live
         /// Stored in the device before its first reading here, or imported.
         case historical
     }
 
-    public var id: RecordID
-    public var kind: RecordKind
-    public var stage: Stage
-    public var time: RecordTime
-    public var measurements: [Measurement]
-    public var flags: [String]
-    public var sequence: Int?
-    public var user: Int?
+    package var id: RecordID
+    package var kind: RecordKind
+    package var stage: Stage
+    package var time: RecordTime
+    package var measurements: [Measurement]
+    package var flags: [String]
+    package var sequence: Int?
+    package var user: Int?
     /// Nil is unassigned.
-    public var subject: String?
+    package var subject: String?
     /// The record that this one belongs to: a glucose context to its glucose, a body composition to
     /// its weight.
-    public var related: RecordID?
-    public var device: DeviceBlock
-    public var gateway: String
-    public var raw: RawPayload
+    package var related: RecordID?
+    package var device: DeviceBlock
+    package var gateway: String
+    package var raw: RawPayload
     /// True for readings of the built-in simulated peripherals.
-    public var isSimulated: Bool
+    package var isSimulated: Bool
     /// What decides `time`, `stage` and `subject` when the gateway's clock is known to be right; nil where
     /// they are decided. No part of what is delivered.
-    public var dating: RecordDating?
+    package var dating: RecordDating?
 
-    public init(
+    package init(
         id: RecordID, kind: RecordKind, stage: Stage, time: RecordTime, measurements: [Measurement],
         flags: [String], sequence: Int?, user: Int?, subject: String?, related: RecordID? = nil,
         device: DeviceBlock, gateway: String, raw: RawPayload, isSimulated: Bool,
@@ -67,19 +73,19 @@ public struct Record: Sendable, Equatable {
 }
 
 /// The device that measured. What is not known yet is nil, and left out.
-public struct DeviceBlock: Sendable, Equatable {
+package struct DeviceBlock: Sendable, Equatable {
     /// The model's number in the catalogue.
-    public var peripheralID: Int
-    public var address: BluetoothAddress
-    public var alias: String?
-    public var manufacturer: String?
-    public var model: String?
-    public var serial: String?
-    public var firmware: String?
+    package var peripheralID: Int
+    package var address: BluetoothAddress
+    package var alias: String?
+    package var manufacturer: String?
+    package var model: String?
+    package var serial: String?
+    package var firmware: String?
     /// Charge in percent, 0 to 100.
-    public var battery: Int?
+    package var battery: Int?
 
-    public init(
+    package init(
         peripheralID: Int, address: BluetoothAddress, alias: String?, manufacturer: String? = nil,
         model: String? = nil, serial: String? = nil, firmware: String? = nil, battery: Int? = nil
     ) {

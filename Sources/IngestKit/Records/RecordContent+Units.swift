@@ -1,13 +1,15 @@
+package import IngestCore
+
 extension RecordContent.Value {
     /// The number in a destination's unit, as JSON: with its own digits where it has that unit. Nil where it is absent,
     /// or cannot be converted.
     /// - Parameter wanted: in UCUM.
-    func number(in wanted: String) -> String? {
+    package func number(in wanted: String) -> String? {
         wanted == unit ? number : converted(to: wanted)?.description
     }
 
     /// The number in a destination's unit, computed in decimals. Nil where it is absent, or cannot be converted.
-    func converted(to wanted: String) -> ExactDecimal? {
+    package func converted(to wanted: String) -> ExactDecimal? {
         guard let own = number.flatMap({ ExactDecimal(json: $0) }) else { return nil }
         switch (unit, wanted) {
         case (wanted, _): return own

@@ -1,76 +1,77 @@
 import FoundationEssentials
+package import IngestCore
 
 /// What a record says, taken out of its canonical JSON: numbers keep the text that they have there.
-struct RecordContent: Equatable {
+package struct RecordContent: Equatable {
     /// A number of the record.
-    struct Value: Equatable {
-        let type: String
+    package struct Value: Equatable {
+        package let type: String
         /// In UCUM.
-        let unit: String
+        package let unit: String
         /// As JSON; nil where the device marked it as absent.
-        let number: String?
+        package let number: String?
         /// IEEE 11073-10101 (MDC).
-        var code: UInt32?
+        package var code: UInt32?
         /// Why there is no number.
-        var absent: AbsentReason?
+        package var absent: AbsentReason?
     }
 
     /// What an image is.
-    struct Image: Equatable {
+    package struct Image: Equatable {
         /// The kind of the entry that it belongs to.
         let of: RecordKind
         /// Its media type.
-        let type: String
+        package let type: String
     }
 
-    var id = ""
-    var kind: RecordKind = .undecoded
-    var stage: Record.Stage = .live
+    package var id = ""
+    package var kind: RecordKind = .undecoded
+    package var stage: Record.Stage = .live
     /// When it was measured, in seconds since 1970, and how far the zone of the record is ahead of UTC.
-    var time: Int64 = 0
-    var utcOffsetSeconds = 0
+    package var time: Int64 = 0
+    package var utcOffsetSeconds = 0
     /// When it ended, for what took a span of time.
-    var end: Int64?
-    var timeSource: RecordTime.Source = .unknown
+    package var end: Int64?
+    package var timeSource: RecordTime.Source = .unknown
     /// When the gateway received it, in UTC: `2026-11-20T09:15:04Z`.
-    var received = ""
+    package var received = ""
     /// The device's wall clock.
-    var deviceTime: DeviceTime?
-    var clockOffsetSeconds: Int?
-    var values: [Value] = []
-    var flags: [String] = []
+    package var deviceTime: DeviceTime?
+    package var clockOffsetSeconds: Int?
+    package var values: [Value] = []
+    package var flags: [String] = []
     /// Nil is nobody.
-    var subject: String?
-    var manufacturer: String?
-    var model: String?
-    var serial: String?
-    var firmware: String?
+    package var subject: String?
+    package var manufacturer: String?
+    package var model: String?
+    package var serial: String?
+    package var firmware: String?
     /// Where it is from; nil for a device that was read.
-    var origin: RecordEntry.Origin?
+    package var origin: RecordEntry.Origin?
     /// The device's identity address, upper case with colons; empty where no device was read.
-    var address = ""
-    var gateway = ""
+    package var address = ""
+    package var gateway = ""
     /// The model's number in the catalogue.
-    var peripheralID: Int?
+    package var peripheralID: Int?
     /// The id of the record that this one belongs to.
-    var related: String?
+    package var related: String?
     /// 4 or 32 hexadecimal digits, or `ADV`; empty where no device was read.
-    var characteristic = ""
-    var isSimulated = false
+    package var characteristic = ""
+    package var isSimulated = false
     /// Nil for a reading.
-    var image: Image?
+    package var image: Image?
 
     /// The record that an image belongs to; nil for a reading.
-    var imageOf: RecordReference? {
+    package var imageOf: RecordReference? {
         guard let image, let related else { return nil }
         return RecordReference(id: RecordID(text: related), kind: image.of)
     }
 
     /// Whether a meter was tested, and nobody measured.
-    var isControlSolution: Bool { !Reading.controlSolutionFlags.isDisjoint(with: flags) }
+    package var isControlSolution: Bool { !Reading.controlSolutionFlags.isDisjoint(with: flags) }
 
     /// Nil for what is no record of version 1.
-    init?(json: String) {
+    package init?(json: String) {
         guard (try? read(json)) != nil, !id.isEmpty else { return nil }
     }
 
@@ -139,7 +140,7 @@ struct RecordContent: Equatable {
     }
 
     /// When the gateway received it, in seconds since 1970.
-    var receivedSeconds: Int64 {
+    package var receivedSeconds: Int64 {
         Self.moment(received.replacing("Z", with: "+00:00"))?.time ?? time
     }
 
@@ -162,7 +163,7 @@ struct RecordContent: Equatable {
 
     /// A record of nobody as one of this person: everything else, its id too, stays as it is.
     /// - Returns: the text as it was where it is somebody's already, or no record.
-    static func assigning(_ subject: String, to json: String) -> String {
+    package static func assigning(_ subject: String, to json: String) -> String {
         var scanner = JSONScanner(Array(json.utf8))
         var text = JSONText()
         var isThere = false

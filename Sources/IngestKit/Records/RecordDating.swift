@@ -1,21 +1,23 @@
+package import IngestCore
+
 /// What decides when a reading was taken, whose it is and its stage, but for the gateway's clock. While
 /// that is not known to be right it is kept with the record, and decided when it is.
-public struct RecordDating: Sendable, Equatable, Codable {
+package struct RecordDating: Sendable, Equatable, Codable {
     /// What was decided.
-    struct Decision: Equatable {
-        var time: RecordTime
-        var stage: Record.Stage
-        var subject: String?
+    package struct Decision: Equatable {
+        package var time: RecordTime
+        package var stage: Record.Stage
+        package var subject: String?
         /// When it was measured by the device's clock, in seconds since 1970; nil where that is not
         /// known or not believed.
         var measured: Int64?
     }
 
     /// When it came.
-    var reception: NotedMoment
+    package var reception: NotedMoment
     var way: RecordFactory.Circumstances.Way
     /// The device's wall clock with its own offset applied.
-    var device: DeviceTime?
+    package var device: DeviceTime?
     /// The same moment in seconds since 1970, where it is known by other ways than a wall clock.
     var instant: Int64?
     /// The device's clock, where it was compared with the gateway's on the same link.
@@ -30,7 +32,7 @@ public struct RecordDating: Sendable, Equatable, Codable {
     var subjectSince: NotedMoment?
 
     /// - Parameter time: of the boot in which it is decided.
-    func decide(by time: BootTime, in zone: TimeZoneRules) -> Decision {
+    package func decide(by time: BootTime, in zone: TimeZoneRules) -> Decision {
         let isExact = time.isExact(reception)
         let decided = ReadingTime(zone: zone, received: time.latest(reception), isReceptionKnown: isExact)
             .decide(

@@ -1,26 +1,28 @@
+package import IngestCore
+
 /// Makes records of what devices send: identity, time and subject (docs/records.md). Pure; the clocks
 /// are the caller's.
-public struct RecordFactory: Sendable {
+package struct RecordFactory: Sendable {
     /// When a payload came.
-    public struct Reception: Sendable, Equatable {
-        public var instant: MonotonicInstant
+    package struct Reception: Sendable, Equatable {
+        package var instant: MonotonicInstant
         /// The gateway's wall clock at that moment, in nanoseconds since 1970-01-01T00:00:00Z; nil while
         /// it is not known to be right.
-        public var wallNanoseconds: Int64?
+        package var wallNanoseconds: Int64?
 
-        public init(instant: MonotonicInstant, wallNanoseconds: Int64?) {
+        package init(instant: MonotonicInstant, wallNanoseconds: Int64?) {
             self.instant = instant
             self.wallNanoseconds = wallNanoseconds
         }
     }
 
-    public let gateway: String
-    public let zone: TimeZoneRules
+    package let gateway: String
+    package let zone: TimeZoneRules
     /// As /proc/sys/kernel/random/boot_id writes it: lower case with dashes.
-    public let bootID: String
-    public let isSimulated: Bool
+    package let bootID: String
+    package let isSimulated: Bool
 
-    public init(gateway: String, zone: TimeZoneRules, bootID: String, isSimulated: Bool) {
+    package init(gateway: String, zone: TimeZoneRules, bootID: String, isSimulated: Bool) {
         self.gateway = gateway
         self.zone = zone
         self.bootID = bootID
@@ -28,9 +30,9 @@ public struct RecordFactory: Sendable {
     }
 
     /// How a reading came, and what is known around it.
-    public struct Circumstances: Sendable, Equatable {
+    package struct Circumstances: Sendable, Equatable {
         /// How it came.
-        public enum Way: Sendable, Equatable, Codable {
+        package enum Way: Sendable, Equatable, Codable {
             /// By itself, when it was measured or soon after.
             case live
             /// Reported from the device's memory.
@@ -38,21 +40,21 @@ public struct RecordFactory: Sendable {
             case stored(isFirstTransfer: Bool)
         }
 
-        public var way: Way
+        package var way: Way
         /// The device's clock, where it was compared with the gateway's on this link.
-        public var clock: ClockObservation?
+        package var clock: ClockObservation?
         /// The same, where it was read and could not be compared.
-        public var shownClock: ShownClock?
+        package var shownClock: ShownClock?
         /// The wall time that the payload counts from and does not hold.
-        public var base: DeviceTime?
+        package var base: DeviceTime?
         /// Since when device and users are known. Nil: always.
-        public var acquaintance: Acquaintance?
+        package var acquaintance: Acquaintance?
         /// Whether the payload's date, if it has one, names the reading. Its time follows from the date all the same.
-        public var dateNames: Bool
+        package var dateNames: Bool
         /// The payload that names a reading with a date; nil: the one that came.
-        public var named: RawPayload?
+        package var named: RawPayload?
 
-        public init(
+        package init(
             way: Way = .live, clock: ClockObservation? = nil, shownClock: ShownClock? = nil,
             base: DeviceTime? = nil, acquaintance: Acquaintance? = nil, dateNames: Bool = true,
             named: RawPayload? = nil
@@ -68,13 +70,22 @@ public struct RecordFactory: Sendable {
     }
 
     /// What a record is made of, so that it can be made again when more is known.
-    struct Basis: Sendable {
-        var reading: Reading?
-        var raw: RawPayload
-        var reception: Reception
-        var circumstances: Circumstances
+    package struct Basis: Sendable {
+        package var reading: Reading?
+        package var raw: RawPayload
+        package var reception: Reception
+        package var circumstances: Circumstances
 
-        func product(
+        package init(
+            reading: Reading?, raw: RawPayload, reception: Reception, circumstances: Circumstances
+        ) {
+            self.reading = reading
+            self.raw = raw
+            self.reception = reception
+            self.circumstances = circumstances
+        }
+
+        package func product(
             by factory: RecordFactory, subjects: AssignedSubjects, device: DeviceBlock
         ) -> Product {
             factory.make(
@@ -84,16 +95,16 @@ public struct RecordFactory: Sendable {
     }
 
     /// A record, and what decides whether it is kept.
-    public struct Product: Sendable {
-        public var record: Record
+    package struct Product: Sendable {
+        package var record: Record
         /// Whether the payload names its moment, so that the id alone decides whether two are the
         /// same.
-        public var isIdentified: Bool
+        package var isIdentified: Bool
         /// When it was measured by the device's clock, in seconds since 1970; nil where that is not
         /// known or not believed.
-        public var measured: Int64?
+        package var measured: Int64?
         /// Whether it is from before the gateway knew the device.
-        public var isHistorical: Bool { record.stage == .historical }
+        package var isHistorical: Bool { record.stage == .historical }
     }
 
     /// The record of one payload. Without the wall time of its reception, what that decides stays open
@@ -101,7 +112,7 @@ public struct RecordFactory: Sendable {
     /// - Parameter reading: what the payload says; nil for one that could not be decoded, which
     ///   becomes a record of kind `undecoded`.
     /// - Parameter device: with the device's identity address.
-    public func make(
+    package func make(
         _ reading: Reading?, raw: RawPayload, reception: Reception, subjects: AssignedSubjects,
         device: DeviceBlock, circumstances: Circumstances = Circumstances()
     ) -> Product {
@@ -179,12 +190,12 @@ public struct RecordFactory: Sendable {
 
 extension Reading {
     /// Whether the payload holds a date that exists, and so a moment of its own.
-    var hasDate: Bool { deviceTime?.isPossible ?? false }
+    package var hasDate: Bool { deviceTime?.isPossible ?? false }
 
     /// The device's wall clock with its own offset applied, or the gateway's zone where the device
     /// tells UTC; nil when there is no full date, when the offset leads out of the calendar, or is
     /// more than its field can say.
-    func localDeviceTime(in zone: TimeZoneRules) -> DeviceTime? {
+    package func localDeviceTime(in zone: TimeZoneRules) -> DeviceTime? {
         guard let deviceTime, deviceTime.isPossible, !flags.contains(where: Self.unknownOffsetFlags.contains)
         else { return nil }
         let wall = deviceTime.wallSeconds

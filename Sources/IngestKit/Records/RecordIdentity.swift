@@ -1,3 +1,5 @@
+import IngestCore
+
 /// Names records by what was measured.
 enum RecordIdentity {
     /// What tells two equal payloads of one device apart.
@@ -31,5 +33,5 @@ enum RecordIdentity {
 
 extension RawPayload {
     /// 4 or 32 upper-case hexadecimal digits, or `ADV` for a broadcast.
-    var characteristicText: String { characteristic?.description ?? "ADV" }
+    package var characteristicText: String { characteristic?.description ?? "ADV" }
 }

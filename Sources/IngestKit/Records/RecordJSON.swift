@@ -1,7 +1,9 @@
+import IngestCore
+
 extension Record {
     /// The record as every destination and command writes it, version 1 (docs/records.md): one
     /// line, fixed order of members, unknown ones left out, numbers with the device's digits.
-    public var json: String {
+    package var json: String {
         var text = JSONText()
         text.reserve(Self.usualLength)
         writeBeginning(to: &text)
@@ -13,7 +15,7 @@ extension Record {
     }
 
     /// The record without what its dating decides.
-    var text: RecordText {
+    package var text: RecordText {
         var text = JSONText()
         writeBeginning(to: &text)
         let beginning = text.bytes.count
@@ -64,7 +66,7 @@ extension Record {
 }
 
 /// A record as JSON, with gaps for what its dating decides.
-struct RecordText: Sendable, Equatable, Codable {
+package struct RecordText: Sendable, Equatable, Codable {
     /// Up to `kind`.
     var beginning: String
     /// From `measurements` to `user`.
@@ -72,7 +74,7 @@ struct RecordText: Sendable, Equatable, Codable {
     /// From `related` on.
     var end: String
 
-    func filled(stage: Record.Stage, time: RecordTime, subject: String?) -> String {
+    package func filled(stage: Record.Stage, time: RecordTime, subject: String?) -> String {
         // Members of an object that has some already: each begins with a comma.
         var first = JSONText(continuing: true)
         Self.write(stage, time, to: &first)

@@ -1,6 +1,8 @@
+package import IngestCore
+
 /// When a record's measurement was taken, and how that is known (docs/records.md).
-public struct RecordTime: Sendable, Equatable {
-    public enum Source: String, Sendable, Codable {
+package struct RecordTime: Sendable, Equatable {
+    package enum Source: String, Sendable, Codable {
         /// The device's clock.
         case device
         /// Whoever wrote the entry.
@@ -15,17 +17,17 @@ public struct RecordTime: Sendable, Equatable {
     }
 
     /// ISO 8601 with seconds and a numeric offset from UTC: `2026-11-20T09:15:00+00:00`.
-    public var value: String
-    public var source: Source
+    package var value: String
+    package var source: Source
     /// The device's wall clock with its own offset applied.
-    public var device: DeviceTime?
+    package var device: DeviceTime?
     /// By how much the device's clock was ahead of the gateway's, in seconds; nil where it could
     /// not be read.
-    public var clockOffsetSeconds: Int?
+    package var clockOffsetSeconds: Int?
     /// The moment of reception in UTC, ISO 8601 with seconds: `2026-11-20T09:15:04Z`.
-    public var received: String
+    package var received: String
 
-    public init(
+    package init(
         value: String, source: Source, device: DeviceTime?, clockOffsetSeconds: Int?, received: String
     ) {
         self.value = value
@@ -37,7 +39,7 @@ public struct RecordTime: Sendable, Equatable {
 }
 
 /// Decides the time of a reading that has come.
-struct ReadingTime {
+package struct ReadingTime {
     /// How the reading came.
     enum Way {
         /// Sent when it was measured, or soon after.
@@ -122,7 +124,7 @@ struct ReadingTime {
     ///
     /// ISO 8601 has no seconds in offsets: one that has some is cut to whole minutes and the wall
     /// time follows it, so that the instant stays exact.
-    static func text(_ instant: Int64, offset: Int?) -> String {
+    package static func text(_ instant: Int64, offset: Int?) -> String {
         let minutes = (offset ?? 0) / 60
         // Nanoseconds in 64 bits reach from 1677 to 2262, so that only a driven clock of no known
         // time can fall outside of the calendar.

@@ -1,10 +1,12 @@
+import IngestCore
+
 /// A person, as the operator names them in the configuration and in entries: the `subject` of records.
-public enum Subject {
+package enum Subject {
     /// Stands where a record has no subject. No person can be named so.
-    public static let unassigned = "unassigned"
+    package static let unassigned = "unassigned"
 
     /// Whether a text can name a person: a line of 1 to 128 characters that is not `unassigned`.
-    public static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         text != unassigned && TextForm.isLine(text, limit: 128)
     }
 }

@@ -1,8 +1,8 @@
-internal import IngestKit
+package import IngestCore
 
 /// Answers ATT requests from a table, as a peripheral of the field does (Core Specification Vol 3
 /// Part F 3.4). Pure: bytes in, bytes out.
-struct AttributeServer: Sendable {
+package struct AttributeServer: Sendable {
     enum Opcode {
         static let error: UInt8 = 0x01
         static let exchangeMTU: UInt8 = 0x02
@@ -40,7 +40,7 @@ struct AttributeServer: Sendable {
     /// Whether values are given and taken over an encrypted link only, and this one is not.
     let isLocked: Bool
 
-    init(table: AttributeTable, longestPDU: Int, isLocked: Bool = false) {
+    package init(table: AttributeTable, longestPDU: Int, isLocked: Bool = false) {
         self.table = table
         self.longestPDU = longestPDU
         self.isLocked = isLocked
@@ -56,7 +56,7 @@ struct AttributeServer: Sendable {
     }
 
     /// The answer to a request.
-    mutating func answer(_ pdu: [UInt8]) -> [UInt8] {
+    package mutating func answer(_ pdu: [UInt8]) -> [UInt8] {
         switch pdu.first {
         case Opcode.exchangeMTU: exchangeMTU(pdu)
         case Opcode.findInformation: findInformation(pdu)
@@ -153,7 +153,7 @@ struct AttributeServer: Sendable {
 
     /// The characteristic that a request or command writes, and the value, where the write is
     /// permitted; nil for descriptors.
-    func valueWrite(_ pdu: [UInt8]) -> (characteristic: BluetoothUUID, value: [UInt8])? {
+    package func valueWrite(_ pdu: [UInt8]) -> (characteristic: BluetoothUUID, value: [UInt8])? {
         guard let handle = Wire.number(pdu, at: 1), let attribute = table.attribute(at: handle),
             attribute.configures == nil, !attribute.requiresEncryption,
             pdu[0] == Opcode.write && attribute.isWritable
@@ -175,7 +175,7 @@ struct AttributeServer: Sendable {
 
     /// Carries out a Write Command (3.4.5.3), which has no answer; one that is not permitted is
     /// ignored.
-    mutating func take(command pdu: [UInt8]) {
+    package mutating func take(command pdu: [UInt8]) {
         guard valueWrite(pdu) != nil, let handle = Wire.number(pdu, at: 1) else { return }
         table.write(Array(pdu.dropFirst(3)), at: handle)
     }

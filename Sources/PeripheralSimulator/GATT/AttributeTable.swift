@@ -1,32 +1,32 @@
-public import IngestKit
+package import IngestCore
 
 /// A service of a simulated peripheral.
-public struct SimulatedService: Sendable {
-    public struct Characteristic: Sendable {
+package struct SimulatedService: Sendable {
+    package struct Characteristic: Sendable {
         /// Characteristic properties (Core Specification Vol 3 Part G 3.3.1.1).
-        public struct Properties: OptionSet, Sendable {
-            public let rawValue: UInt8
+        package struct Properties: OptionSet, Sendable {
+            package let rawValue: UInt8
 
-            public init(rawValue: UInt8) {
+            package init(rawValue: UInt8) {
                 self.rawValue = rawValue
             }
 
-            public static let read = Properties(rawValue: 0x02)
+            package static let read = Properties(rawValue: 0x02)
             /// Write Command, without an answer.
-            public static let writeWithoutResponse = Properties(rawValue: 0x04)
-            public static let write = Properties(rawValue: 0x08)
-            public static let notify = Properties(rawValue: 0x10)
-            public static let indicate = Properties(rawValue: 0x20)
+            package static let writeWithoutResponse = Properties(rawValue: 0x04)
+            package static let write = Properties(rawValue: 0x08)
+            package static let notify = Properties(rawValue: 0x10)
+            package static let indicate = Properties(rawValue: 0x20)
         }
 
-        public var uuid: BluetoothUUID
-        public var properties: Properties
+        package var uuid: BluetoothUUID
+        package var properties: Properties
         /// Up to 512 bytes (Vol 3 Part F 3.2.9).
-        public var value: [UInt8]
+        package var value: [UInt8]
         /// Whether reading, writing and subscribing want a bond, which simulated links never have.
-        public var requiresEncryption: Bool
+        package var requiresEncryption: Bool
 
-        public init(
+        package init(
             _ uuid: BluetoothUUID, _ properties: Properties, value: [UInt8] = [],
             requiresEncryption: Bool = false
         ) {
@@ -37,21 +37,21 @@ public struct SimulatedService: Sendable {
         }
     }
 
-    public var uuid: BluetoothUUID
-    public var characteristics: [Characteristic]
+    package var uuid: BluetoothUUID
+    package var characteristics: [Characteristic]
 
-    public init(_ uuid: BluetoothUUID, _ characteristics: [Characteristic]) {
+    package init(_ uuid: BluetoothUUID, _ characteristics: [Characteristic]) {
         self.uuid = uuid
         self.characteristics = characteristics
     }
 }
 
 /// The attributes of a peripheral, by handle (Core Specification Vol 3 Part G 3).
-struct AttributeTable: Sendable {
-    struct Attribute: Sendable {
+package struct AttributeTable: Sendable {
+    package struct Attribute: Sendable {
         let handle: UInt16
         let type: BluetoothUUID
-        var value: [UInt8]
+        package var value: [UInt8]
         var isReadable = true
         var isWritable = false
         /// Whether it takes the Write Command.
@@ -71,7 +71,7 @@ struct AttributeTable: Sendable {
 
     /// Lays services out one after the other.
     /// - Parameter first: the handle of the first service; another one moves every attribute.
-    init(_ services: [SimulatedService], first: UInt16) {
+    package init(_ services: [SimulatedService], first: UInt16) {
         var handle = first
         func next() -> UInt16 {
             defer { handle += 1 }
@@ -109,11 +109,11 @@ struct AttributeTable: Sendable {
     }
 
     /// The handle of a characteristic's value.
-    func valueHandle(of characteristic: BluetoothUUID) -> UInt16? {
+    package func valueHandle(of characteristic: BluetoothUUID) -> UInt16? {
         attributes.first { $0.type == characteristic }?.handle
     }
 
-    func attribute(at handle: UInt16) -> Attribute? {
+    package func attribute(at handle: UInt16) -> Attribute? {
         attributes.first { $0.handle == handle }
     }
 

@@ -1,8 +1,8 @@
-internal import IngestKit
+import IngestCore
 
 /// Numbers and UUIDs as Bluetooth sends them: least significant byte first.
-enum Wire {
-    static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+package enum Wire {
+    package static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         (0..<Number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
 
@@ -24,7 +24,7 @@ enum Wire {
     }
 
     /// The number at `position`; nil past the end.
-    static func number(_ bytes: [UInt8], at position: Int) -> UInt16? {
+    package static func number(_ bytes: [UInt8], at position: Int) -> UInt16? {
         guard position >= 0, position + 2 <= bytes.count else { return nil }
         return UInt16(bytes[position]) | UInt16(bytes[position + 1]) << 8
     }

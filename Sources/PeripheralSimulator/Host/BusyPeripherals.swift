@@ -1,5 +1,5 @@
-public import BlueZBridge
-public import IngestKit
+package import BlueZBridge
+package import IngestCore
 
 /// Six peripherals that have new readings for as long as they are told to, no two of which are equal, and
 /// some of whose links break:
@@ -10,15 +10,15 @@ public import IngestKit
 ///   without dates;
 /// - C0:00:00:00:00:15, a glucose meter with stored records, some with a context;
 /// - C0:00:00:00:00:16, a continuous glucose sensor with stored records.
-public actor BusyPeripherals {
+package actor BusyPeripherals {
     /// A reading that a peripheral has made, and has to be rid of.
-    public struct Made: Sendable, Equatable {
-        public let device: BluetoothAddress
-        public let characteristic: BluetoothUUID
+    package struct Made: Sendable, Equatable {
+        package let device: BluetoothAddress
+        package let characteristic: BluetoothUUID
         /// What it sends, in this order.
-        public let packets: [[UInt8]]
+        package let packets: [[UInt8]]
         /// Whether it is stored and reported on request, so that nothing confirms it alone.
-        public let isStored: Bool
+        package let isStored: Bool
     }
 
     private enum Model: UInt8, CaseIterable {
@@ -37,7 +37,7 @@ public actor BusyPeripherals {
     /// Readings that a peripheral may have left before it makes none.
     private static let mostWaiting = 3
 
-    public nonisolated let peripherals: [SimulatedPeripheral]
+    package nonisolated let peripherals: [SimulatedPeripheral]
     private let clock: any GatewayClock
     private let made: @Sendable (Made) -> Void
     private var random: SplitMix
@@ -47,7 +47,7 @@ public actor BusyPeripherals {
     /// - Parameters:
     ///   - seed: of what is measured when, and of which links break.
     ///   - made: told of each reading before it can be read.
-    public init(
+    package init(
         seed: UInt64, loop: RadioLoop, clock: any GatewayClock, made: @escaping @Sendable (Made) -> Void
     ) {
         random = SplitMix(state: seed)
@@ -58,7 +58,7 @@ public actor BusyPeripherals {
     }
 
     /// Measures and wakes up until the task is cancelled.
-    public func run() async throws {
+    package func run() async throws {
         while true {
             for (model, peripheral) in zip(Model.allCases, peripherals) { await live(model, peripheral) }
             try await clock.sleep(until: clock.now + Self.pace)
@@ -66,7 +66,7 @@ public actor BusyPeripherals {
     }
 
     /// Measures nothing any more, and breaks no links. What was measured is still given.
-    public func rest() {
+    package func rest() {
         isResting = true
     }
 

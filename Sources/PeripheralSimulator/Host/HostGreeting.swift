@@ -1,15 +1,15 @@
-internal import IngestKit
+package import IngestCore
 
 /// The first packet on a connection to a `PeripheralHost`: what the connection is to be. All further
 /// ones are those of the channel itself.
-enum HostGreeting: Equatable {
+package enum HostGreeting: Equatable {
     /// The kernel's management channel.
     case management
     /// A link from the adapter with this address to a device.
     case link(DeviceAddress, from: BluetoothAddress)
 
     /// Words in ASCII, a space between.
-    var packet: [UInt8] {
+    package var packet: [UInt8] {
         switch self {
         case .management: Array("management".utf8)
         case .link(let device, let adapter):
@@ -18,7 +18,7 @@ enum HostGreeting: Equatable {
     }
 
     /// Nil for anything else.
-    init?(_ packet: [UInt8]) {
+    package init?(_ packet: [UInt8]) {
         let words = String(decoding: packet, as: UTF8.self).split(separator: " ")
         if words == ["management"] {
             self = .management

@@ -1,26 +1,27 @@
-public import BlueZBridge
-public import IngestKit
+package import BlueZBridge
+package import IngestBluetooth
+package import IngestCore
 
 /// A simulated kernel and peripherals in another process (`PeripheralHost`), over a socket of packets.
 /// They live on when this process ends, as real ones do.
-public struct HostedPeripherals: LinkConnector {
+package struct HostedPeripherals: LinkConnector {
     private let path: String
     private let loop: RadioLoop
 
     /// - Parameter path: where the host listens.
-    public init(path: String, loop: RadioLoop) {
+    package init(path: String, loop: RadioLoop) {
         self.path = path
         self.loop = loop
     }
 
     /// The kernel's management channel.
     /// - Throws: `SystemError` when nobody listens there.
-    public func management() throws(SystemError) -> PacketChannel {
+    package func management() throws(SystemError) -> PacketChannel {
         try open(.management)
     }
 
     /// Connects at once. A peripheral that cannot be connected to ends the link before its first PDU.
-    public func connect(
+    package func connect(
         to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool,
         isolation: isolated (any Actor)
     ) async throws(LinkError) -> PacketChannel {

@@ -1,4 +1,4 @@
-public import BlueZBridge
+package import BlueZBridge
 
 /// Lets gateways in other processes use a simulated kernel and peripherals: each of their channels is a
 /// connection to a socket of packets.
@@ -7,7 +7,7 @@ public import BlueZBridge
 /// real one does. One gateway at a time has the management channel, the last one to ask for it.
 ///
 /// Sendable is checked by hand: everything that changes is touched on the loop only.
-public final class PeripheralHost: @unchecked Sendable {
+package final class PeripheralHost: @unchecked Sendable {
     private let loop: RadioLoop
     private let kernel: SimulatedKernel
     private let air: SimulatedAir
@@ -17,7 +17,7 @@ public final class PeripheralHost: @unchecked Sendable {
     ///   - path: where to listen; nothing may be there yet.
     ///   - peripherals: on this loop.
     /// - Throws: `SystemError`, when the socket cannot be made.
-    public init(
+    package init(
         path: String, loop: RadioLoop, adapters: [SimulatedAdapter], peripherals: [SimulatedPeripheral]
     ) throws {
         self.loop = loop
@@ -27,7 +27,7 @@ public final class PeripheralHost: @unchecked Sendable {
     }
 
     /// Starts the peripherals' lives, and takes connections.
-    public func start() async {
+    package func start() async {
         await loop.perform { [self] in
             air.start()
             loop.watch(listener, for: .toRead) { [self] in acceptAll() }

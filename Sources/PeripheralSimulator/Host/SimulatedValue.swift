@@ -1,16 +1,16 @@
-public import IngestKit
+package import IngestCore
 
 /// What happened to a value on the peripheral's side.
-public struct SimulatedValue: Sendable, Equatable {
-    public enum Fate: String, Sendable {
+package struct SimulatedValue: Sendable, Equatable {
+    package enum Fate: String, Sendable {
         /// It was sent; repetitions count.
         case offered
         /// Its confirmation came.
         case confirmed
     }
 
-    public let fate: Fate
-    public let device: BluetoothAddress
-    public let characteristic: BluetoothUUID
-    public let payload: [UInt8]
+    package let fate: Fate
+    package let device: BluetoothAddress
+    package let characteristic: BluetoothUUID
+    package let payload: [UInt8]
 }

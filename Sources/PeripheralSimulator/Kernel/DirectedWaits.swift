@@ -1,5 +1,6 @@
 internal import BlueZBridge
-internal import IngestKit
+import IngestBluetooth
+import IngestCore
 
 /// Connection attempts that wait in the simulated kernel for a device that advertises to its bonded
 /// central only. As in a real one, the controller's filter of repeated adverts is on while any waits.

@@ -1,5 +1,6 @@
 internal import BlueZBridge
-internal import IngestKit
+import IngestBluetooth
+import IngestCore
 
 extension SimulatedAdapter {
     /// Carries a command out: its status and the parameters of its answer.

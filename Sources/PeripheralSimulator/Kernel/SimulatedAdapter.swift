@@ -1,27 +1,28 @@
 internal import BlueZBridge
-public import IngestKit
+package import IngestBluetooth
+package import IngestCore
 
 /// A Bluetooth adapter as the simulated kernel knows it.
-public struct SimulatedAdapter: Sendable {
-    public var index: UInt16
-    public var address: BluetoothAddress
-    public var isPowered: Bool
-    public var isLowEnergy: Bool
+package struct SimulatedAdapter: Sendable {
+    package var index: UInt16
+    package var address: BluetoothAddress
+    package var isPowered: Bool
+    package var isLowEnergy: Bool
     /// Whether the controller matches advert patterns itself (Microsoft's extension).
-    public var matchesPatterns: Bool
+    package var matchesPatterns: Bool
     /// The patterns of the monitors in place, by handle.
-    public internal(set) var monitors: [UInt16: [AdvertisementPattern]] = [:]
+    package internal(set) var monitors: [UInt16: [AdvertisementPattern]] = [:]
     /// Devices on the kernel's list with action 0, to be reported.
-    public internal(set) var reported: Set<DeviceAddress> = []
+    package internal(set) var reported: Set<DeviceAddress> = []
     /// Whether a discovery is under way: an active scan, which reports every device.
-    public internal(set) var isDiscovering = false
+    package internal(set) var isDiscovering = false
     /// Links that another process left behind.
-    public internal(set) var links: [DeviceAddress]
+    package internal(set) var links: [DeviceAddress]
     /// Parameters of the last Set Default Configuration.
-    public internal(set) var defaultConfiguration: [UInt8]?
+    package internal(set) var defaultConfiguration: [UInt8]?
     private var lastHandle: UInt16 = 0
 
-    public init(
+    package init(
         index: UInt16, address: BluetoothAddress, isPowered: Bool = true, isLowEnergy: Bool = true,
         matchesPatterns: Bool = false, links: [DeviceAddress] = []
     ) {

@@ -1,5 +1,6 @@
-public import BlueZBridge
-public import IngestKit
+package import BlueZBridge
+package import IngestBluetooth
+package import IngestCore
 
 /// The kernel's side of a Bluetooth management channel (BlueZ doc/mgmt-api.txt), with the adapters
 /// that it is given. It reports adverts the way a 6.1 kernel does: all of them while any monitor is
@@ -7,15 +8,15 @@ public import IngestKit
 ///
 /// Sendable is checked by hand: everything that changes is touched on the radio's loop only, where
 /// the public methods go.
-public final class SimulatedKernel: @unchecked Sendable {
-    public struct Command: Sendable, Equatable {
-        public let opcode: UInt16
-        public let index: UInt16
-        public let parameters: [UInt8]
+package final class SimulatedKernel: @unchecked Sendable {
+    package struct Command: Sendable, Equatable {
+        package let opcode: UInt16
+        package let index: UInt16
+        package let parameters: [UInt8]
     }
 
     /// What a command gets instead of its proper answer.
-    public enum Answer: Sendable {
+    package enum Answer: Sendable {
         case status(UInt8)
         case none
         /// The proper one, later.
@@ -28,10 +29,10 @@ public final class SimulatedKernel: @unchecked Sendable {
     private static let longestMemory = 4_096
 
     /// Every command in the order received; the oldest are dropped when nobody reads. One reader.
-    public let commands: AsyncStream<Command>
+    package let commands: AsyncStream<Command>
     private let continuation: AsyncStream<Command>.Continuation
     /// The gateway's end of the channel.
-    public let gatewayChannel: PacketChannel
+    package let gatewayChannel: PacketChannel
     private var channel: PacketChannel
     private let loop: RadioLoop
     private var inventory: [UInt16: SimulatedAdapter] = [:]
@@ -40,7 +41,7 @@ public final class SimulatedKernel: @unchecked Sendable {
     private var overrides: [UInt16: [Answer]] = [:]
 
     /// - Throws: the errno of socketpair(2).
-    public init(loop: RadioLoop, adapters: [SimulatedAdapter]) throws(SystemError) {
+    package init(loop: RadioLoop, adapters: [SimulatedAdapter]) throws(SystemError) {
         self.loop = loop
         (channel, gatewayChannel) = try PacketChannel.pair(on: loop)
         for adapter in adapters { inventory[adapter.index] = adapter }
@@ -49,7 +50,7 @@ public final class SimulatedKernel: @unchecked Sendable {
     }
 
     /// Begins to answer.
-    public func open() async {
+    package func open() async {
         await loop.perform { self.openOnLoop() }
     }
 
@@ -76,28 +77,28 @@ public final class SimulatedKernel: @unchecked Sendable {
     // MARK: For tests
 
     /// Everything asked so far.
-    public var received: [Command] {
+    package var received: [Command] {
         get async { await loop.perform { self.history } }
     }
 
     /// An adapter as it stands now.
-    public func adapter(_ index: UInt16) async -> SimulatedAdapter? {
+    package func adapter(_ index: UInt16) async -> SimulatedAdapter? {
         await loop.perform { self.inventory[index] }
     }
 
     /// Answers the next commands of this kind so, one each; after them properly.
-    public func answer(_ opcode: UInt16, with answers: [Answer]) async {
+    package func answer(_ opcode: UInt16, with answers: [Answer]) async {
         await loop.perform { self.overrides[opcode] = answers }
     }
 
-    public func plugIn(_ adapter: SimulatedAdapter) async {
+    package func plugIn(_ adapter: SimulatedAdapter) async {
         await loop.perform {
             self.inventory[adapter.index] = adapter
             self.send(ManagementProtocol.Event.indexAdded, adapter.index, [])
         }
     }
 
-    public func unplug(_ index: UInt16) async {
+    package func unplug(_ index: UInt16) async {
         await loop.perform {
             guard self.inventory.removeValue(forKey: index) != nil else { return }
             self.send(ManagementProtocol.Event.indexRemoved, index, [])
@@ -105,7 +106,7 @@ public final class SimulatedKernel: @unchecked Sendable {
     }
 
     /// Somebody else powers the adapter on or off.
-    public func setPowered(_ isPowered: Bool, _ index: UInt16) async {
+    package func setPowered(_ isPowered: Bool, _ index: UInt16) async {
         await loop.perform {
             guard self.inventory[index] != nil else { return }
             self.inventory[index]?.isPowered = isPowered
@@ -116,13 +117,13 @@ public final class SimulatedKernel: @unchecked Sendable {
     }
 
     /// Somebody else adds a monitor.
-    public func addMonitor(_ patterns: [AdvertisementPattern], _ index: UInt16) async {
+    package func addMonitor(_ patterns: [AdvertisementPattern], _ index: UInt16) async {
         await loop.perform { _ = self.inventory[index]?.addMonitor(patterns) }
     }
 
     /// Somebody removes all monitors at once, as bluetoothd does when it starts: one event, with
     /// handle 0.
-    public func removeMonitors(_ index: UInt16) async {
+    package func removeMonitors(_ index: UInt16) async {
         await loop.perform {
             self.inventory[index]?.monitors.removeAll()
             self.send(ManagementProtocol.Event.monitorRemoved, index, Wire.bytes(UInt16(0)))
@@ -130,7 +131,7 @@ public final class SimulatedKernel: @unchecked Sendable {
     }
 
     /// Somebody else removes a monitor.
-    public func removeMonitor(_ handle: UInt16, _ index: UInt16) async {
+    package func removeMonitor(_ handle: UInt16, _ index: UInt16) async {
         await loop.perform {
             guard self.inventory[index]?.monitors.removeValue(forKey: handle) != nil else { return }
             self.send(ManagementProtocol.Event.monitorRemoved, index, Wire.bytes(handle))
@@ -138,7 +139,7 @@ public final class SimulatedKernel: @unchecked Sendable {
     }
 
     /// Puts an advert on the air.
-    public func advertise(
+    package func advertise(
         _ data: [UInt8], from device: DeviceAddress, rssi: Int8 = -60, isConnectable: Bool = true,
         scanResponse: [UInt8] = []
     ) async {
@@ -149,12 +150,12 @@ public final class SimulatedKernel: @unchecked Sendable {
     }
 
     /// Sends any packet.
-    public func sendRaw(_ packet: [UInt8]) async {
+    package func sendRaw(_ packet: [UInt8]) async {
         await loop.perform { try? self.channel.send(packet) }
     }
 
     /// Ends the channel.
-    public func close() async {
+    package func close() async {
         await loop.perform { self.channel.close() }
     }
 

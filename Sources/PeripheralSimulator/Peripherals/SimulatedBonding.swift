@@ -1,8 +1,8 @@
-public import IngestKit
+package import IngestCore
 
 /// How a simulated peripheral is paired, and what it keeps of its bonds.
-public struct SimulatedBonding: Sendable {
-    public enum Method: Sendable, Equatable {
+package struct SimulatedBonding: Sendable {
+    package enum Method: Sendable, Equatable {
         case justWorks
         /// It shows this code, or it is printed on it.
         case passkey(UInt32)
@@ -12,23 +12,23 @@ public struct SimulatedBonding: Sendable {
         case typed(UInt32)
     }
 
-    public var method: Method
+    package var method: Method
     /// Whether it gives nothing of its attributes' values over a link without encryption.
-    public var isRequired: Bool
+    package var isRequired: Bool
     /// Whether it is in pairing mode: its adverts say so, and it takes no new bond without.
-    public var isInPairingMode: Bool
+    package var isInPairingMode: Bool
     /// Takes a link that the central ends after a bond for one that broke, and forgets its keys.
-    public var forgetsWhenHungUpOn: Bool
+    package var forgetsWhenHungUpOn: Bool
     /// Its bond counts when the central has hung up after it, and not before.
-    public var completesAtHangUp: Bool
+    package var completesAtHangUp: Bool
     /// Under which it has its bonds; nil: the address that it advertises under.
-    public var identity: DeviceAddress?
+    package var identity: DeviceAddress?
     /// Whether that is another device's, which it gives all the same.
-    public var claimsIdentity = false
+    package var claimsIdentity = false
     /// Adapters, by address, of which it has keys.
-    public internal(set) var keys: Set<BluetoothAddress> = []
+    package internal(set) var keys: Set<BluetoothAddress> = []
 
-    public init(
+    package init(
         _ method: Method = .justWorks, isRequired: Bool = true, isInPairingMode: Bool = true,
         forgetsWhenHungUpOn: Bool = false, completesAtHangUp: Bool = false, identity: DeviceAddress? = nil
     ) {

@@ -1,18 +1,18 @@
-public import IngestKit
+package import IngestCore
 
 /// A device that only advertises: it sends what it is told to, and takes no connection.
-public struct SimulatedBroadcaster: Sendable {
-    public let device: DeviceAddress
+package struct SimulatedBroadcaster: Sendable {
+    package let device: DeviceAddress
     private let kernel: SimulatedKernel
 
-    public init(device: DeviceAddress, kernel: SimulatedKernel) {
+    package init(device: DeviceAddress, kernel: SimulatedKernel) {
         self.device = device
         self.kernel = kernel
     }
 
     /// Sends service data, with the UUID in front, as an advert.
     /// - Parameter times: how often, as devices do because adverts get lost.
-    public func send(_ serviceData: [UInt8], times: Int = 1) async {
+    package func send(_ serviceData: [UInt8], times: Int = 1) async {
         // Flags, then service data (AD type 0x16).
         let advert: [UInt8] =
             [2, 0x01, 0x06, UInt8(clamping: serviceData.count + 1), 0x16] + serviceData
@@ -21,15 +21,15 @@ public struct SimulatedBroadcaster: Sendable {
 }
 
 /// Service data of the broadcast formats, with the UUID in front.
-public enum SimulatedServiceData {
+package enum SimulatedServiceData {
     /// BTHome v2, not encrypted.
-    public static func bthome(_ objects: [UInt8], isTriggered: Bool = false) -> [UInt8] {
+    package static func bthome(_ objects: [UInt8], isTriggered: Bool = false) -> [UInt8] {
         [0xD2, 0xFC, isTriggered ? 0x44 : 0x40] + objects
     }
 
     /// BTHome v2, encrypted.
     /// - Parameter key: 16 bytes.
-    public static func bthome(
+    package static func bthome(
         _ objects: [UInt8], key: [UInt8], device: DeviceAddress, counter: UInt32
     ) -> [UInt8] {
         let head: [UInt8] = [0xD2, 0xFC, 0x41]
@@ -42,7 +42,7 @@ public enum SimulatedServiceData {
     /// - Parameters:
     ///   - counter: the lowest octet is the frame counter, the others the random number.
     ///   - key: 16 bytes.
-    public static func mibeacon(
+    package static func mibeacon(
         _ objects: [UInt8], product: UInt16, key: [UInt8], device: DeviceAddress, counter: UInt32
     ) -> [UInt8] {
         // Objects, encrypted, version 5.
@@ -58,16 +58,16 @@ public enum SimulatedServiceData {
     }
 
     /// What a Mi scale knows of a weighing.
-    public struct Weighing: Sendable {
+    package struct Weighing: Sendable {
         /// In 5 g.
-        public var weight: UInt16
-        public var time: DeviceTime
-        public var isStable = true
-        public var isRemoved = false
+        package var weight: UInt16
+        package var time: DeviceTime
+        package var isStable = true
+        package var isRemoved = false
         /// In Ohm.
-        public var impedance: UInt16?
+        package var impedance: UInt16?
 
-        public init(weight: UInt16, time: DeviceTime) {
+        package init(weight: UInt16, time: DeviceTime) {
             self.weight = weight
             self.time = time
         }
@@ -81,12 +81,12 @@ public enum SimulatedServiceData {
     }
 
     /// Mi Scale, in kilograms.
-    public static func miScale(_ weighing: Weighing) -> [UInt8] {
+    package static func miScale(_ weighing: Weighing) -> [UInt8] {
         [0x1D, 0x18, weighing.status] + Wire.bytes(weighing.weight) + weighing.date
     }
 
     /// Mi Body Composition Scale, in kilograms.
-    public static func miCompositionScale(_ weighing: Weighing) -> [UInt8] {
+    package static func miCompositionScale(_ weighing: Weighing) -> [UInt8] {
         let status = weighing.status | 0x04 | (weighing.impedance == nil ? 0 : 0x02)
         return [0x1B, 0x18, 0x02, status] + weighing.date + Wire.bytes(weighing.impedance ?? 0)
             + Wire.bytes(weighing.weight)

@@ -1,22 +1,22 @@
-public import IngestKit
+package import IngestCore
 
 /// A peripheral's clock as it shows it over the air: Current Time (2A2B) or Date Time (2A08, GATT
 /// Specification Supplement).
-public struct SimulatedClock: Sendable {
-    public let characteristic: BluetoothUUID
-    public let service: BluetoothUUID
+package struct SimulatedClock: Sendable {
+    package let characteristic: BluetoothUUID
+    package let service: BluetoothUUID
     /// Whether it lets itself be set.
-    public let isSettable: Bool
+    package let isSettable: Bool
     /// By how much it is ahead of the peripheral's `time`, in seconds.
-    public internal(set) var lead: Int64
+    package internal(set) var lead: Int64
     /// How often it was set.
-    public private(set) var timesSet = 0
+    package private(set) var timesSet = 0
     /// Whether it shows that its date is unknown, until it is set.
     private var isUnset: Bool
 
     /// - Parameter lead: by how much it is ahead of the peripheral's time, in seconds; nil for one that
     ///   was never set.
-    public init(
+    package init(
         _ characteristic: BluetoothUUID, in service: BluetoothUUID, lead: Int64?, isSettable: Bool = true
     ) {
         self.characteristic = characteristic

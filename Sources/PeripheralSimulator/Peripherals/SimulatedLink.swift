@@ -1,5 +1,5 @@
 internal import BlueZBridge
-internal import IngestKit
+import IngestCore
 
 /// The peripheral's side of one link. Belongs to the radio's loop.
 ///

@@ -1,5 +1,6 @@
 import BlueZBridge
-public import IngestKit
+import IngestBluetooth
+package import IngestCore
 
 /// How it is paired.
 extension SimulatedPeripheral {
@@ -9,7 +10,7 @@ extension SimulatedPeripheral {
     // MARK: For tests
 
     /// Changes how it is paired, and what it keeps of its bonds.
-    public func changeBonding(_ body: @escaping @Sendable (inout SimulatedBonding) -> Void) async {
+    package func changeBonding(_ body: @escaping @Sendable (inout SimulatedBonding) -> Void) async {
         await loop.perform {
             guard var bonding = self.bonding else {
                 preconditionFailure("this peripheral knows no bonds")
@@ -20,19 +21,19 @@ extension SimulatedPeripheral {
     }
 
     /// Forgets all its bonds, as with new batteries.
-    public func forgetBonds() async {
+    package func forgetBonds() async {
         await changeBonding { $0.keys = [] }
     }
 
     /// Has keys of an adapter, as after a bond.
-    public func restoreKeys(of adapter: BluetoothAddress) async {
+    package func restoreKeys(of adapter: BluetoothAddress) async {
         await changeBonding { $0.keys.insert(adapter) }
     }
 
     // MARK: On the radio's loop
 
     /// What it sends in its adverts.
-    public var advert: [UInt8] {
+    package var advert: [UInt8] {
         guard let bonding else { return plainAdvert }
         return plainAdvert.advert(isInPairingMode: bonding.isInPairingMode)
     }

@@ -1,27 +1,27 @@
 extension SimulatedPeripheral {
     /// When a peripheral wakes up and how long it stays awake.
-    public struct Rhythm: Sendable {
+    package struct Rhythm: Sendable {
         /// From the start to the first wake-up.
-        public var firstWakeUp: Duration
+        package var firstWakeUp: Duration
         /// From the end of one wake-up to the next one; nil: it wakes up when it is told to.
-        public var pause: Duration?
+        package var pause: Duration?
         /// How long it cannot be woken up, once asleep.
-        public var shortestSleep: Duration
+        package var shortestSleep: Duration
         /// How long it advertises when nobody connects; nil: it never stops.
-        public var patience: Duration?
+        package var patience: Duration?
         /// Between two adverts.
-        public var advertInterval: Duration
+        package var advertInterval: Duration
         /// How long it stays connected after its last reading was confirmed.
-        public var linger: Duration
+        package var linger: Duration
         /// How long nothing may go over a link before it hangs up; nil: it waits.
-        public var idle: Duration?
+        package var idle: Duration?
         /// Whether it advertises again as soon as a link has ended.
-        public var staysAwake: Bool
+        package var staysAwake: Bool
         /// Whether its adverts are directed at its bonded central (ADV_DIRECT_IND), so that no scan
         /// reports them.
-        public var isDirected = false
+        package var isDirected = false
 
-        public init(
+        package init(
             firstWakeUp: Duration = .milliseconds(500), pause: Duration? = nil,
             shortestSleep: Duration = .zero, patience: Duration? = .seconds(10),
             advertInterval: Duration = .milliseconds(100), linger: Duration = .seconds(10),
@@ -39,7 +39,7 @@ extension SimulatedPeripheral {
     }
 
     /// Something that a test may wait for.
-    public enum Occurrence: Sendable, Equatable {
+    package enum Occurrence: Sendable, Equatable {
         case wokeUp
         case connected
         /// So many readings are confirmed by now.

@@ -1,5 +1,6 @@
-public import BlueZBridge
-public import IngestKit
+package import BlueZBridge
+import IngestBluetooth
+package import IngestCore
 
 /// A peripheral that sleeps, wakes up with a reading, advertises until it is connected to, gives
 /// the reading as an indication and goes back to sleep; or one with a sensor, which decides what it
@@ -7,17 +8,17 @@ public import IngestKit
 ///
 /// Sendable is checked by hand: everything that changes is touched on the radio's loop only, where
 /// the public methods go.
-public final class SimulatedPeripheral: @unchecked Sendable {
+package final class SimulatedPeripheral: @unchecked Sendable {
     /// Traces that are kept, and occurrences that wait for a reader.
     private static let longestMemory = 1_024
 
-    public let device: DeviceAddress
+    package let device: DeviceAddress
     /// Its flags are those of its bonding, if it has one.
     let plainAdvert: [UInt8]
     /// What it answers to a scan request. Set before it starts.
     var scanResponse: [UInt8] = []
     /// What happens to it, in order; the oldest are dropped when nobody reads. One reader.
-    public let occurrences: AsyncStream<Occurrence>
+    package let occurrences: AsyncStream<Occurrence>
     private let continuation: AsyncStream<Occurrence>.Continuation
     let loop: RadioLoop
     private let rhythm: Rhythm
@@ -58,7 +59,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     /// A peripheral that gives what its sensor has.
     /// - Parameters:
     ///   - readings: given as well, one on each link, before what the sensor has.
-    public convenience init(
+    package convenience init(
         device: DeviceAddress, sensor: some SimulatedSensor, longestPDU: Int = 247,
         readings: [SimulatedReading] = [], rhythm: Rhythm = Rhythm(), bonding: SimulatedBonding? = nil,
         loop: RadioLoop, time: @escaping @Sendable () -> DeviceTime
@@ -75,7 +76,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     ///   - readings: what it gives, in this order.
     ///   - readingsPerWakeUp: how many of them on one link.
     ///   - time: its clock.
-    public convenience init(
+    package convenience init(
         device: DeviceAddress, advert: [UInt8], services: [SimulatedService], firstHandle: UInt16 = 1,
         longestPDU: Int = 247, readings: [SimulatedReading], readingsPerWakeUp: Int = 1,
         rhythm: Rhythm = Rhythm(), bonding: SimulatedBonding? = nil, loop: RadioLoop,
@@ -113,12 +114,12 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     // MARK: For tests
 
     /// Behaves so on the next links, one each; after them it is healthy.
-    public func script(_ behaviours: [LinkBehaviour]) async {
+    package func script(_ behaviours: [LinkBehaviour]) async {
         await loop.perform { self.behaviours = behaviours }
     }
 
     /// Lays its attributes out anew, as a firmware update does.
-    public func relayOut(firstHandle: UInt16, services: [SimulatedService]? = nil) async {
+    package func relayOut(firstHandle: UInt16, services: [SimulatedService]? = nil) async {
         await loop.perform {
             self.firstHandle = firstHandle
             if let services { self.services = services }
@@ -126,17 +127,17 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     }
 
     /// Shows this clock from the next link on, and dates its readings by it.
-    public func show(_ clock: SimulatedClock) async {
+    package func show(_ clock: SimulatedClock) async {
         await loop.perform { self.clock = clock }
     }
 
     /// The clock that it shows, as it stands.
-    public var shownClock: SimulatedClock? {
+    package var shownClock: SimulatedClock? {
         get async { await loop.perform { self.clock } }
     }
 
     /// Has more readings to give, after those that it has.
-    public func measure(_ more: [SimulatedReading]) async {
+    package func measure(_ more: [SimulatedReading]) async {
         await loop.perform {
             self.readings += more
             self.total += more.count
@@ -144,7 +145,7 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     }
 
     /// Readings that are not yet confirmed.
-    public var waiting: Int {
+    package var waiting: Int {
         get async {
             await loop.perform {
                 let report = self.report
@@ -154,14 +155,14 @@ public final class SimulatedPeripheral: @unchecked Sendable {
     }
 
     /// Tells of its values on links, on the radio's loop.
-    public func observe(_ body: @escaping @Sendable (SimulatedValue) -> Void) async {
+    package func observe(_ body: @escaping @Sendable (SimulatedValue) -> Void) async {
         await loop.perform { self.onValue = body }
     }
 
     /// Changes its sensor, which goes on at once if a link is open.
     /// - Precondition: its sensor is of this type.
     @discardableResult
-    public func change<Sensor: SimulatedSensor, Result: Sendable>(
+    package func change<Sensor: SimulatedSensor, Result: Sendable>(
         _ type: Sensor.Type, _ body: @escaping @Sendable (inout Sensor) -> Result
     ) async -> Result {
         await loop.perform {
@@ -177,17 +178,17 @@ public final class SimulatedPeripheral: @unchecked Sendable {
 
     /// Its sensor as it stands.
     /// - Precondition: its sensor is of this type.
-    public func sensor<Sensor: SimulatedSensor>(_ type: Sensor.Type) async -> Sensor {
+    package func sensor<Sensor: SimulatedSensor>(_ type: Sensor.Type) async -> Sensor {
         await change(type) { $0 }
     }
 
     /// Wakes it up now, unless it is awake.
-    public func wakeUp() async {
+    package func wakeUp() async {
         await loop.perform { self.wakeNow() }
     }
 
     /// What went over its links, the oldest first, with that of the present one.
-    public var traces: [LinkTrace] {
+    package var traces: [LinkTrace] {
         get async {
             await loop.perform { self.pastTraces + (self.link.map { [$0.trace] } ?? []) }
         }

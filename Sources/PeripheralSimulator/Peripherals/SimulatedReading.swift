@@ -1,14 +1,14 @@
-public import IngestKit
+package import IngestCore
 
 /// A measurement that a simulated peripheral has to give, in its profile's own bytes.
-public struct SimulatedReading: Sendable {
-    public let characteristic: BluetoothUUID
+package struct SimulatedReading: Sendable {
+    package let characteristic: BluetoothUUID
     /// The payload, given the device's clock when it first wakes up with this reading. A repetition
     /// has the same bytes.
     let payload: @Sendable (DeviceTime) -> [UInt8]
 
     /// Any payload.
-    public init(_ characteristic: BluetoothUUID, payload: [UInt8]) {
+    package init(_ characteristic: BluetoothUUID, payload: [UInt8]) {
         self.init(characteristic) { _ in payload }
     }
 
@@ -20,7 +20,7 @@ public struct SimulatedReading: Sendable {
     /// Temperature Measurement (2A1C, GATT Specification Supplement): degrees Celsius as an IEEE
     /// 11073 FLOAT, mantissa times ten to the exponent, with the time stamp where `isDated`.
     /// - Parameter mantissa: -8,388,605 to 8,388,605.
-    public static func temperature(
+    package static func temperature(
         mantissa: Int32, exponent: Int8, isDated: Bool
     ) -> SimulatedReading {
         let float = Wire.bytes(UInt32(bitPattern: mantissa)).prefix(3) + [UInt8(bitPattern: exponent)]
@@ -32,7 +32,7 @@ public struct SimulatedReading: Sendable {
     /// Blood Pressure Measurement (2A35, GATT Specification Supplement) in mmHg, with time stamp and
     /// pulse rate: each an IEEE 11073 SFLOAT with the exponent 0.
     /// - Parameters: each 0 to 2,045.
-    public static func bloodPressure(
+    package static func bloodPressure(
         systolic: UInt16, diastolic: UInt16, mean: UInt16, pulse: UInt16
     ) -> SimulatedReading {
         SimulatedReading(0x2A35) { time in

@@ -1,41 +1,41 @@
-public import IngestKit
+package import IngestCore
 
 /// A continuous glucose sensor with its session, its stored records and, where it has them, checksums
 /// (Continuous Glucose Monitoring Service 1.0.2).
-public struct ContinuousGlucoseSensor: SimulatedSensor {
-    public struct Script: Sendable {
+package struct ContinuousGlucoseSensor: SimulatedSensor {
+    package struct Script: Sendable {
         /// Whether everything carries an E2E-CRC.
-        public var hasChecksums = false
+        package var hasChecksums = false
         /// Time offsets of records whose checksum is wrong.
-        public var wrongChecksums: Set<UInt16> = []
+        package var wrongChecksums: Set<UInt16> = []
         /// Time offsets of records that lack their checksum.
-        public var lacksChecksums: Set<UInt16> = []
+        package var lacksChecksums: Set<UInt16> = []
         /// How many octets stand at the end of each record, for fields of a later version.
-        public var addsOctets = 0
+        package var addsOctets = 0
         /// Records that share a notification.
-        public var recordsPerNotification = 1
+        package var recordsPerNotification = 1
         /// The response code for every operator but "all records"; nil: it filters.
-        public var filterRefusal: UInt8?
+        package var filterRefusal: UInt8?
         /// Hangs up after so many notifications of the next transfer; once.
-        public var breaksAfter: Int?
+        package var breaksAfter: Int?
 
-        public init() {}
+        package init() {}
     }
 
     /// CGM Measurement (2AA7).
-    public struct Record: Sendable, Equatable {
+    package struct Record: Sendable, Equatable {
         /// In minutes since the start of the session.
-        public var timeOffset: UInt16
+        package var timeOffset: UInt16
         /// In mg/dL.
-        public var glucose: Int16
+        package var glucose: Int16
         /// In mg/dL per minute.
-        public var trend: Int16?
+        package var trend: Int16?
         /// In percent.
-        public var quality: Int16?
+        package var quality: Int16?
         /// The status octet of the Sensor Status Annunciation.
-        public var status: UInt8?
+        package var status: UInt8?
 
-        public init(
+        package init(
             _ timeOffset: UInt16, _ glucose: Int16, trend: Int16? = nil, quality: Int16? = nil,
             status: UInt8? = nil
         ) {
@@ -49,7 +49,7 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
         /// - Parameters:
         ///   - checksum: nil: none; false: a wrong one.
         ///   - more: how many octets follow the fields.
-        public func payload(checksum: Bool?, more: Int = 0) -> [UInt8] {
+        package func payload(checksum: Bool?, more: Int = 0) -> [UInt8] {
             var flags: UInt8 = 0
             var tail: [UInt8] = []
             if let status {
@@ -75,32 +75,32 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
         }
     }
 
-    public static let service: BluetoothUUID = 0x181F
-    public static let measurement: BluetoothUUID = 0x2AA7
-    public static let feature: BluetoothUUID = 0x2AA8
-    public static let status: BluetoothUUID = 0x2AA9
-    public static let sessionStartTime: BluetoothUUID = 0x2AAA
-    public static let sessionRunTime: BluetoothUUID = 0x2AAB
-    public static let operationsControlPoint: BluetoothUUID = 0x2AAC
-    public static let controlPoint: BluetoothUUID = 0x2A52
+    package static let service: BluetoothUUID = 0x181F
+    package static let measurement: BluetoothUUID = 0x2AA7
+    package static let feature: BluetoothUUID = 0x2AA8
+    package static let status: BluetoothUUID = 0x2AA9
+    package static let sessionStartTime: BluetoothUUID = 0x2AAA
+    package static let sessionRunTime: BluetoothUUID = 0x2AAB
+    package static let operationsControlPoint: BluetoothUUID = 0x2AAC
+    package static let controlPoint: BluetoothUUID = 0x2A52
 
-    public var script: Script
+    package var script: Script
     /// When the session began, on the sensor's clock.
-    public private(set) var sessionStart: DeviceTime
+    package private(set) var sessionStart: DeviceTime
     /// In steps of 15 min; -128: unknown.
-    public var timeZone: Int8 = 0
+    package var timeZone: Int8 = 0
     /// DST Offset: 0 standard time, 4 daylight saving time, 255 unknown.
-    public var daylightSaving: UInt8 = 0
+    package var daylightSaving: UInt8 = 0
     /// CGM Status, bit 0: the session was stopped.
-    public var isStopped = false
+    package var isStopped = false
     /// In hours: how long a session can last.
-    public var runTime: UInt16 = 336
+    package var runTime: UInt16 = 336
     /// Of this session, in the order in which they were stored.
-    public private(set) var records: [Record] = []
+    package private(set) var records: [Record] = []
     /// What was written to the Record Access Control Point.
-    public private(set) var requests: [[UInt8]] = []
+    package private(set) var requests: [[UInt8]] = []
     /// Records sent, repetitions included.
-    public private(set) var recordsSent = 0
+    package private(set) var recordsSent = 0
     private let serial: String
     private var count = 0
     private var delivered: Set<[UInt8]> = []
@@ -108,7 +108,7 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
     private var live: [[UInt8]] = []
     private var outgoing: [SensorStep] = []
 
-    public init(
+    package init(
         sessionStart: DeviceTime, _ records: [Record] = [], script: Script = Script(),
         serial: String = "C-0001"
     ) {
@@ -120,14 +120,14 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
     }
 
     /// Measures: the record is stored, and notified if a link is open and wants it.
-    public mutating func measure(_ record: Record) {
+    package mutating func measure(_ record: Record) {
         records.append(record)
         count += 1
         live.append(payload(record))
     }
 
     /// A new sensor is put on: records and time offsets begin again.
-    public mutating func startSession(at time: DeviceTime) {
+    package mutating func startSession(at time: DeviceTime) {
         sessionStart = time
         isStopped = false
         records = []
@@ -147,7 +147,7 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
 
     // MARK: The sensor
 
-    public var services: [SimulatedService] {
+    package var services: [SimulatedService] {
         let last = records.last?.timeOffset ?? 0
         // Trend (15) and quality (16), and E2E-CRC (12); capillary whole blood, subcutaneous tissue.
         let features: [UInt8] = [0x00, script.hasChecksums ? 0x90 : 0x80, 0x01, 0x59]
@@ -173,18 +173,18 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
         ]
     }
 
-    public var advert: [UInt8] { .advert(services: [0x181F]) }
+    package var advert: [UInt8] { .advert(services: [0x181F]) }
 
-    public var tally: SensorTally {
+    package var tally: SensorTally {
         SensorTally(readings: count, offered: recordsSent, confirmed: delivered.count)
     }
 
-    public mutating func linked() {
+    package mutating func linked() {
         outgoing = []
         live = []
     }
 
-    public mutating func written(
+    package mutating func written(
         _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
     ) -> UInt8? {
         guard [Self.controlPoint, Self.operationsControlPoint].contains(characteristic) else { return nil }
@@ -235,7 +235,7 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
         }
     }
 
-    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+    package mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
         if outgoing.isEmpty, !live.isEmpty, subscriptions.contains(Self.measurement) {
             outgoing = [.send(Self.measurement, live.removeFirst())]
         }
@@ -255,7 +255,7 @@ public struct ContinuousGlucoseSensor: SimulatedSensor {
 
 /// The E2E-CRC of the Continuous Glucose Monitoring Service (3.11): x^16 + x^12 + x^5 + 1 with the
 /// least significant bit first, from 0xFFFF, nothing inverted at the end.
-func endToEndChecksum(_ bytes: [UInt8]) -> UInt16 {
+package func endToEndChecksum(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0xFFFF) { checksum, byte in
         (0..<8).reduce(checksum ^ UInt16(byte)) { value, _ in
             value & 1 == 1 ? value >> 1 ^ 0x8408 : value >> 1

@@ -1,52 +1,52 @@
-public import IngestKit
+package import IngestCore
 
 /// A glucose meter with stored records and a Record Access Control Point (Glucose Service 1.0.1).
 ///
 /// It deletes nothing: such a request is answered "op code not supported", and noted.
-public struct GlucoseMeter: SimulatedSensor {
+package struct GlucoseMeter: SimulatedSensor {
     /// How it differs from a meter that does all by the book.
-    public struct Script: Sendable {
-        public enum ContextOrder: Sendable {
+    package struct Script: Sendable {
+        package enum ContextOrder: Sendable {
             case beforeItsRecord
             case afterItsRecord
             case afterAllRecords
         }
 
-        public var isNewestFirst = false
+        package var isNewestFirst = false
         /// The response code for every operator but "all records": 04 operator not supported, 09
         /// operand not supported; nil: it filters.
-        public var filterRefusal: UInt8?
-        public var contexts = ContextOrder.afterItsRecord
+        package var filterRefusal: UInt8?
+        package var contexts = ContextOrder.afterItsRecord
         /// Before each notification but the first.
-        public var pause = Duration.zero
+        package var pause = Duration.zero
         /// Hangs up after so many notifications of the next transfer; once.
-        public var breaksAfter: Int?
+        package var breaksAfter: Int?
         /// Answers "procedure not completed" after so many notifications of the next transfer; once.
-        public var givesUpAfter: Int?
+        package var givesUpAfter: Int?
         /// The response code for an abort; nil: it goes on, and answers nothing.
-        public var abortResponse: UInt8? = 0x01
+        package var abortResponse: UInt8? = 0x01
 
-        public init() {}
+        package init() {}
     }
 
     /// Control point writes that are kept.
     private static let longestMemory = 1_024
 
-    public static let service: BluetoothUUID = 0x1808
-    public static let measurement: BluetoothUUID = 0x2A18
-    public static let measurementContext: BluetoothUUID = 0x2A34
-    public static let feature: BluetoothUUID = 0x2A51
-    public static let controlPoint: BluetoothUUID = 0x2A52
+    package static let service: BluetoothUUID = 0x1808
+    package static let measurement: BluetoothUUID = 0x2A18
+    package static let measurementContext: BluetoothUUID = 0x2A34
+    package static let feature: BluetoothUUID = 0x2A51
+    package static let controlPoint: BluetoothUUID = 0x2A52
 
-    public var script = Script()
+    package var script = Script()
     /// In the order in which they were stored.
-    public private(set) var records: [Record] = []
+    package private(set) var records: [Record] = []
     /// The number of the record that is stored next.
-    public private(set) var nextSequence: UInt16
+    package private(set) var nextSequence: UInt16
     /// What was written to the control point, in order.
-    public private(set) var requests: [[UInt8]] = []
-    public private(set) var recordsSent = 0
-    public private(set) var contextsSent = 0
+    package private(set) var requests: [[UInt8]] = []
+    package private(set) var recordsSent = 0
+    package private(set) var contextsSent = 0
     private let serial: String
     private var stored = 0
     /// Payloads that were sent at least once.
@@ -54,7 +54,7 @@ public struct GlucoseMeter: SimulatedSensor {
     private var outgoing: [SensorStep] = []
 
     /// - Parameter firstSequence: the number of the first record.
-    public init(_ records: [Record] = [], firstSequence: UInt16 = 0, serial: String = "G-0001") {
+    package init(_ records: [Record] = [], firstSequence: UInt16 = 0, serial: String = "G-0001") {
         self.serial = serial
         nextSequence = firstSequence
         for record in records { add(record) }
@@ -63,7 +63,7 @@ public struct GlucoseMeter: SimulatedSensor {
     // MARK: Memory
 
     /// Stores a record under its own number; the next one gets the number after it.
-    public mutating func add(_ record: Record) {
+    package mutating func add(_ record: Record) {
         records.append(record)
         nextSequence = record.sequence &+ 1
         stored += 1
@@ -71,7 +71,7 @@ public struct GlucoseMeter: SimulatedSensor {
 
     /// Stores a record under the next number, which is 0 after 65,535.
     @discardableResult
-    public mutating func measure(
+    package mutating func measure(
         _ concentration: Record.Concentration? = .milligramsPerDecilitre(102), at time: DeviceTime,
         context: Context? = nil
     ) -> Record {
@@ -82,24 +82,24 @@ public struct GlucoseMeter: SimulatedSensor {
     }
 
     /// Forgets all records; the numbers go on.
-    public mutating func clear() {
+    package mutating func clear() {
         records = []
     }
 
     /// Forgets all records, and numbers begin again.
-    public mutating func reset(firstSequence: UInt16 = 0) {
+    package mutating func reset(firstSequence: UInt16 = 0) {
         clear()
         nextSequence = firstSequence
     }
 
     /// Requests to delete records.
-    public var deletions: Int {
+    package var deletions: Int {
         requests.count { $0.first == RecordAccess.Opcode.deleteRecords }
     }
 
     // MARK: The sensor
 
-    public var services: [SimulatedService] {
+    package var services: [SimulatedService] {
         [
             SimulatedService(
                 Self.service,
@@ -115,17 +115,17 @@ public struct GlucoseMeter: SimulatedSensor {
         ]
     }
 
-    public var advert: [UInt8] { .advert(services: [0x1808]) }
+    package var advert: [UInt8] { .advert(services: [0x1808]) }
 
-    public var tally: SensorTally {
+    package var tally: SensorTally {
         SensorTally(readings: stored, offered: recordsSent, confirmed: delivered.count)
     }
 
-    public mutating func linked() {
+    package mutating func linked() {
         outgoing = []
     }
 
-    public mutating func written(
+    package mutating func written(
         _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
     ) -> UInt8? {
         guard characteristic == Self.controlPoint else { return nil }
@@ -151,7 +151,7 @@ public struct GlucoseMeter: SimulatedSensor {
         return nil
     }
 
-    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+    package mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
         while !outgoing.isEmpty {
             let step = outgoing.removeFirst()
             guard case .send(let characteristic, let value) = step else { return step }

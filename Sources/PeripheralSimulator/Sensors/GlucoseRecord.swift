@@ -1,32 +1,32 @@
-public import IngestKit
+package import IngestCore
 
 extension GlucoseMeter {
     /// A stored measurement: Glucose Measurement (2A18, GATT Specification Supplement), and its
     /// context (2A34) where it has one.
-    public struct Record: Sendable, Equatable {
+    package struct Record: Sendable, Equatable {
         /// An IEEE 11073 SFLOAT: the mantissa is -2,048 to 2,047, the exponent -8 to 7.
-        public enum Concentration: Sendable, Equatable {
+        package enum Concentration: Sendable, Equatable {
             case kilogramsPerLitre(mantissa: Int16, exponent: Int8)
             case molesPerLitre(mantissa: Int16, exponent: Int8)
 
             /// A number of milligrams per decilitre, 0 to 2,047.
-            public static func milligramsPerDecilitre(_ count: Int16) -> Concentration {
+            package static func milligramsPerDecilitre(_ count: Int16) -> Concentration {
                 .kilogramsPerLitre(mantissa: count, exponent: -5)
             }
         }
 
-        public var sequence: UInt16
-        public var time: DeviceTime
+        package var sequence: UInt16
+        package var time: DeviceTime
         /// Minutes to add to `time`.
-        public var offset: Int16?
-        public var concentration: Concentration?
+        package var offset: Int16?
+        package var concentration: Concentration?
         /// Type in the low, location in the high four bits; sent with a concentration only.
-        public var typeAndLocation: UInt8
+        package var typeAndLocation: UInt8
         /// Sensor Status Annunciation.
-        public var status: UInt16?
-        public var context: Context?
+        package var status: UInt16?
+        package var context: Context?
 
-        public init(
+        package init(
             sequence: UInt16, time: DeviceTime, offset: Int16? = nil,
             concentration: Concentration? = .milligramsPerDecilitre(102), typeAndLocation: UInt8 = 0x11,
             status: UInt16? = nil, context: Context? = nil
@@ -41,7 +41,7 @@ extension GlucoseMeter {
         }
 
         /// The bytes of 2A18.
-        public var payload: [UInt8] {
+        package var payload: [UInt8] {
             var flags: UInt8 = 0
             var bytes = Wire.bytes(sequence) + Wire.bytes(time)
             if let offset {
@@ -66,21 +66,21 @@ extension GlucoseMeter {
         }
 
         /// The bytes of 2A34; nil without a context.
-        public var contextPayload: [UInt8]? {
+        package var contextPayload: [UInt8]? {
             context.map { $0.payload(sequence) }
         }
     }
 
     /// Glucose Measurement Context (2A34), as far as meters of the field fill it in.
-    public struct Context: Sendable, Equatable {
+    package struct Context: Sendable, Equatable {
         /// 1 breakfast, 2 lunch, 3 dinner, …
-        public var carbohydrate: UInt8?
+        package var carbohydrate: UInt8?
         /// In grams, 0 to 2,047; sent with `carbohydrate` only.
-        public var grams: Int16
+        package var grams: Int16
         /// 1 preprandial, 2 postprandial, …
-        public var meal: UInt8?
+        package var meal: UInt8?
 
-        public init(carbohydrate: UInt8? = nil, grams: Int16 = 0, meal: UInt8? = nil) {
+        package init(carbohydrate: UInt8? = nil, grams: Int16 = 0, meal: UInt8? = nil) {
             self.carbohydrate = carbohydrate
             self.grams = grams
             self.meal = meal

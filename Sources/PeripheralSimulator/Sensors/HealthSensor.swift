@@ -1,17 +1,17 @@
-public import IngestKit
+package import IngestCore
 
 /// A generic health sensor (Generic Health Sensor Service 1.0) with live observations, which are
 /// switched on at a control point, and, where it has a memory, stored ones, which are asked for at a
 /// Record Access Control Point. Both come in segments.
 ///
 /// It deletes nothing: such a request is answered "op code not supported", and noted.
-public struct HealthSensor: SimulatedSensor {
+package struct HealthSensor: SimulatedSensor {
     /// One observation: a class, a length, flags and what they promise (IEEE 11073-10206 as the
     /// service carries it).
-    public struct Observation: Sendable, Equatable {
-        public var body: [UInt8]
+    package struct Observation: Sendable, Equatable {
+        package var body: [UInt8]
 
-        public init(body: [UInt8]) {
+        package init(body: [UInt8]) {
             self.body = body
         }
 
@@ -21,7 +21,7 @@ public struct HealthSensor: SimulatedSensor {
         ///   - unit: an MDC unit of the partition 4: 544 is percent.
         ///   - value: with exponent 0, up to 8,388,605.
         ///   - seconds: UTC, since 2000-01-01; up to 48 bits.
-        public static func numeric(
+        package static func numeric(
             type: UInt32, unit: UInt16, value: Int32, seconds: UInt64
         ) -> Observation {
             // Type (0), time stamp (1) and patient (5).
@@ -35,54 +35,54 @@ public struct HealthSensor: SimulatedSensor {
     }
 
     /// How its memory differs from one that does all by the book.
-    public struct Script: Sendable {
+    package struct Script: Sendable {
         /// Reports with the operation of the other services, and not with Combined Report.
-        public var hasPlainReport = false
+        package var hasPlainReport = false
         /// The response code for every operator but "all records"; nil: it filters.
-        public var filterRefusal: UInt8?
+        package var filterRefusal: UInt8?
         /// Answers "server busy" to this many requests.
-        public var busyAnswers = 0
+        package var busyAnswers = 0
         /// Hangs up after so many segments of the next report; once.
-        public var breaksAfter: Int?
+        package var breaksAfter: Int?
         /// Leaves the first record of the next report out, and counts it; once.
-        public var losesFirst = false
+        package var losesFirst = false
 
-        public init() {}
+        package init() {}
     }
 
     /// An observation in its memory.
-    public struct Stored: Sendable, Equatable {
-        public var number: UInt32
-        public var observation: Observation
+    package struct Stored: Sendable, Equatable {
+        package var number: UInt32
+        package var observation: Observation
     }
 
-    public static let service: BluetoothUUID = 0x1840
-    public static let features: BluetoothUUID = 0x2BF3
-    public static let liveObservations: BluetoothUUID = 0x2B8B
-    public static let storedObservations: BluetoothUUID = 0x2BDD
-    public static let recordAccess: BluetoothUUID = 0x2A52
-    public static let controlPoint: BluetoothUUID = 0x2BF4
+    package static let service: BluetoothUUID = 0x1840
+    package static let features: BluetoothUUID = 0x2BF3
+    package static let liveObservations: BluetoothUUID = 0x2B8B
+    package static let storedObservations: BluetoothUUID = 0x2BDD
+    package static let recordAccess: BluetoothUUID = 0x2A52
+    package static let controlPoint: BluetoothUUID = 0x2BF4
 
     private static let startLiveObservations: UInt8 = 0x01
     private static let stopLiveObservations: UInt8 = 0x02
     private static let success: UInt8 = 0x80
 
     /// Bytes of an observation in one segment: an ATT_MTU of 23 leaves 19.
-    public var segmentLength = 19
+    package var segmentLength = 19
     /// Hangs up after so many segments; once.
-    public var breaksAfter: Int?
+    package var breaksAfter: Int?
     /// Not yet given whole, the oldest first.
-    public private(set) var observations: [Observation] = []
+    package private(set) var observations: [Observation] = []
     /// Whether live observations are switched on.
-    public private(set) var isLive = false
-    public private(set) var segmentsSent = 0
-    public var script = Script()
+    package private(set) var isLive = false
+    package private(set) var segmentsSent = 0
+    package var script = Script()
     /// In the order in which they were stored; nil: it has no memory.
-    public private(set) var stored: [Stored]?
+    package private(set) var stored: [Stored]?
     /// The number of the observation that is stored next.
-    public private(set) var nextNumber: UInt32
+    package private(set) var nextNumber: UInt32
     /// What was written to the Record Access Control Point, in order.
-    public private(set) var requests: [[UInt8]] = []
+    package private(set) var requests: [[UInt8]] = []
     private let isObserving: Bool
     private let serial: String
     private var count = 0
@@ -99,7 +99,7 @@ public struct HealthSensor: SimulatedSensor {
     ///   - observations: live ones; nil: it only stores.
     ///   - stored: nil: it has no memory.
     ///   - firstNumber: of the first stored one.
-    public init(
+    package init(
         _ observations: [Observation]? = [], stored: [Observation]? = nil, firstNumber: UInt32 = 1,
         serial: String = "N-0001"
     ) {
@@ -112,32 +112,32 @@ public struct HealthSensor: SimulatedSensor {
     }
 
     /// The sensor observes.
-    public mutating func add(_ observation: Observation) {
+    package mutating func add(_ observation: Observation) {
         observations.append(observation)
         count += 1
     }
 
     /// The sensor observes and stores it.
-    public mutating func store(_ observation: Observation) {
+    package mutating func store(_ observation: Observation) {
         stored = (stored ?? []) + [Stored(number: nextNumber, observation: observation)]
         nextNumber &+= 1
         storedCount += 1
     }
 
     /// Forgets all that is stored, and numbers begin again.
-    public mutating func reset(firstNumber: UInt32 = 1) {
+    package mutating func reset(firstNumber: UInt32 = 1) {
         stored = []
         nextNumber = firstNumber
     }
 
     /// Requests to delete records.
-    public var deletions: Int {
+    package var deletions: Int {
         requests.count { $0.first == RecordAccess.Opcode.deleteRecords }
     }
 
     // MARK: The sensor
 
-    public var services: [SimulatedService] {
+    package var services: [SimulatedService] {
         // No optional feature; one type, the oxygen saturation.
         var characteristics = [
             Characteristic(Self.features, .read, value: [0x00, 0x01] + Wire.bytes(UInt32(150_456)))
@@ -156,15 +156,15 @@ public struct HealthSensor: SimulatedSensor {
         ]
     }
 
-    public var advert: [UInt8] { .advert(services: [0x1840]) }
+    package var advert: [UInt8] { .advert(services: [0x1840]) }
 
-    public var tally: SensorTally {
+    package var tally: SensorTally {
         SensorTally(
             readings: count + storedCount, offered: segmentsSent,
             confirmed: count - observations.count + delivered.count)
     }
 
-    public mutating func linked() {
+    package mutating func linked() {
         isLive = false
         isGiving = false
         segments = []
@@ -172,7 +172,7 @@ public struct HealthSensor: SimulatedSensor {
         outgoing = []
     }
 
-    public mutating func written(
+    package mutating func written(
         _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
     ) -> UInt8? {
         if characteristic == Self.recordAccess { return asked(value, subscriptions) }
@@ -189,7 +189,7 @@ public struct HealthSensor: SimulatedSensor {
         return nil
     }
 
-    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+    package mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
         if let answer {
             self.answer = nil
             return .send(Self.controlPoint, answer)

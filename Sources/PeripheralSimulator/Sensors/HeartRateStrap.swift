@@ -1,20 +1,20 @@
-public import IngestKit
+package import IngestCore
 
 /// A chest strap that sends the heart rate each second for as long as it is worn (Heart Rate Service
 /// 1.0).
-public struct HeartRateStrap: SimulatedSensor {
+package struct HeartRateStrap: SimulatedSensor {
     /// What it says in one second.
-    public struct Value: Sendable, Equatable {
+    package struct Value: Sendable, Equatable {
         /// In beats per minute.
-        public var rate: UInt16
+        package var rate: UInt16
         /// RR intervals in 1/1,024 s, the oldest first.
-        public var intervals: [UInt16]
+        package var intervals: [UInt16]
         /// In kilojoules, since it was put on.
-        public var energy: UInt16?
+        package var energy: UInt16?
         /// Whether it touches the skin.
-        public var hasContact: Bool
+        package var hasContact: Bool
 
-        public init(
+        package init(
             _ rate: UInt16, intervals: [UInt16] = [], energy: UInt16? = nil, hasContact: Bool = true
         ) {
             self.hasContact = hasContact
@@ -24,7 +24,7 @@ public struct HeartRateStrap: SimulatedSensor {
         }
 
         /// Heart Rate Measurement (2A37) of a sensor that detects contact.
-        public var payload: [UInt8] {
+        package var payload: [UInt8] {
             var flags: UInt8 = hasContact ? 0x06 : 0x04
             var bytes: [UInt8] = []
             if rate > 0xFF {
@@ -45,25 +45,25 @@ public struct HeartRateStrap: SimulatedSensor {
         }
     }
 
-    public static let service: BluetoothUUID = 0x180D
-    public static let measurement: BluetoothUUID = 0x2A37
-    public static let location: BluetoothUUID = 0x2A38
+    package static let service: BluetoothUUID = 0x180D
+    package static let measurement: BluetoothUUID = 0x2A37
+    package static let location: BluetoothUUID = 0x2A38
 
     /// Sent one a second, from the first again after the last.
-    public var values: [Value]
-    public var isWorn = true
+    package var values: [Value]
+    package var isWorn = true
     /// Between two values.
-    public var interval = Duration.seconds(1)
-    public private(set) var valuesSent = 0
+    package var interval = Duration.seconds(1)
+    package private(set) var valuesSent = 0
     private let serial: String
     private var isValueDue = false
 
-    public init(values: [Value] = [Value(72, intervals: [853, 848])], serial: String = "H-0001") {
+    package init(values: [Value] = [Value(72, intervals: [853, 848])], serial: String = "H-0001") {
         self.values = values
         self.serial = serial
     }
 
-    public var services: [SimulatedService] {
+    package var services: [SimulatedService] {
         [
             SimulatedService(
                 Self.service,
@@ -77,18 +77,18 @@ public struct HeartRateStrap: SimulatedSensor {
         ]
     }
 
-    public var advert: [UInt8] { .advert(services: [0x180D]) }
+    package var advert: [UInt8] { .advert(services: [0x180D]) }
 
     /// A stream has no end, and nothing to be counted against.
-    public var tally: SensorTally { SensorTally() }
+    package var tally: SensorTally { SensorTally() }
 
-    public var hasMore: Bool { isWorn }
+    package var hasMore: Bool { isWorn }
 
-    public mutating func linked() {
+    package mutating func linked() {
         isValueDue = false
     }
 
-    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+    package mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
         guard isWorn, !values.isEmpty, subscriptions.contains(Self.measurement) else { return nil }
         isValueDue.toggle()
         guard !isValueDue else { return .wait(interval) }

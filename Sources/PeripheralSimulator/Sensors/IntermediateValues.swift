@@ -1,15 +1,15 @@
-public import IngestKit
+package import IngestCore
 
 /// Values that an instrument shows while it still measures: the pressure in a cuff (2A36), a
 /// temperature that has not settled (2A1E). The measurement itself is the peripheral's reading.
-public struct IntermediateValues: SimulatedSensor {
-    public let services: [SimulatedService]
-    public let advert: [UInt8]
+package struct IntermediateValues: SimulatedSensor {
+    package let services: [SimulatedService]
+    package let advert: [UInt8]
     /// Whether they are sent though nobody subscribed.
-    public var areUnasked = false
+    package var areUnasked = false
     /// Between two.
-    public var pause = Duration.milliseconds(250)
-    public private(set) var sent = 0
+    package var pause = Duration.milliseconds(250)
+    package private(set) var sent = 0
     private let characteristic: BluetoothUUID
     private let payloads: [[UInt8]]
     private var outgoing: [SensorStep] = []
@@ -17,7 +17,7 @@ public struct IntermediateValues: SimulatedSensor {
 
     /// A cuff that is being inflated.
     /// - Parameter pressures: in mmHg, 0 to 2,045.
-    public static func cuff(pressures: [Int16], serial: String = "B-0001") -> IntermediateValues {
+    package static func cuff(pressures: [Int16], serial: String = "B-0001") -> IntermediateValues {
         // The current pressure; diastolic and mean pressure are not known yet.
         let unknown: [UInt8] = [0xFF, 0x07]
         return IntermediateValues(
@@ -27,7 +27,7 @@ public struct IntermediateValues: SimulatedSensor {
 
     /// A thermometer whose value has not settled.
     /// - Parameter temperatures: in 0.1 degrees Celsius.
-    public static func thermometer(temperatures: [Int16], serial: String = "T-0001") -> IntermediateValues {
+    package static func thermometer(temperatures: [Int16], serial: String = "T-0001") -> IntermediateValues {
         IntermediateValues(
             0x2A1E, temperatures.map { [0x00] + Wire.bytes(Int32($0)).prefix(3) + [0xFF] },
             in: SimulatedService.thermometer(serial: serial), advert: .thermometerAdvert)
@@ -45,14 +45,14 @@ public struct IntermediateValues: SimulatedSensor {
         self.services = services
     }
 
-    public var tally: SensorTally { SensorTally() }
+    package var tally: SensorTally { SensorTally() }
 
-    public mutating func linked() {
+    package mutating func linked() {
         hasBegun = false
         outgoing = []
     }
 
-    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+    package mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
         if !hasBegun {
             // Unasked ones begin with the first subscription of any kind.
             guard areUnasked ? !subscriptions.isEmpty : subscriptions.contains(characteristic) else {

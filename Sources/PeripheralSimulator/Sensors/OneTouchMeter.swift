@@ -1,15 +1,15 @@
-public import IngestKit
+package import IngestCore
 
 /// A LifeScan OneTouch Verio, as the open code of its readers shows its protocol: framed commands
 /// without response, answered by notifications.
-public struct OneTouchMeter: SimulatedSensor {
-    public struct Record: Sendable, Equatable {
+package struct OneTouchMeter: SimulatedSensor {
+    package struct Record: Sendable, Equatable {
         /// Seconds since 1970-01-01T00:00:00 on the meter's clock.
-        public var wallSeconds: Int64
+        package var wallSeconds: Int64
         /// In mg/dL.
-        public var glucose: Int16
+        package var glucose: Int16
 
-        public init(at wallSeconds: Int64, _ glucose: Int16) {
+        package init(at wallSeconds: Int64, _ glucose: Int16) {
             self.wallSeconds = wallSeconds
             self.glucose = glucose
         }
@@ -25,35 +25,35 @@ public struct OneTouchMeter: SimulatedSensor {
         BluetoothUUID(high: 0xAF9D_F700_E595_11E3 | number << 32, low: 0x96B4_0002_A5D5_C51B)
     }
 
-    public static let service = uuid(0xA1)
-    public static let command = uuid(0xA2)
-    public static let notification = uuid(0xA3)
+    package static let service = uuid(0xA1)
+    package static let command = uuid(0xA2)
+    package static let notification = uuid(0xA3)
 
     /// The meter counts seconds from here, 1999-12-31T23:59:59.
     private static let epoch: Int64 = 946_684_799
     private static let acknowledgement: [UInt8] = [0x81]
 
     /// In the order in which they were stored; the first has the number `firstNumber`.
-    public private(set) var records: [Record]
-    public private(set) var firstNumber: UInt32
+    package private(set) var records: [Record]
+    package private(set) var firstNumber: UInt32
     /// The meter's clock, in seconds since 1970-01-01T00:00:00.
-    public var wallSeconds: Int64
+    package var wallSeconds: Int64
     /// Whether the next answer has a wrong checksum; once.
-    public var sendsWrongChecksum = false
+    package var sendsWrongChecksum = false
     /// Hangs up instead of giving the record of this number; once.
-    public var breaksAtNumber: UInt16?
+    package var breaksAtNumber: UInt16?
     /// The payloads of the commands that it took, in order.
-    public private(set) var commands: [[UInt8]] = []
+    package private(set) var commands: [[UInt8]] = []
     /// Frames that it did not understand.
-    public private(set) var faults = 0
+    package private(set) var faults = 0
     /// Answers whose receipt the central acknowledged.
-    public private(set) var acknowledged = 0
+    package private(set) var acknowledged = 0
     private let name: String
     private var delivered: Set<UInt32> = []
     private var recordsSent = 0
     private var outgoing: [[UInt8]] = []
 
-    public init(
+    package init(
         _ records: [Record] = [], firstNumber: UInt32 = 1, wallSeconds: Int64,
         name: String = "OneTouch 0001"
     ) {
@@ -63,19 +63,19 @@ public struct OneTouchMeter: SimulatedSensor {
         self.name = name
     }
 
-    public mutating func add(_ record: Record) {
+    package mutating func add(_ record: Record) {
         records.append(record)
     }
 
     /// Forgets all records; numbers begin again.
-    public mutating func clear() {
+    package mutating func clear() {
         records = []
         firstNumber = 1
     }
 
     // MARK: The sensor
 
-    public var services: [SimulatedService] {
+    package var services: [SimulatedService] {
         [
             SimulatedService(
                 Self.service,
@@ -88,20 +88,20 @@ public struct OneTouchMeter: SimulatedSensor {
     }
 
     /// Flags and the name; its service is not in it.
-    public var advert: [UInt8] {
+    package var advert: [UInt8] {
         let text = name.utf8.prefix(26)
         return [0x02, 0x01, 0x06, UInt8(clamping: text.count + 1), 0x09] + text
     }
 
-    public var tally: SensorTally {
+    package var tally: SensorTally {
         SensorTally(readings: records.count, offered: recordsSent, confirmed: delivered.count)
     }
 
-    public mutating func linked() {
+    package mutating func linked() {
         outgoing = []
     }
 
-    public mutating func written(
+    package mutating func written(
         _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
     ) -> UInt8? {
         guard characteristic == Self.command else { return nil }
@@ -118,7 +118,7 @@ public struct OneTouchMeter: SimulatedSensor {
         return nil
     }
 
-    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+    package mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
         if let number = breaksAtNumber, commands.last == [0xB3] + Wire.bytes(number) {
             breaksAtNumber = nil
             return .hangUp
@@ -165,7 +165,7 @@ public struct OneTouchMeter: SimulatedSensor {
     }
 
     /// CRC-16 with the polynomial 0x1021 from 0xFFFF, the most significant bit first.
-    static func checksum(_ bytes: [UInt8]) -> UInt16 {
+    package static func checksum(_ bytes: [UInt8]) -> UInt16 {
         bytes.reduce(0xFFFF) { checksum, byte in
             (0..<8).reduce(checksum ^ UInt16(byte) << 8) { value, _ in
                 value & 0x8000 != 0 ? value << 1 ^ 0x1021 : value << 1

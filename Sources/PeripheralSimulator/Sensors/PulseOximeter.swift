@@ -1,14 +1,14 @@
-public import IngestKit
+package import IngestCore
 
 /// A pulse oximeter: continuous values each second while it is worn, and spot-checks, made now or
 /// stored (Pulse Oximeter Service 1.0.1).
-public struct PulseOximeter: SimulatedSensor {
+package struct PulseOximeter: SimulatedSensor {
     /// Oxygen saturation in percent and pulse rate in beats per minute, as SFLOATs with exponent 0.
-    public struct Value: Sendable, Equatable {
-        public var saturation: Int16
-        public var pulse: Int16
+    package struct Value: Sendable, Equatable {
+        package var saturation: Int16
+        package var pulse: Int16
 
-        public init(_ saturation: Int16, _ pulse: Int16) {
+        package init(_ saturation: Int16, _ pulse: Int16) {
             self.saturation = saturation
             self.pulse = pulse
         }
@@ -17,41 +17,41 @@ public struct PulseOximeter: SimulatedSensor {
     }
 
     /// PLX Spot-Check Measurement (2A5E).
-    public struct SpotCheck: Sendable, Equatable {
-        public var value: Value
-        public var time: DeviceTime?
+    package struct SpotCheck: Sendable, Equatable {
+        package var value: Value
+        package var time: DeviceTime?
         /// The device's clock was never set (flags bit 4).
-        public var isClockUnset: Bool
+        package var isClockUnset: Bool
 
-        public init(_ value: Value, at time: DeviceTime? = nil, isClockUnset: Bool = false) {
+        package init(_ value: Value, at time: DeviceTime? = nil, isClockUnset: Bool = false) {
             self.value = value
             self.time = time
             self.isClockUnset = isClockUnset
         }
 
-        public var payload: [UInt8] {
+        package var payload: [UInt8] {
             let flags: UInt8 = (time == nil ? 0 : 0x01) | (isClockUnset ? 0x10 : 0)
             return [flags] + value.bytes + (time.map(Wire.bytes) ?? [])
         }
     }
 
-    public static let service: BluetoothUUID = 0x1822
-    public static let spotCheck: BluetoothUUID = 0x2A5E
-    public static let continuous: BluetoothUUID = 0x2A5F
-    public static let features: BluetoothUUID = 0x2A60
-    public static let controlPoint: BluetoothUUID = 0x2A52
+    package static let service: BluetoothUUID = 0x1822
+    package static let spotCheck: BluetoothUUID = 0x2A5E
+    package static let continuous: BluetoothUUID = 0x2A5F
+    package static let features: BluetoothUUID = 0x2A60
+    package static let controlPoint: BluetoothUUID = 0x2A52
 
     /// Sent one a second, from the first again after the last; empty: it is not worn.
-    public var values: [Value]
+    package var values: [Value]
     /// Between two continuous values.
-    public var interval = Duration.seconds(1)
+    package var interval = Duration.seconds(1)
     /// Made and not yet confirmed.
-    public private(set) var spotChecks: [SpotCheck] = []
+    package private(set) var spotChecks: [SpotCheck] = []
     /// Reported on request only; nil: it has no storage.
-    public private(set) var stored: [SpotCheck]?
+    package private(set) var stored: [SpotCheck]?
     /// What was written to the control point.
-    public private(set) var requests: [[UInt8]] = []
-    public private(set) var valuesSent = 0
+    package private(set) var requests: [[UInt8]] = []
+    package private(set) var valuesSent = 0
     private let serial: String
     private let isStreaming: Bool
     private var made = 0
@@ -64,7 +64,7 @@ public struct PulseOximeter: SimulatedSensor {
     /// - Parameters:
     ///   - values: continuous ones; nil: it has no continuous measurement.
     ///   - stored: nil: it has no storage.
-    public init(
+    package init(
         values: [Value]? = nil, spotChecks: [SpotCheck] = [], stored: [SpotCheck]? = nil,
         serial: String = "O-0001"
     ) {
@@ -77,20 +77,20 @@ public struct PulseOximeter: SimulatedSensor {
     }
 
     /// A spot-check is made.
-    public mutating func make(_ spotCheck: SpotCheck) {
+    package mutating func make(_ spotCheck: SpotCheck) {
         spotChecks.append(spotCheck)
         made += 1
     }
 
     /// A spot-check is made and stored.
-    public mutating func store(_ spotCheck: SpotCheck) {
+    package mutating func store(_ spotCheck: SpotCheck) {
         stored = (stored ?? []) + [spotCheck]
         made += 1
     }
 
     // MARK: The sensor
 
-    public var services: [SimulatedService] {
+    package var services: [SimulatedService] {
         var characteristics = [Characteristic(Self.spotCheck, .indicate)]
         if isStreaming { characteristics.append(Characteristic(Self.continuous, .notify)) }
         // Storage (bit 2), and time stamps (bit 3).
@@ -104,20 +104,20 @@ public struct PulseOximeter: SimulatedSensor {
         ]
     }
 
-    public var advert: [UInt8] { .advert(services: [0x1822]) }
+    package var advert: [UInt8] { .advert(services: [0x1822]) }
 
-    public var tally: SensorTally {
+    package var tally: SensorTally {
         SensorTally(readings: made, offered: spotChecksSent, confirmed: confirmed)
     }
 
-    public mutating func linked() {
+    package mutating func linked() {
         isIndicating = false
         isValueDue = false
         outgoing = []
     }
 
     /// "All records" is the one operator that the service allows (3.5).
-    public mutating func written(
+    package mutating func written(
         _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
     ) -> UInt8? {
         guard characteristic == Self.controlPoint, let stored else { return nil }
@@ -142,7 +142,7 @@ public struct PulseOximeter: SimulatedSensor {
         return nil
     }
 
-    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+    package mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
         if isIndicating {
             isIndicating = false
             confirmed += 1

@@ -1,7 +1,7 @@
 /// What a write to the Record Access Control Point (2A52) asks of stored records that are named by
 /// a number of 16 bits, or of 32 in the Generic Health Sensor service (GATT Specification Supplement, Record Access Control Point; Glucose Service
 /// 3.4, Continuous Glucose Monitoring Service 3.6).
-enum RecordAccess: Equatable {
+package enum RecordAccess: Equatable {
     case report(Selection)
     case count(Selection)
     case abort
@@ -19,7 +19,7 @@ enum RecordAccess: Equatable {
         static let combinedResponse: UInt8 = 0x08
     }
 
-    enum Response: UInt8 {
+    package enum Response: UInt8 {
         case success = 0x01
         case opcodeNotSupported = 0x02
         case invalidOperator = 0x03
@@ -32,14 +32,14 @@ enum RecordAccess: Equatable {
         case serverBusy = 0x0A
     }
 
-    enum Selection: Equatable {
+    package enum Selection: Equatable {
         case all
         case numbers(ClosedRange<UInt32>)
         case first
         case last
 
         /// The selected ones of `records`, which are in the order in which they were stored.
-        func of<Record, Number: FixedWidthInteger & UnsignedInteger>(
+        package func of<Record, Number: FixedWidthInteger & UnsignedInteger>(
             _ records: [Record], number: (Record) -> Number
         ) -> [Record] {
             switch self {
@@ -55,7 +55,7 @@ enum RecordAccess: Equatable {
     private static let numberFilter: UInt8 = 0x01
 
     /// - Parameter numberSize: bytes of a record's number, 2 or 4.
-    init(_ request: [UInt8], numberSize: Int = 2) {
+    package init(_ request: [UInt8], numberSize: Int = 2) {
         guard let opcode = request.first else {
             self = .refused(.opcodeNotSupported)
             return

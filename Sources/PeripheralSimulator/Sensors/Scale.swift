@@ -1,50 +1,50 @@
-public import IngestKit
+package import IngestCore
 
 /// A scale that sends the weight and, where it measures it, the body's composition (Weight Scale
 /// Service 1.0.1, Body Composition Service 1.0.1).
-public struct Scale: SimulatedSensor {
-    public struct Script: Sendable {
-        public var isCompositionFirst = false
+package struct Scale: SimulatedSensor {
+    package struct Script: Sendable {
+        package var isCompositionFirst = false
         /// Between weight and composition.
-        public var pause = Duration.zero
+        package var pause = Duration.zero
         /// Between the two packets of a composition.
-        public var packetPause = Duration.zero
+        package var packetPause = Duration.zero
         /// Whether it hangs up when all is confirmed.
-        public var hangsUp = false
+        package var hangsUp = false
         /// Whether it hangs up after the first part; once.
-        public var breaksBetween = false
+        package var breaksBetween = false
         /// Whether a weighing that was not confirmed whole is given anew from its beginning, instead
         /// of what is left of it.
-        public var repeatsWhole = false
+        package var repeatsWhole = false
 
-        public init() {}
+        package init() {}
     }
 
     /// One time that somebody stood on it.
-    public struct Weighing: Sendable, Equatable {
-        public var weight: Weight?
-        public var composition: Composition?
+    package struct Weighing: Sendable, Equatable {
+        package var weight: Weight?
+        package var composition: Composition?
 
-        public init(_ weight: Weight?, _ composition: Composition? = nil) {
+        package init(_ weight: Weight?, _ composition: Composition? = nil) {
             self.weight = weight
             self.composition = composition
         }
     }
 
-    public static let weightService: BluetoothUUID = 0x181D
-    public static let weightMeasurement: BluetoothUUID = 0x2A9D
-    public static let weightFeature: BluetoothUUID = 0x2A9E
-    public static let compositionService: BluetoothUUID = 0x181B
-    public static let compositionMeasurement: BluetoothUUID = 0x2A9C
-    public static let compositionFeature: BluetoothUUID = 0x2A9B
+    package static let weightService: BluetoothUUID = 0x181D
+    package static let weightMeasurement: BluetoothUUID = 0x2A9D
+    package static let weightFeature: BluetoothUUID = 0x2A9E
+    package static let compositionService: BluetoothUUID = 0x181B
+    package static let compositionMeasurement: BluetoothUUID = 0x2A9C
+    package static let compositionFeature: BluetoothUUID = 0x2A9B
     /// How long it waits for a second subscription, once there is one.
     private static let patience = Duration.seconds(10)
 
-    public var script: Script
+    package var script: Script
     /// Not yet confirmed whole, the oldest first. Each link gives the first.
-    public private(set) var weighings: [Weighing] = []
+    package private(set) var weighings: [Weighing] = []
     /// Indications sent, repetitions included.
-    public private(set) var partsSent = 0
+    package private(set) var partsSent = 0
     private let serial: String
     private let hasComposition: Bool
     /// Weights and body compositions.
@@ -62,7 +62,7 @@ public struct Scale: SimulatedSensor {
     private var hasSent = false
 
     /// - Parameter hasComposition: whether it has the Body Composition Service.
-    public init(
+    package init(
         _ weighings: [Weighing] = [], hasComposition: Bool = true, script: Script = Script(),
         serial: String = "S-0001"
     ) {
@@ -73,14 +73,14 @@ public struct Scale: SimulatedSensor {
     }
 
     /// Somebody stands on it.
-    public mutating func add(_ weighing: Weighing) {
+    package mutating func add(_ weighing: Weighing) {
         weighings.append(weighing)
         count += (weighing.weight == nil ? 0 : 1) + (weighing.composition == nil ? 0 : 1)
     }
 
     // MARK: The sensor
 
-    public var services: [SimulatedService] {
+    package var services: [SimulatedService] {
         var services = [
             SimulatedService(
                 Self.weightService,
@@ -106,13 +106,13 @@ public struct Scale: SimulatedSensor {
         ]
     }
 
-    public var advert: [UInt8] { .advert(services: hasComposition ? [0x181D, 0x181B] : [0x181D]) }
+    package var advert: [UInt8] { .advert(services: hasComposition ? [0x181D, 0x181B] : [0x181D]) }
 
-    public var tally: SensorTally {
+    package var tally: SensorTally {
         SensorTally(readings: count, offered: partsSent, confirmed: confirmed)
     }
 
-    public mutating func linked() {
+    package mutating func linked() {
         isUnderWay = false
         isDone = false
         hasWaited = false
@@ -124,7 +124,7 @@ public struct Scale: SimulatedSensor {
         }
     }
 
-    public mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
+    package mutating func next(_ subscriptions: Set<BluetoothUUID>) -> SensorStep? {
         if let step = finishPart() { return step }
         while !isDone, let weighing = weighings.first {
             let parts = parts(of: weighing)
@@ -205,45 +205,45 @@ public struct Scale: SimulatedSensor {
 
 extension Scale {
     /// Weight Measurement (2A9D) in SI units.
-    public struct Weight: Sendable, Equatable {
+    package struct Weight: Sendable, Equatable {
         /// In 5 g: 15,000 are 75 kg.
-        public var weight: UInt16
-        public var time: DeviceTime?
-        public var user: UInt8?
+        package var weight: UInt16
+        package var time: DeviceTime?
+        package var user: UInt8?
 
-        public init(_ weight: UInt16, at time: DeviceTime? = nil, user: UInt8? = nil) {
+        package init(_ weight: UInt16, at time: DeviceTime? = nil, user: UInt8? = nil) {
             self.weight = weight
             self.time = time
             self.user = user
         }
 
-        public var payload: [UInt8] {
+        package var payload: [UInt8] {
             [(time == nil ? 0 : 0x02) | (user == nil ? 0 : 0x04)] + Wire.bytes(weight)
                 + (time.map(Wire.bytes) ?? []) + (user.map { [$0] } ?? [])
         }
     }
 
     /// Body Composition Measurement (2A9C) in SI units.
-    public struct Composition: Sendable, Equatable {
+    package struct Composition: Sendable, Equatable {
         /// In 0.1 %.
-        public var fat: UInt16
-        public var time: DeviceTime?
-        public var user: UInt8?
+        package var fat: UInt16
+        package var time: DeviceTime?
+        package var user: UInt8?
         /// In kilojoules.
-        public var metabolism: UInt16?
+        package var metabolism: UInt16?
         /// In 0.1 %.
-        public var muscle: UInt16?
+        package var muscle: UInt16?
         /// In 5 g.
-        public var bodyWater: UInt16?
+        package var bodyWater: UInt16?
         /// In 0.1 ohm.
-        public var impedance: UInt16?
+        package var impedance: UInt16?
         /// In 5 g.
-        public var weight: UInt16?
+        package var weight: UInt16?
         /// Whether it is split in two, as when it does not fit into one indication: both packets have
         /// the flags and the fat, only the first the time stamp and the user.
-        public var isSplit: Bool
+        package var isSplit: Bool
 
-        public init(
+        package init(
             fat: UInt16, at time: DeviceTime? = nil, user: UInt8? = nil, metabolism: UInt16? = nil,
             muscle: UInt16? = nil, bodyWater: UInt16? = nil, impedance: UInt16? = nil,
             weight: UInt16? = nil, isSplit: Bool = false
@@ -260,7 +260,7 @@ extension Scale {
         }
 
         /// One payload, or two.
-        public var packets: [[UInt8]] {
+        package var packets: [[UInt8]] {
             let head: [(UInt16, [UInt8]?)] = [
                 (0x0002, time.map(Wire.bytes)), (0x0004, user.map { [$0] }),
                 (0x0008, metabolism.map(Wire.bytes)), (0x0010, muscle.map(Wire.bytes)),

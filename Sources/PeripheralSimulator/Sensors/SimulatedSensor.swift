@@ -1,4 +1,4 @@
-public import IngestKit
+package import IngestCore
 
 /// What a simulated peripheral does beyond answering for its attributes: stored records that a
 /// control point asks for, values that come by themselves, in the order and with the pauses of its
@@ -6,7 +6,7 @@ public import IngestKit
 ///
 /// A state machine on values, without I/O and without a clock. The link carries its steps out, one
 /// after the other, and tells it of writes.
-public protocol SimulatedSensor: Sendable {
+package protocol SimulatedSensor: Sendable {
     /// Its attributes, laid out anew for each link.
     var services: [SimulatedService] { get }
     var advert: [UInt8] { get }
@@ -34,15 +34,15 @@ public protocol SimulatedSensor: Sendable {
 }
 
 extension SimulatedSensor {
-    public typealias Characteristic = SimulatedService.Characteristic
+    package typealias Characteristic = SimulatedService.Characteristic
 
-    public var hasMore: Bool { tally.confirmed < tally.readings }
+    package var hasMore: Bool { tally.confirmed < tally.readings }
 
-    public mutating func wokeUp(at time: DeviceTime) {}
+    package mutating func wokeUp(at time: DeviceTime) {}
 
-    public mutating func linked() {}
+    package mutating func linked() {}
 
-    public mutating func written(
+    package mutating func written(
         _ value: [UInt8], to characteristic: BluetoothUUID, subscriptions: Set<BluetoothUUID>
     ) -> UInt8? {
         nil
@@ -50,7 +50,7 @@ extension SimulatedSensor {
 }
 
 /// One thing that a sensor does on a link.
-public enum SensorStep: Sendable, Equatable {
+package enum SensorStep: Sendable, Equatable {
     /// Sends a value as the subscription wants it; without a subscription nothing is sent.
     case send(BluetoothUUID, [UInt8])
     /// Notifies though nobody subscribed.
@@ -62,14 +62,14 @@ public enum SensorStep: Sendable, Equatable {
 }
 
 /// What a sensor had to give and gave, in readings.
-public struct SensorTally: Sendable, Equatable {
-    public var readings: Int
+package struct SensorTally: Sendable, Equatable {
+    package var readings: Int
     /// Sent; repetitions count.
-    public var offered: Int
+    package var offered: Int
     /// Confirmed; of notifications, which nothing confirms, those that the link took.
-    public var confirmed: Int
+    package var confirmed: Int
 
-    public init(readings: Int = 0, offered: Int = 0, confirmed: Int = 0) {
+    package init(readings: Int = 0, offered: Int = 0, confirmed: Int = 0) {
         self.readings = readings
         self.offered = offered
         self.confirmed = confirmed
@@ -78,11 +78,11 @@ public struct SensorTally: Sendable, Equatable {
 
 /// ATT error codes that services answer writes with (Core Specification Vol 3 Part F 3.4.1.1 and
 /// Supplement Part B 1.2).
-public enum ControlPointError {
-    public static let valueNotAllowed: UInt8 = 0x13
+package enum ControlPointError {
+    package static let valueNotAllowed: UInt8 = 0x13
     /// Client Characteristic Configuration Descriptor Improperly Configured.
-    public static let notSubscribed: UInt8 = 0xFD
-    public static let procedureInProgress: UInt8 = 0xFE
+    package static let notSubscribed: UInt8 = 0xFD
+    package static let procedureInProgress: UInt8 = 0xFE
 }
 
 /// A peripheral's sensor, changed on the radio's loop only.

@@ -1,7 +1,8 @@
-import IngestKit
 import Testing
 
 @testable import BlueZBridge
+@testable import IngestBluetooth
+@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// Answers that break the protocol, and requests that the peripheral makes of us.

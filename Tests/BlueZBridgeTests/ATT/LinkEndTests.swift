@@ -1,7 +1,8 @@
-import IngestKit
 import Testing
 
 @testable import BlueZBridge
+@testable import IngestBluetooth
+@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// Links that end when they should not.

@@ -1,7 +1,8 @@
-import IngestKit
 import Testing
 
 @testable import BlueZBridge
+@testable import IngestBluetooth
+@testable import IngestCore
 
 @Suite(.timeLimit(.minutes(15)))
 struct AgentTests {

@@ -1,6 +1,6 @@
-import IngestKit
-
 @testable import BlueZBridge
+@testable import IngestBluetooth
+@testable import IngestCore
 
 /// The bond keeper on a bus of its own, with a stand-in for bluetoothd, links that are socket pairs,
 /// and a clock that stands still.

@@ -1,7 +1,7 @@
-import IngestKit
 import Testing
 
 @testable import BlueZBridge
+@testable import IngestBluetooth
 
 @Suite(.timeLimit(.minutes(15)))
 struct InterruptedPairingTests {

@@ -1,8 +1,9 @@
 import Glibc
-import IngestKit
 import Testing
 
 @testable import BlueZBridge
+@testable import IngestBluetooth
+@testable import IngestCore
 
 @Suite struct LinkSecurityTests {
     private actor Caller {}

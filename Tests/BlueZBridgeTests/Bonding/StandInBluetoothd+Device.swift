@@ -1,4 +1,4 @@
-import IngestKit
+@testable import IngestCore
 
 extension StandInBluetoothd {
     /// How a device pairs.

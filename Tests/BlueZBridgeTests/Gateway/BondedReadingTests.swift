@@ -1,7 +1,14 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What bonds change of passive reading, through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))

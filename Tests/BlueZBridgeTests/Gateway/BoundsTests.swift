@@ -1,7 +1,13 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestProfiles
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What the gateway remembers of devices that no entry names, and how much it takes of one device in a day.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,7 +1,12 @@
 import BlueZBridge
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestCore
+@testable import IngestProfiles
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// A continuous glucose sensor, through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,6 +1,10 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestPeripherals
+@testable import IngestRecords
 
 /// Peripherals that give their readings when they are told to, each by a protocol of its own, through
 /// the whole gateway.

@@ -1,7 +1,12 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Pairing through the whole gateway, with who keeps the bonds simulated.
 @Suite(.timeLimit(.minutes(15)))

@@ -3,7 +3,13 @@ import FoundationEssentials
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
 
 extension PassiveGateway {
     /// The device has a bond with this adapter.

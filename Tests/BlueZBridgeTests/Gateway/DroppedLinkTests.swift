@@ -1,6 +1,8 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestQueue
+@testable import IngestStorage
 
 /// A link that is lost anywhere: no reading is lost, none becomes two.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,6 +1,7 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestRecords
 
 /// A link that is lost anywhere in a procedure of several values: nothing is lost, nothing doubled.
 @Suite(.timeLimit(.minutes(15)))

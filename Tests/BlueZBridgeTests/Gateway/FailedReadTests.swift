@@ -2,7 +2,12 @@ import BlueZBridge
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Reads that cannot be made, or not kept.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,7 +1,12 @@
 import BlueZBridge
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestCore
+@testable import IngestProfiles
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What a device says it can do: read once, remembered, and no part of records.
 @Suite(.timeLimit(.minutes(15)))

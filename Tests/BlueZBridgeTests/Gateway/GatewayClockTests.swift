@@ -3,7 +3,11 @@ import PeripheralSimulator
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// A gateway whose own clock cannot be relied on, from the radio to what is delivered.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,6 +1,7 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestRecords
 
 /// Contexts and the glucose that they belong to, through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))

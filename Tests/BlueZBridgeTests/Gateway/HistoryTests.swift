@@ -1,6 +1,10 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestPeripherals
+@testable import IngestRecords
 
 /// Which stored readings are taken, and whose they are, through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))

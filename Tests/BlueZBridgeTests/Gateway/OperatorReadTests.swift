@@ -1,7 +1,12 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// Reads of an operator through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,7 +1,10 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestRecords
 
 /// Scans of an operator through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))

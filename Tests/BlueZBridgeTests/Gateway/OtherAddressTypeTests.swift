@@ -1,7 +1,10 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestRecords
 
 /// Somebody who advertises under the 48 bits of the patient's cuff with the other address type.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,6 +1,7 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestRecords
 
 /// Values that come in parts, and records that belong together, through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))

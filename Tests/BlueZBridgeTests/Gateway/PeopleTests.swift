@@ -2,7 +2,8 @@ import BlueZBridge
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestRecords
 
 /// Whose a reading is: never the wrong person's.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,7 +1,12 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// Pairing with a cuff that sends under a private address to all but its bonded gateway.
 @Suite(.timeLimit(.minutes(15)))

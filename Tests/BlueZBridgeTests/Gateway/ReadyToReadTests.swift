@@ -1,7 +1,8 @@
 import BlueZBridge
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestEvents
 
 /// When the gateway tells that a measurement can be taken.
 @Suite(.timeLimit(.minutes(15)))

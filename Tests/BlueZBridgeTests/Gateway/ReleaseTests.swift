@@ -1,7 +1,9 @@
 import BlueZBridge
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestCore
+@testable import IngestRecords
 
 /// When a record is released for delivery, and what is read of the device around it.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,6 +1,10 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestPeripherals
+@testable import IngestRecords
 
 /// What a generic health sensor has stored, read through the whole gateway: every observation once.
 @Suite(.timeLimit(.minutes(15)))

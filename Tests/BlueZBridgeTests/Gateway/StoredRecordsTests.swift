@@ -1,6 +1,9 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// A meter's memory, read through the whole gateway: every record once, whatever happens on the way.
 @Suite(.timeLimit(.minutes(15)))

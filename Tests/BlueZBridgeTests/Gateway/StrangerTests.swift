@@ -3,7 +3,11 @@ import PeripheralSimulator
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Devices without an address in the allow-list for whose readings the queue has no room.
 @Suite(.timeLimit(.minutes(15)))

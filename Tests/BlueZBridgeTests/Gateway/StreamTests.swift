@@ -1,6 +1,11 @@
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// Peripherals that send a value each second, through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))

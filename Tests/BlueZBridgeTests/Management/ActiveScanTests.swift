@@ -1,7 +1,9 @@
 import BlueZBridge
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestBluetooth
+@testable import IngestCore
 
 /// The real radio's active scan against a simulated kernel.
 @Suite(.timeLimit(.minutes(15)))

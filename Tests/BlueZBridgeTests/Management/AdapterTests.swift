@@ -1,7 +1,9 @@
 import BlueZBridge
-import IngestKit
 import PeripheralSimulator
 import Testing
+
+@testable import IngestBluetooth
+@testable import IngestCore
 
 /// How adapters are chosen, set up and told apart.
 @Suite(.timeLimit(.minutes(15)))

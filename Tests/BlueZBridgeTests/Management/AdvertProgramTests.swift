@@ -1,6 +1,10 @@
 import BlueZBridge
-import IngestKit
 import Testing
+
+@testable import IngestBluetooth
+@testable import IngestConfiguration
+@testable import IngestCore
+@testable import IngestPeripherals
 
 /// Which events the kernel lets through, by a program that it runs itself.
 @Suite(.timeLimit(.minutes(15)))

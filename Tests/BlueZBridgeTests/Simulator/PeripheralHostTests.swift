@@ -1,8 +1,9 @@
 import BlueZBridge
 import FoundationEssentials
-import IngestKit
 import Testing
 
+@testable import IngestBluetooth
+@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// Peripherals of another process, here on a loop of their own.

@@ -3,7 +3,14 @@ import FoundationEssentials
 import PeripheralSimulator
 import Synchronization
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// The gateway on a simulated kernel, with devices that only broadcast, on a clock that stands still.
 struct BroadcastBench {

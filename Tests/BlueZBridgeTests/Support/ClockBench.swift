@@ -3,7 +3,13 @@ import FoundationEssentials
 import PeripheralSimulator
 import Synchronization
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// A box whose clock may be wrong: the gateway with its timekeeper on one queue, over restarts and boots.
 final class ClockBench: Sendable {

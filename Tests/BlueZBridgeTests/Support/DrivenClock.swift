@@ -1,6 +1,7 @@
 import BlueZBridge
-import IngestKit
 import Synchronization
+
+@testable import IngestCore
 
 /// A clock that stands until it is moved, but for a tick with every look at it where that is wanted.
 final class DrivenClock: GatewayClock {

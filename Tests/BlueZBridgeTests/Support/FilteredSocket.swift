@@ -1,5 +1,6 @@
 import BlueZBridge
-import IngestKit
+
+@testable import IngestCore
 
 /// A socket whose packets the real kernel filters, as it does those of a management socket (sk_filter).
 struct FilteredSocket {

@@ -1,7 +1,12 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestQueue
 
 /// A cuff that knows bonds, and an operator.
 extension GatewayBench {

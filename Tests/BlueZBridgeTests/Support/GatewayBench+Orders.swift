@@ -1,6 +1,6 @@
 import PeripheralSimulator
 
-@testable import IngestKit
+@testable import IngestGateway
 
 /// An operator who scans and reads.
 extension GatewayBench {

@@ -2,7 +2,14 @@ import BlueZBridge
 import FoundationEssentials
 import PeripheralSimulator
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// One simulated peripheral, the gateway that reads it and its queue, on a clock that stands still.
 struct GatewayBench {

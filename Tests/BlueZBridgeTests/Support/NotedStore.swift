@@ -1,6 +1,11 @@
-import IngestKit
 import PeripheralSimulator
 import Synchronization
+
+@testable import IngestCore
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// The queue, with notes of what was released when, and with commits that fail.
 final class NotedStore: RecordStore {

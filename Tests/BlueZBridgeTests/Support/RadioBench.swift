@@ -1,6 +1,8 @@
 import BlueZBridge
-import IngestKit
 import PeripheralSimulator
+
+@testable import IngestBluetooth
+@testable import IngestCore
 
 /// The real radio on a simulated kernel, with a clock that stands still.
 struct RadioBench {

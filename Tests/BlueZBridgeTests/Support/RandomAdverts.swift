@@ -1,5 +1,7 @@
 import BlueZBridge
-import IngestKit
+
+@testable import IngestBluetooth
+@testable import IngestCore
 
 /// Packets of a management socket, of which some are adverts that a filter admits, many nearly so, and many damaged.
 struct RandomAdverts {

@@ -1,7 +1,10 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestConfiguration
+@testable import IngestCore
+@testable import IngestPeripherals
 
 @Suite struct CatalogueListingTests {
     private static func listing(type: String? = nil, ids: Set<Int> = []) throws -> CatalogueListing {

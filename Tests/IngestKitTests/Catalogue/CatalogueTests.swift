@@ -1,7 +1,11 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestConfiguration
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestProfiles
 
 @Suite struct CatalogueTests {
     @Test(

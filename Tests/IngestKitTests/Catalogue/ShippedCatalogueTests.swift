@@ -1,6 +1,10 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestConfiguration
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
 
 /// The catalogue that comes with the program, entry by entry, and its documents.
 @Suite struct ShippedCatalogueTests {

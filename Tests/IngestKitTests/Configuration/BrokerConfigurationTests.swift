@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
 
 @Suite struct BrokerConfigurationTests {
     @Test(arguments: [

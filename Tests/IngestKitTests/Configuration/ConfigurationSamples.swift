@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-@testable import IngestKit
+@testable import IngestConfiguration
+@testable import IngestPeripherals
 
 /// What the tests of this folder share: a machine of known properties, and files of the repository.
 enum Samples {

@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestConfiguration
+@testable import IngestCore
+@testable import IngestProfiles
 
 @Suite struct CredentialTests {
     @Test func aSecretIsReadFromTheDirectoryOfCredentials() throws {

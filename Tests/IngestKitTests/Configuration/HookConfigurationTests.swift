@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestConfiguration
+@testable import IngestEvents
 
 @Suite struct HookConfigurationTests {
     @Test(arguments: [

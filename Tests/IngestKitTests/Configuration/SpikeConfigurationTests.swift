@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestConfiguration
+@testable import IngestDelivery
 
 /// Spike's rule for callback URLs, and sets that are empty.
 @Suite struct SpikeConfigurationTests {

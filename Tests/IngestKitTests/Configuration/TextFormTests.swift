@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestConfiguration
+@testable import IngestCore
 
 @Suite struct TextFormTests {
     @Test(arguments: ["a", "é", "台所の血圧計", "a b", "\u{A0}", "\u{1F600}", "éééééééé"])

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 /// Whose records a destination gets after its queue was mended.
 @Suite struct MendedSessionTests {

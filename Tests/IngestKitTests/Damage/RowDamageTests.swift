@@ -2,7 +2,10 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Rows that are not what was written, in a file that is sound.
 @Suite struct RowDamageTests {

@@ -1,7 +1,9 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 /// What is kept of destinations and batches, where it is not what was written.
 @Suite struct StandingDamageTests {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 /// What a worker makes of answers that did not come by HTTP.
 @Suite struct AnswerTests {

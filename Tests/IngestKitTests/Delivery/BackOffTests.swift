@@ -1,7 +1,11 @@
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 @Suite struct BackOffTests {
     typealias Answer = TestReceiver.Answer

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestRecords
 
 @Suite struct BodyTests {
     @Test(arguments: [0, 1, 100, 100_000])

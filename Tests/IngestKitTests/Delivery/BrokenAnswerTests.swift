@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
 
 /// Answers that break off before their announced end.
 @Suite(.timeLimit(.minutes(5)))

@@ -2,7 +2,12 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Images of entries on their way to a FHIR server.
 @Suite struct FHIRImageTests {

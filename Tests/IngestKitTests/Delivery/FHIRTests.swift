@@ -2,12 +2,16 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Delivery to a FHIR server: what becomes of records by its answers.
 @Suite struct FHIRTests {
     // GRDB has one too.
-    private typealias Record = IngestKit.Record
+    private typealias Record = IngestRecords.Record
 
     /// A worker between a real store and the fake.
     private struct Running: RunningDelivery {

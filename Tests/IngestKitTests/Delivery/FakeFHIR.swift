@@ -2,7 +2,9 @@ import Crypto
 import FoundationEssentials
 import Synchronization
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestRecords
 
 /// A FHIR R4 server as far as transactions go, as strict as the specification: what has an unknown member, a wrong type, a
 /// reference to nothing or no header that it needs is refused, and nothing of it is kept. Resources are created where

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-@testable import IngestKit
+@testable import IngestDelivery
 
 /// Junction's side, as strict as what is public of it: its API reference, and what its SDKs send.
 final class FakeJunction: Sendable {

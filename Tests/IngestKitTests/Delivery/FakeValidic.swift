@@ -1,8 +1,6 @@
 import FoundationEssentials
 import Synchronization
 
-@testable import IngestKit
-
 /// Validic's side, as strict as its public specification: it keeps what has the documented form, and answers 400 to
 /// everything else.
 final class FakeValidic: Sendable {

@@ -1,8 +1,6 @@
 import FoundationEssentials
 import Synchronization
 
-@testable import IngestKit
-
 /// Validic's first API, as strict as what is public of it: the recorded exchanges and the pages of its records. It keeps
 /// what has their form, and answers everything else as they do.
 final class FakeValidicV1: Sendable {

@@ -2,7 +2,11 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What images are answered, and what of that concerns readings: nothing.
 @Suite struct ImageDeliveryTests {

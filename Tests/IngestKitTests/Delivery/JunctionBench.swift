@@ -2,7 +2,11 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// A worker between a real store and Junction's fake, over real HTTP.
 struct JunctionBench {

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestRecords
 
 /// The form that records have at Junction.
 @Suite struct JunctionFormTests {

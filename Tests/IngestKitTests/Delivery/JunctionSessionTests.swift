@@ -1,7 +1,10 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
 
 /// Delivery to Junction's side in a session that a sign-in token has opened.
 @Suite struct JunctionSessionTests {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestRecords
 
 /// Delivery to Junction's side with an API key.
 @Suite struct JunctionTests {

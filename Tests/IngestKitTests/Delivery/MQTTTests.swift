@@ -2,7 +2,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
 
 @Suite struct MQTTTests {
     /// A broker that says what it is told to say, and keeps what it is asked.

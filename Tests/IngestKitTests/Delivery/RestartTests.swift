@@ -1,7 +1,9 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 @Suite struct RestartTests {
     typealias Answer = TestReceiver.Answer

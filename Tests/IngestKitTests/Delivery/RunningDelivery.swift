@@ -1,7 +1,11 @@
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// A delivery under way: a worker between a real store and a backend's fake.
 protocol RunningDelivery: Sendable {

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
 
 /// A server says back what it was sent, in whatever form it writes text.
 @Suite struct SecretSearchTests {

@@ -3,7 +3,11 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// The form that records have at Spike, and what becomes of them there.
 @Suite struct SpikeTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestRecords
 
 @Suite struct TopicTemplateTests {
     private static func record(

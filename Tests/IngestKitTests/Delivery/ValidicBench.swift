@@ -1,6 +1,10 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// A worker between a real store and Validic's side, over real HTTP.
 struct ValidicBench {

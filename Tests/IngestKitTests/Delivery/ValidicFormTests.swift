@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestRecords
 
 /// The form that records have at Validic.
 @Suite struct ValidicFormTests {

@@ -1,6 +1,10 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Delivery in a session, to Validic's side as its specification has it.
 @Suite struct ValidicTests {

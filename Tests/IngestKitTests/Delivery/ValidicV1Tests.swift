@@ -1,7 +1,11 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Delivery to Validic's first API: what becomes of records by its answers.
 @Suite struct ValidicV1Tests {

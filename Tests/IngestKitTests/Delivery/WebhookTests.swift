@@ -2,7 +2,10 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestRecords
 
 @Suite struct WebhookTests {
     private typealias Answer = TestReceiver.Answer

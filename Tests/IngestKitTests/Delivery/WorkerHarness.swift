@@ -1,7 +1,11 @@
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 /// A worker between a real store and a real HTTP server, on a driven clock.
 struct WorkerHarness {

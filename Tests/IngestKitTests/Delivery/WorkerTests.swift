@@ -2,7 +2,11 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 @Suite struct WorkerTests {
     typealias Answer = TestReceiver.Answer

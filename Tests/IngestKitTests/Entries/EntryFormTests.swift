@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEntries
+@testable import IngestRecords
 
 @Suite struct EntryFormTests {
     private func read(

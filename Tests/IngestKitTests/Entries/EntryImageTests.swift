@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestRecords
 
 @Suite struct EntryImageTests {
     @Test(

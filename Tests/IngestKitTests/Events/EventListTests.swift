@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestRecords
 
 @Suite struct EventListTests {
     /// The event after this one; nil at the end. A new case does not compile without its place here.

@@ -2,7 +2,10 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 @Suite struct OutboxTests {
     @Test func aCrashBeforeTheMarkRepeatsTheEventUnderItsNumber() async throws {

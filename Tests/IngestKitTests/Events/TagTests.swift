@@ -3,7 +3,11 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEntries
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// What stands for a record in events, and for a device in the metrics.
 @Suite struct TagTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
 
 /// When the system's clock is taken as right.
 @Suite struct ClockTrustTests {

@@ -1,7 +1,9 @@
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestRecords
 
 /// Programs that are run at events, with made-up programs; Tests/Commands/hooks has real ones.
 @Suite struct HooksTests {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestEntries
+@testable import IngestQueue
+@testable import IngestRecords
 
 /// The number that a sample has among its equals, wherever they stand in the document.
 @Suite struct EqualSampleTests {

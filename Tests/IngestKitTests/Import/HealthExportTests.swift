@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestEntries
+@testable import IngestQueue
+@testable import IngestRecords
 
 @Suite struct HealthExportTests {
     static let all = HealthExport.Selection(sets: Set(HealthKitSet.allCases))

@@ -2,7 +2,12 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct SubsystemLogTests {
     private let lines = Lines()

@@ -1,5 +1,7 @@
-import IngestKit
 import Testing
+
+@testable import IngestBluetooth
+@testable import IngestCore
 
 extension AdvertisementFilter {
     // `#expect` takes no spans.

@@ -1,5 +1,7 @@
-import IngestKit
 import Testing
+
+@testable import IngestBluetooth
+@testable import IngestCore
 
 @Suite struct AdvertisementPatternTests {
     static func patterns(_ models: [[AdvertisementFilter.Mark]]) -> [AdvertisementPattern] {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestProfiles
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct BroadcastHistoryTests {
     private static func broadcast(

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestGateway
+@testable import IngestRecords
 
 /// From where on a wrong clock is told of, and in which words.
 struct ClockSkewTests {

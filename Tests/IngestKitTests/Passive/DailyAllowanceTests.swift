@@ -1,7 +1,10 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestStorage
 
 @Suite struct DailyAllowanceTests {
     private static let start = MonotonicInstant.at(0)

@@ -1,7 +1,14 @@
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What a session keeps of a device that sends without end.
 @Suite struct LinkBoundsTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestGateway
 
 @Suite struct PeripheralStateMachineTests {
     typealias State = PeripheralStateMachine.State

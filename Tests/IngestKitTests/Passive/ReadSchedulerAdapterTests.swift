@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
 
 /// Several adapters that hear the same peripherals.
 @Suite struct ReadSchedulerAdapterTests {

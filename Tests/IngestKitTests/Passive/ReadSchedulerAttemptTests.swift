@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
 
 /// Standing connection attempts; devices 1 to 3 advertise to their bonded central only, 9 is heard.
 @Suite struct ReadSchedulerAttemptTests {

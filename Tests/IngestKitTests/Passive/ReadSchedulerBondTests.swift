@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
 
 @Suite struct ReadSchedulerBondTests {
     typealias Script = ReadSchedulerScript

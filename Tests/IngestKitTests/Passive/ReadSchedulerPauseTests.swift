@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestStorage
 
 @Suite struct ReadSchedulerPauseTests {
     typealias Script = ReadSchedulerScript

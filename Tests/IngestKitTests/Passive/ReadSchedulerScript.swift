@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestStorage
 
 /// A life of a scheduler as a row of a table: what happens at which second, and what it wants done.
 struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {

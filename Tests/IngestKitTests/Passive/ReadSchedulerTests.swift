@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
 
 @Suite struct ReadSchedulerTests {
     typealias Action = ReadScheduler.Action

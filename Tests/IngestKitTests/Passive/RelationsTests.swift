@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct RelationsTests {
     private static let time = DeviceTime(year: 2026, month: 11, day: 20, hours: 9, minutes: 15, seconds: 0)

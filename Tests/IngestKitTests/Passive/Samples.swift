@@ -1,4 +1,6 @@
-import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestPeripherals
 
 extension MonotonicInstant {
     /// Seconds after the moment at which a test begins.

@@ -1,6 +1,11 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestProfiles
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct ValueJoiningTests {
     private static let device = DeviceAddress(BluetoothAddress(value: 0xF1F1_F1F1_F1F1), .random)

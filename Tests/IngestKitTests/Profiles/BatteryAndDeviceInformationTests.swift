@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
 
 @Suite struct BatteryAndDeviceInformationTests {
     @Test(arguments: [([0], 0), ([90], 90), ([100], 100), ([55, 1, 2], 55)] as [([UInt8], Int)])

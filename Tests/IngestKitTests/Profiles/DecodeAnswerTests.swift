@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
 
 @Suite struct DecodeAnswerTests {
     @Test(

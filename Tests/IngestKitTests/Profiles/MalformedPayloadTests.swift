@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
+@testable import IngestRecords
 
 /// What no list of cases covers: any bytes at all give a reading or an error.
 @Suite struct MalformedPayloadTests {

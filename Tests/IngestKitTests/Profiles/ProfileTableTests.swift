@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
 
 /// The table in docs/peripherals.md of what is read and where that is tried.
 @Suite struct ProfileTableTests {

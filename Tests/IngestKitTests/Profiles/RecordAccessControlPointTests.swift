@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
+@testable import IngestRecords
 
 @Suite struct RecordAccessControlPointTests {
     private func decode(_ bytes: [UInt8]) throws -> Reading {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
+@testable import IngestRecords
 
 /// The pure side of a transfer over the Record Access Control Point.
 @Suite struct StoredTransferTests {

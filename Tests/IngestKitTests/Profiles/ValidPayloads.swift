@@ -1,4 +1,5 @@
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
 
 /// Payloads with every field, one at least of each characteristic that can be decoded.
 enum ValidPayloads {

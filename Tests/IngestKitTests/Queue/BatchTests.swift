@@ -1,7 +1,11 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct BatchTests {
     let settings = BatchSettings(maxRecords: 3, maxWait: .seconds(2))

@@ -1,7 +1,12 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct CommitTests {
     @Test func aRecordAndItsEventAreCommittedTogetherAndOnce() async throws {

@@ -1,7 +1,10 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What the operator does with records that are set aside.
 @Suite struct DeadLetterTests {

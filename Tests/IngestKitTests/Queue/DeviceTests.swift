@@ -2,14 +2,19 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestProfiles
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What the queue keeps of devices beside their records, and groups of records.
 @Suite struct DeviceTests {
     private static let device = BluetoothAddress(value: 0xF1F1_F1F1_F1F1)
 
     private static func submission(
-        _ record: IngestKit.Record, isIdentified: Bool, ordinal: Int = 0, at instant: MonotonicInstant
+        _ record: IngestRecords.Record, isIdentified: Bool, ordinal: Int = 0, at instant: MonotonicInstant
     ) -> RecordSubmission {
         RecordSubmission(
             record: record, repetition: isIdentified ? .stored : .storedUndated(ordinal: ordinal),

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-@testable import IngestKit
+@testable import IngestQueue
 
 /// The file that sets room aside, where something else has its name.
 @Suite struct DiskSpaceTests {

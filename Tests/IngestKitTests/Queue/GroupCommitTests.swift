@@ -3,7 +3,8 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestQueue
 
 @Suite struct GroupCommitTests {
     private struct Refused: Error {}

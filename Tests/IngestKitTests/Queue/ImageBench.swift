@@ -1,7 +1,10 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// A queue with entries and their images, asked as a delivery asks it.
 struct ImageBench {

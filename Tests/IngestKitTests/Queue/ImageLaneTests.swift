@@ -2,7 +2,11 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// The lane of images: behind their entries, and never before a reading.
 @Suite struct ImageLaneTests {

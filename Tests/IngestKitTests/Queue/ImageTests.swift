@@ -2,7 +2,10 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Images of entries in the queue.
 @Suite struct ImageTests {

@@ -1,7 +1,10 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct LaneTests {
     private static let fresh = [DestinationRouting(name: "clinic", order: .fresh)]

@@ -2,7 +2,10 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct OpeningTests {
     @Test func theConnectionThatWritesSyncsEveryCommit() async throws {

@@ -3,7 +3,11 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 @Suite struct QueueKeeperTests {
     /// A disk of which a test says how much is free, beside the reserve.

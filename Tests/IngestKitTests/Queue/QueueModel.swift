@@ -1,4 +1,6 @@
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What the queue has to do, in plain arrays: slow, and easy to see through.
 struct QueueModel {

@@ -2,7 +2,10 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Random steps on the queue and on a model of it, which must agree (docs/reliability.md, "Proof").
 ///
@@ -125,7 +128,7 @@ private struct Run {
     private static func number(_ id: String) -> Int { Int(id.dropFirst()) ?? 0 }
 
     private static func reading(_ id: String, kind: RecordKind, model: String? = nil) throws
-        -> IngestKit.Record
+        -> IngestRecords.Record
     {
         let address =
             isStranger(id) ? StrangerBench.address(number(id) % 3) : "F1:F1:F1:F1:F1:F1"

@@ -1,7 +1,10 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// From what names a record elsewhere to where it stands at each destination.
 @Suite struct RecordSearchTests {

@@ -1,7 +1,9 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Sending a range of records again.
 @Suite struct ResendTests {

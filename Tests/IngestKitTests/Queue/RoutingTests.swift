@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What goes to a destination is changed while the queue is open.
 @Suite struct RoutingTests {

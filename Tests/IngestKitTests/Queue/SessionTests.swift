@@ -1,7 +1,11 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Whose records a destination gets.
 @Suite struct SessionTests {

@@ -1,7 +1,9 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestStorage
 
 /// What the status asks of the queue, again and again.
 @Suite struct StatusQuestionsTests {

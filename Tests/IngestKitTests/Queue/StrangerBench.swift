@@ -3,7 +3,10 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// A small queue, its keeper, and devices without an address in the allow-list.
 struct StrangerBench {

@@ -2,7 +2,9 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What of strangers' readings goes, and in which order.
 @Suite struct StrangerDropTests {

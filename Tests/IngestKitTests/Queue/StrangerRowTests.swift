@@ -2,7 +2,10 @@ import FoundationEssentials
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestStorage
 
 /// What the queue remembers of devices that no entry names by its address: bounded, however many there are.
 @Suite struct StrangerRowTests {

@@ -3,7 +3,12 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What devices without an address in the allow-list may hold, and who is read.
 @Suite struct StrangerShareTests {

@@ -3,7 +3,9 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// What the triggers count is no less than what the rows take of the file.
 @Suite struct StrangerSizeTests {

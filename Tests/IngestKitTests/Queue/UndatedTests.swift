@@ -1,7 +1,11 @@
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Records that wait for the gateway's clock.
 @Suite struct UndatedTests {
@@ -28,7 +32,7 @@ import Testing
     /// A live record without a date that came now, and waits.
     private static func undated(
         _ id: String, at clock: any GatewayClock, kind: RecordKind = .bodyTemperature
-    ) throws -> IngestKit.Record {
+    ) throws -> IngestRecords.Record {
         var record = try record(id, kind: kind)
         record.time = .undecided(device: nil)
         record.dating = RecordDating(

@@ -1,5 +1,6 @@
-import IngestKit
 import Testing
+
+@testable import IngestBluetooth
 
 @Suite struct AdvertisementStructuresTests {
     struct Structure: Equatable {

@@ -1,5 +1,6 @@
-import IngestKit
 import Testing
+
+@testable import IngestCore
 
 @Suite struct BluetoothUUIDTests {
     @Test(arguments: [

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
 
 @Suite struct CivilTimeTests {
     @Test(

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestRecords
 
 /// The table of docs/records.md, "How the time is decided": what each kind of device clock makes of a
 /// cuff's reading, sent live or out of its memory, its clock read on the link or not, in London.

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestRecords
 
 /// Which dates name readings, and what shows that a clock stands.
 @Suite struct DeviceDatesTests {

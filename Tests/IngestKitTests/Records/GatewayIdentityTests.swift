@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestRecords
 
 @Suite struct GatewayIdentityTests {
     /// Expected: HMAC-SHA256 by Python's hmac, first 8 bytes.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
 
 @Suite struct OperatorTimeTests {
     /// 2026-11-20T09:15:00Z.

@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestPeripherals
+@testable import IngestRecords
 
 /// Records that came while the gateway's clock was not known to be right, decided when it is.
 @Suite struct RecordDatingTests {

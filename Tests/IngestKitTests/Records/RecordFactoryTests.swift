@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestRecords
 
 @Suite struct RecordFactoryTests {
     static let cuff = BluetoothAddress(value: 0xF1F1_F1F1_F1F1)

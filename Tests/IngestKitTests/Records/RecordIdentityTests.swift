@@ -1,6 +1,7 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestRecords
 
 /// The first four are the worked examples of docs/records.md. The expected ids come from Python:
 /// `uuid.uuid5(uuid.UUID("02322d06-b248-45e8-8c81-81d8effc6022"), name)`.

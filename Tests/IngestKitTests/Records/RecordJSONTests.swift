@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestRecords
 
 @Suite struct RecordJSONTests {
     private func record(

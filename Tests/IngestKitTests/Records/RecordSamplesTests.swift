@@ -1,7 +1,10 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestRecords
 
 /// One record at least of every kind, each member somewhere, by way of the decoders and the factory. They stand in
 /// Tests/Webhook/records.ndjson, which is held against docs/record.schema.json there.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
 
 @Suite struct TimeZoneRulesTests {
     /// London in 2026, with the rule for later years.

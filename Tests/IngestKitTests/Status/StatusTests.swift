@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestStorage
 
 @Suite struct StatusTests {
     private static func status(

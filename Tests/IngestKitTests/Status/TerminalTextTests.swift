@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestConfiguration
+@testable import IngestCore
+@testable import IngestGateway
 
 @Suite struct TerminalTextTests {
     @Test(arguments: [

@@ -2,7 +2,11 @@ import Dispatch
 import GRDB
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
 
 @Suite struct WatchdogTests {
     private static let interval = Duration.seconds(30)

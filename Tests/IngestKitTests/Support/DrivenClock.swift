@@ -1,5 +1,6 @@
-import IngestKit
 import Synchronization
+
+@testable import IngestCore
 
 /// A clock that stands still until a test moves it.
 final class DrivenClock: GatewayClock {

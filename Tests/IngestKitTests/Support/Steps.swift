@@ -1,7 +1,7 @@
 import CFaultyDisk
 import GRDB
 
-@testable import IngestKit
+@testable import IngestQueue
 
 extension SQLiteRecordStore {
     /// About how many rows SQLite goes through in what the store does in `body`.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-@testable import IngestKit
+@testable import IngestCore
 
 /// JSON as a backend reads it that is strict: exactly the members that it knows, of the types that they have.
 enum StrictJSON {

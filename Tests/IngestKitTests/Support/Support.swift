@@ -2,7 +2,11 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Runs `body` with a directory of its own, which is removed after it.
 func withTemporaryDirectory<Value>(

@@ -3,8 +3,6 @@ import HTTPService
 import Synchronization
 import Testing
 
-@testable import IngestKit
-
 /// A real HTTP server on loopback that keeps what it gets and answers as it is told.
 final class TestReceiver: Sendable {
     struct Received: Sendable {

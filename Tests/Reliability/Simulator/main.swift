@@ -4,7 +4,7 @@
 import BlueZBridge
 import FoundationEssentials
 import Glibc
-import IngestKit
+import IngestCore
 import PeripheralSimulator
 import SystemPackage
 

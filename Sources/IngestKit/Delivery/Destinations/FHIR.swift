@@ -1,8 +1,10 @@
 import FoundationEssentials
+package import IngestCore
+package import IngestRecords
 
 /// What the operator set for a FHIR server.
-public struct FHIRSettings: Sendable, Hashable {
-    public enum Authentication: String, Sendable, Hashable, CaseIterable {
+package struct FHIRSettings: Sendable, Hashable {
+    package enum Authentication: String, Sendable, Hashable, CaseIterable {
         /// The credential is a token.
         case bearer
         /// The credential is `USER:PASSWORD` (RFC 7617).
@@ -10,16 +12,16 @@ public struct FHIRSettings: Sendable, Hashable {
     }
 
     /// The base of its API.
-    public let url: String
+    package let url: String
     /// The system of the identifiers by which it knows people; nil where subjects are ids of its Patient resources.
-    public let patientSystem: String?
-    public let authentication: Authentication
+    package let patientSystem: String?
+    package let authentication: Authentication
     /// Whether bodies are sent compressed.
-    public let usesGzip: Bool
+    package let usesGzip: Bool
     /// Further headers.
-    public let headers: [HTTPHeader]
+    package let headers: [HTTPHeader]
 
-    public init(
+    package init(
         url: String, patientSystem: String? = nil, authentication: Authentication = .bearer,
         usesGzip: Bool = false,
         headers: [HTTPHeader] = []
@@ -34,9 +36,9 @@ public struct FHIRSettings: Sendable, Hashable {
 
 /// Posts batches as transactions to a FHIR R4 server, as HL7's Personal Health Device guide has it
 /// (docs/destinations/fhir.md).
-public final class FHIR: Destination {
+package final class FHIR: Destination {
     /// The kinds that have a form there: what the guide has codes for.
-    public static let kinds: Set<RecordKind> = [
+    package static let kinds: Set<RecordKind> = [
         .bloodPressure, .glucose, .glucoseContext, .bodyTemperature, .weight, .bodyComposition,
         .pulseOximetry,
         .heartRate, .continuousGlucose, .healthObservation, .miScale, .mibeacon,
@@ -52,7 +54,7 @@ public final class FHIR: Destination {
     }
 
     /// - Parameter credential: reads it anew; nil for a server that wants none.
-    public init(
+    package init(
         settings: FHIRSettings, transport: HTTPTransport, clock: any GatewayClock,
         credential: @escaping @Sendable () async throws -> String? = { nil }
     ) {
@@ -62,9 +64,9 @@ public final class FHIR: Destination {
         }
     }
 
-    public var takesImages: Bool { true }
+    package var takesImages: Bool { true }
 
-    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+    package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let records = batch.records.compactMap(RecordContent.init)
         guard records.count == batch.records.count, !records.isEmpty else {
             return .unfit(error: "is no record that can be read")
@@ -84,7 +86,7 @@ public final class FHIR: Destination {
     }
 
     /// Reads the credential and the files of TLS anew before the next request.
-    public func renew() async { await posts.renew() }
+    package func renew() async { await posts.renew() }
 
     private func post(_ body: [UInt8], _ credential: String?) async -> DeliveryAnswer {
         var headers = [("Content-Type", Self.mediaType)] + settings.headers.map { ($0.name, $0.value) }

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import IngestCore
+import IngestRecords
 
 /// What a server says to a transaction with a status of 2xx.
 struct FHIRAnswer {

@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 /// A transaction: the gateways, devices and people of some records, and what was measured, each to be created where it is
 /// not there yet (docs/destinations/fhir.md). The same records give the same bytes.
 struct FHIRBundle {

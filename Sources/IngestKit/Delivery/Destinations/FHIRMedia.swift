@@ -1,5 +1,7 @@
 import Crypto
 import FoundationEssentials
+import IngestCore
+import IngestRecords
 
 /// A transaction with the photograph that somebody sent with an entry, and the person it belongs to
 /// (docs/destinations/fhir.md). The same image gives the same bytes.

@@ -1,3 +1,5 @@
+import IngestRecords
+
 /// What one Observation says, before it is written.
 struct FHIRObservation: Equatable {
     enum Value: Equatable {

@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 /// Writes the observations of one record.
 struct FHIRObservationText {
     let record: RecordContent

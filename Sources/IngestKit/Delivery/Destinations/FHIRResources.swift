@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 // The resources that stand around the measurements.
 extension JSONText {
     /// The gateway.

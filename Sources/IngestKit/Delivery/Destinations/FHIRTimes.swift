@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 /// When a record's values were measured, and what the device's clock showed, in FHIR's terms.
 struct FHIRTimes {
     enum Effective: Equatable {

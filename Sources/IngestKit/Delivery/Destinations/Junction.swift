@@ -1,12 +1,14 @@
+import IngestCore
+package import IngestRecords
 import Synchronization
 
 /// Posts records as samples of Junction's time series and of the body's summary, for one person
 /// (docs/destinations/junction.md).
 ///
 /// A batch is as many requests as it has series, sources and stages. It counts as taken when all of them are.
-public final class Junction: Destination {
+package final class Junction: Destination {
     /// The kinds that have a form there.
-    public static let kinds = JunctionForm.kinds
+    package static let kinds = JunctionForm.kinds
 
     /// A request begins within this time, so that the last one ends before a delivery counts as stuck
     /// (`DeliveryWorker.requestBound`): it takes 70 s at most.
@@ -20,18 +22,18 @@ public final class Junction: Destination {
     /// How many requests of a batch were taken, by the batch; the newest is the last.
     private let progress = Mutex<[(batch: String, taken: Int)]>([])
 
-    public init(session: JunctionSession) {
+    package init(session: JunctionSession) {
         self.session = session
         settings = Mutex(session.settings)
     }
 
     /// Takes over what the catalogue says now.
     /// - Parameter providers: the slugs of the catalogue's models, by their numbers.
-    public func use(providers: [Int: String]) {
+    package func use(providers: [Int: String]) {
         settings.withLock { $0.providers = providers }
     }
 
-    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+    package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let records = batch.records.compactMap { RecordContent(json: $0) }
         guard records.count == batch.records.count else { return .unfit(error: "cannot be read") }
         let requests: [JunctionForm.Request]
@@ -48,7 +50,7 @@ public final class Junction: Destination {
     }
 
     /// Reads the API key and the files of TLS anew before the next request.
-    public func renew() async { await session.renew() }
+    package func renew() async { await session.renew() }
 
     /// Sends what was not taken before, in order, up to the first that is not taken.
     private func send(

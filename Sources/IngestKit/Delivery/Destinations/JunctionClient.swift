@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import IngestCore
 
 /// Requests to Junction's hosts.
 struct JunctionClient: Sendable {
@@ -117,17 +118,17 @@ extension JunctionClient {
 }
 
 /// Makes users at Junction, as `ingestd user create` does.
-public struct JunctionUsers: Sendable {
+package struct JunctionUsers: Sendable {
     /// A user under the name that was asked for.
-    public struct User: Sendable, Equatable {
+    package struct User: Sendable, Equatable {
         /// Junction's id.
-        public let id: String
+        package let id: String
         /// Whether it is new.
-        public let isNew: Bool
+        package let isNew: Bool
     }
 
     /// Why there is none.
-    public enum Failure: Error, Sendable, Equatable {
+    package enum Failure: Error, Sendable, Equatable {
         /// In our words.
         case unavailable(String)
         case keyRejected(httpStatus: Int)
@@ -138,13 +139,13 @@ public struct JunctionUsers: Sendable {
     private let settings: JunctionSettings
     private let client: JunctionClient
 
-    public init(settings: JunctionSettings, transport: HTTPTransport, clock: any GatewayClock) {
+    package init(settings: JunctionSettings, transport: HTTPTransport, clock: any GatewayClock) {
         self.settings = settings
         client = JunctionClient(transport: transport, clock: clock)
     }
 
     /// Makes the user of the settings.
-    public func create(apiKey: String) async throws(Failure) -> User {
+    package func create(apiKey: String) async throws(Failure) -> User {
         if let words = settings.contradiction("the API key", of: JunctionPlace(ofKey: apiKey)) {
             throw .refused(words)
         }

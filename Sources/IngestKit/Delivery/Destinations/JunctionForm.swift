@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 /// The form that records have at Junction: what they say as samples of its series, and those as requests.
 enum JunctionForm {
     /// The kinds of records that have a form there.

@@ -1,3 +1,5 @@
+import IngestCore
+
 extension JunctionSession {
     /// Refreshes the tokens; whoever comes meanwhile waits for the same refresh. It goes on when the delivery that
     /// wanted it is cancelled: what it brings replaces tokens that are good no longer.
@@ -18,7 +20,7 @@ extension JunctionSession {
     }
 
     /// Waits for the refresh that is under way, at the end of the process: what it brings is to be kept first.
-    public func settle(within bound: Duration) async {
+    package func settle(within bound: Duration) async {
         _ = await refreshing?.result(within: bound, by: client.clock)
     }
 

@@ -1,6 +1,8 @@
+import IngestCore
+
 extension JunctionSession {
     /// Exchanges a sign-in token, which is good for nothing afterwards, and keeps what it brings.
-    public func signIn(_ token: JunctionSignInToken) async throws(JunctionSignInError) {
+    package func signIn(_ token: JunctionSignInToken) async throws(JunctionSignInError) {
         if let words = settings.contradiction("the sign-in token", of: token.place) {
             throw .otherPlace(words)
         }
@@ -47,7 +49,7 @@ extension JunctionSession {
     }
 
     /// With an API key, the user and the sources are looked up again.
-    public func startAnew() async {
+    package func startAnew() async {
         guard case .apiKey = access else { return }
         apiKey = nil
         connected = [:]
@@ -60,7 +62,7 @@ extension JunctionSession {
     }
 
     /// Erases everything, on the disk too.
-    public func signOut() async {
+    package func signOut() async {
         generation += 1
         isOver = false
         await erase()
@@ -95,7 +97,7 @@ extension JunctionSession {
 }
 
 /// Why a sign-in token opened no session.
-public enum JunctionSignInError: Error, Sendable, Equatable {
+package enum JunctionSignInError: Error, Sendable, Equatable {
     /// It is of another environment or region; in our words.
     case otherPlace(String)
     /// The session is another user's.

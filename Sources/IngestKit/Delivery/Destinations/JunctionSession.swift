@@ -1,10 +1,11 @@
 import FoundationEssentials
+package import IngestCore
 
 /// One person's access to Junction: what requests carry, Junction's id of the user, and the sources that this user is
 /// connected to. Kept over restarts in its vault.
-public actor JunctionSession {
+package actor JunctionSession {
     /// How requests are authenticated.
-    public enum Access: Sendable {
+    package enum Access: Sendable {
         /// With a key that the closure reads anew.
         case apiKey(@Sendable () async throws -> String)
         /// In a session that a sign-in token has opened.
@@ -12,7 +13,7 @@ public actor JunctionSession {
     }
 
     /// How a session stands.
-    public enum Standing: Sendable, Equatable {
+    package enum Standing: Sendable, Equatable {
         case open
         /// The server wants another sign-in of the same user.
         case parked
@@ -49,7 +50,7 @@ public actor JunctionSession {
     var connected: [String: MonotonicInstant] = [:]
 
     /// - Parameter told: what the operator reads, one sentence at a time.
-    public init(
+    package init(
         settings: JunctionSettings, access: Access, transport: HTTPTransport, clock: any GatewayClock,
         vault: JunctionVault, told: @escaping @Sendable (String) -> Void
     ) {
@@ -61,7 +62,7 @@ public actor JunctionSession {
     }
 
     /// Takes up what the vault has. To be called once, before anything else.
-    public func open() async {
+    package func open() async {
         let vault = vault
         do {
             guard let bytes = try await BlockingCall.run({ try vault.load() }), !bytes.isEmpty else { return }
@@ -77,18 +78,18 @@ public actor JunctionSession {
         }
     }
 
-    public var standing: Standing {
+    package var standing: Standing {
         guard case .signInToken = access else { return .open }
         guard let tokens = state?.tokens else { return .closed }
         return tokens.isParked ? .parked : .open
     }
 
-    public nonisolated var takesToken: Bool {
+    package nonisolated var takesToken: Bool {
         if case .signInToken = access { true } else { false }
     }
 
     /// Whether there is something to send requests with. Called once the end of a session was told, it erases the tokens.
-    public func isOpen() async -> Bool {
+    package func isOpen() async -> Bool {
         if isOver {
             isOver = false
             await eraseTokens()
@@ -97,7 +98,7 @@ public actor JunctionSession {
     }
 
     /// Reads the API key and the files of TLS anew before the next request.
-    public func renew() async {
+    package func renew() async {
         await client.transport.refresh()
         apiKey = nil
     }

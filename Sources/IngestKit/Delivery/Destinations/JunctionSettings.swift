@@ -1,20 +1,22 @@
+import IngestRecords
+
 /// What the operator set for Junction (docs/destinations/junction.md).
-public struct JunctionSettings: Sendable, Hashable {
+package struct JunctionSettings: Sendable, Hashable {
     /// The person, as `client_user_id` at Junction.
-    public let user: String
+    package let user: String
     /// Where the API is, without a slash at the end.
-    public let api: String
+    package let api: String
     /// Where tokens are exchanged.
-    public let tokenURL: String
+    package let tokenURL: String
     /// Nil where the operator gave a URL of their own.
     private let place: JunctionPlace?
     /// A name of the IANA database.
-    public let timeZone: String
+    package let timeZone: String
     /// The slugs of the catalogue's models; every other model's is `manual`.
-    public internal(set) var providers: [Int: String]
+    package internal(set) var providers: [Int: String]
 
     /// - Parameter url: instead of Junction's own hosts; tokens are then exchanged under `/auth` of it.
-    public init(
+    package init(
         user: String, url: String? = nil, region: DestinationSettings.Region = .us,
         environment: DestinationSettings.Environment = .production, timeZone: String = "UTC",
         providers: [Int: String] = [:]
@@ -93,7 +95,7 @@ struct JunctionPlace: Hashable {
 
 /// What Junction calls sources of data that are not connected over its own widget: the makers of peripherals that it
 /// has names for, and `manual`.
-public enum JunctionProvider: String, Sendable, Hashable, CaseIterable {
+package enum JunctionProvider: String, Sendable, Hashable, CaseIterable {
     case omron = "omron_ble"
     case beurer = "beurer_ble"
     case accuChek = "accuchek_ble"

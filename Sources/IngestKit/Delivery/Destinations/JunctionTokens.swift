@@ -2,11 +2,11 @@ import FoundationEssentials
 
 /// A sign-in token of Junction, taken apart: base64 of JSON with a JWT, which says for which user it is. It is good for
 /// one exchange.
-public struct JunctionSignInToken: Sendable {
-    public struct Malformed: Error, Sendable {}
+package struct JunctionSignInToken: Sendable {
+    package struct Malformed: Error, Sendable {}
 
     /// Longer ones are none, in bytes.
-    public static let maximumSize = 8 * 1024
+    package static let maximumSize = 8 * 1024
 
     /// Junction's id of the user, in lower case.
     let userID: String
@@ -16,7 +16,7 @@ public struct JunctionSignInToken: Sendable {
     let userToken: String
 
     /// - Parameter text: as Junction gives it; blanks around it do not matter. Its signature is Junction's to verify.
-    public init(_ text: String) throws(Malformed) {
+    package init(_ text: String) throws(Malformed) {
         struct Outer: Decodable {
             let userToken: String
 
@@ -143,14 +143,14 @@ struct JunctionState: Codable, Equatable {
 }
 
 /// Where the state is kept: readable for the service alone, replaced as a whole and synced to disk.
-public struct JunctionVault: Sendable {
+package struct JunctionVault: Sendable {
     /// Nil where nothing is kept.
     let load: @Sendable () throws -> [UInt8]?
     let save: @Sendable ([UInt8]) throws -> Void
     let erase: @Sendable () throws -> Void
 
     /// The closures may block.
-    public init(
+    package init(
         load: @escaping @Sendable () throws -> [UInt8]?, save: @escaping @Sendable ([UInt8]) throws -> Void,
         erase: @escaping @Sendable () throws -> Void
     ) {

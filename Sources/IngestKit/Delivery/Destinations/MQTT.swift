@@ -1,7 +1,8 @@
+import IngestRecords
 import Synchronization
 
 /// Publishes each record as a message at a broker (docs/destinations/mqtt.md).
-public final class MQTT: Destination {
+package final class MQTT: Destination {
     private let topic: TopicTemplate
     private let publisher: any MessagePublisher
     private let readLogin: @Sendable () throws(BrokerLoginError) -> BrokerLogin
@@ -9,7 +10,7 @@ public final class MQTT: Destination {
     private let known = Mutex<BrokerLogin?>(nil)
 
     /// - Parameter login: reads it anew.
-    public init(
+    package init(
         topic: TopicTemplate = .standard, publisher: any MessagePublisher,
         login: @escaping @Sendable () throws(BrokerLoginError) -> BrokerLogin
     ) {
@@ -18,7 +19,7 @@ public final class MQTT: Destination {
         self.readLogin = login
     }
 
-    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+    package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         var messages: [BrokerMessage] = []
         for json in batch.records {
             guard let record = RecordContent(json: json) else {
@@ -43,7 +44,7 @@ public final class MQTT: Destination {
     }
 
     /// Reads the credential and the files of TLS anew before the next message; one that differs makes a new connection.
-    public func renew() {
+    package func renew() {
         known.withLock { $0 = nil }
     }
 

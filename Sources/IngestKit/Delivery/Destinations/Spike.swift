@@ -1,21 +1,24 @@
 internal import Crypto
 internal import FoundationEssentials
+package import IngestCore
+package import IngestEvents
+package import IngestRecords
 
 /// What the operator set for Spike.
-public struct SpikeSettings: Sendable, Hashable {
+package struct SpikeSettings: Sendable, Hashable {
     /// Where to POST.
-    public let url: String
+    package let url: String
 
-    public init(url: String) {
+    package init(url: String) {
         self.url = url
     }
 }
 
 /// Posts records as Spike's webhook notifications (version 2, RealtimeUpdateV1), one in a request, signed with the
 /// application's secret token (docs/destinations/spike.md).
-public final class Spike: Destination {
+package final class Spike: Destination {
     /// The kinds that have a form there.
-    public static let kinds: Set<RecordKind> = [
+    package static let kinds: Set<RecordKind> = [
         .glucose, .continuousGlucose, .heartRate, .pulseOximetry, .weight, .bodyComposition, .miScale,
     ]
 
@@ -24,7 +27,7 @@ public final class Spike: Destination {
     private let posts: AuthorizedPosts<String>
 
     /// - Parameter secret: reads the application's secret token anew.
-    public init(
+    package init(
         settings: SpikeSettings, transport: HTTPTransport, clock: any GatewayClock,
         secret: @escaping @Sendable () async throws -> String
     ) {
@@ -33,7 +36,7 @@ public final class Spike: Destination {
         posts = AuthorizedPosts(transport: transport, clock: clock, read: secret)
     }
 
-    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+    package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
             return .unfit(error: "is not one record that can be read")
         }
@@ -49,7 +52,7 @@ public final class Spike: Destination {
     }
 
     /// What Spike's listener for failed submissions is told.
-    public func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? {
+    package func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? {
         guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]),
             let notification = SpikeNotification(record)
         else { return nil }
@@ -61,7 +64,7 @@ public final class Spike: Destination {
     }
 
     /// Reads the secret and the files of TLS anew before the next request.
-    public func renew() async { await posts.renew() }
+    package func renew() async { await posts.renew() }
 
     private func post(_ notification: SpikeNotification, secret: String) async -> DeliveryAnswer {
         let headers = [

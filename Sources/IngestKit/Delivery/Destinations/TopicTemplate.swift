@@ -1,6 +1,9 @@
+import IngestCore
+import IngestRecords
+
 /// The topic that a record is published under: text with placeholders (docs/destinations/mqtt.md).
-public struct TopicTemplate: Sendable, Hashable {
-    public enum Placeholder: String, Sendable, CaseIterable {
+package struct TopicTemplate: Sendable, Hashable {
+    package enum Placeholder: String, Sendable, CaseIterable {
         case gateway, kind, stage, subject, address
         case peripheralID = "peripheral_id"
     }
@@ -11,15 +14,15 @@ public struct TopicTemplate: Sendable, Hashable {
     }
 
     /// Why a text is no template.
-    public struct Malformed: Error, Sendable, Equatable {
+    package struct Malformed: Error, Sendable, Equatable {
         /// In our words, as what follows "expected".
-        public let expected: String
+        package let expected: String
     }
 
     /// In bytes of UTF-8. With every placeholder at its longest the topic stays far below MQTT's 65,535.
-    static let limit = 1024
+    package static let limit = 1024
 
-    public static let standard = TopicTemplate(parts: [
+    package static let standard = TopicTemplate(parts: [
         .text("ingestd/"), .placeholder(.gateway), .text("/"), .placeholder(.kind),
     ])
 
@@ -30,7 +33,7 @@ public struct TopicTemplate: Sendable, Hashable {
     }
 
     /// - Parameter allowed: the placeholders that may stand in it.
-    public init(
+    package init(
         _ text: String, allowed: [Placeholder] = Placeholder.allCases
     ) throws(Malformed) {
         guard TextForm.isLine(text, limit: Self.limit), text.utf8.count <= Self.limit else {
@@ -62,7 +65,7 @@ public struct TopicTemplate: Sendable, Hashable {
     }
 
     /// The topic with these values.
-    public func topic(_ value: (Placeholder) -> String) -> String {
+    package func topic(_ value: (Placeholder) -> String) -> String {
         parts.map { part in
             switch part {
             case .text(let text): text

@@ -1,8 +1,11 @@
+package import IngestCore
+package import IngestRecords
+
 /// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements of its
 /// Inform Connect API, or as records of its first API (docs/destinations/validic.md).
-public final class Validic: Destination {
+package final class Validic: Destination {
     /// The kinds that have a form there as measurements.
-    public static let kinds: Set<RecordKind> = [
+    package static let kinds: Set<RecordKind> = [
         .bloodPressure, .glucose, .bodyTemperature, .weight, .pulseOximetry, .heartRate, .miScale,
     ]
 
@@ -16,7 +19,7 @@ public final class Validic: Destination {
         let body: @Sendable (_ token: String) -> [UInt8]
     }
 
-    public init(
+    package init(
         settings: ValidicSettings, transport: HTTPTransport, clock: any GatewayClock,
         token: @escaping @Sendable () async throws -> String
     ) {
@@ -24,7 +27,7 @@ public final class Validic: Destination {
         posts = AuthorizedPosts(transport: transport, clock: clock, read: token)
     }
 
-    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+    package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
             return .unfit(error: "is not one record that can be read")
         }
@@ -39,7 +42,7 @@ public final class Validic: Destination {
 
     /// Reads the token and the files of TLS anew before the next request.
     /// - Returns: false where the token is the one that the server rejected: to try it again would not help.
-    public func renew() async -> Bool { await posts.renew() }
+    package func renew() async -> Bool { await posts.renew() }
 
     private func request(for record: RecordContent) -> Request? {
         let common = [("Content-Type", "application/json"), ("User-Agent", "ingestd")]

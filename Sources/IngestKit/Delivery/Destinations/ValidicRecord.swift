@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 /// A record in the form of Validic's first API (docs/destinations/validic.md). The same record gives the same bytes, but
 /// for the token, which is in them when they are sent and at no other time.
 struct ValidicRecord: Sendable {

@@ -1,7 +1,7 @@
 /// What the operator set for Validic.
-public struct ValidicSettings: Sendable, Hashable {
+package struct ValidicSettings: Sendable, Hashable {
     /// Which of Validic's APIs takes the records.
-    public enum API: Sendable, Hashable {
+    package enum API: Sendable, Hashable {
         /// Inform Connect. `sourceType` is what Validic calls the gateway as a source of records.
         case inform(sourceType: String = "ingestd")
         /// The first one, with Validic's ids of the organization and of its user.
@@ -9,13 +9,13 @@ public struct ValidicSettings: Sendable, Hashable {
     }
 
     /// The person whose access token it is, by the name that records have as `subject`.
-    public let user: String
-    public let api: API
+    package let user: String
+    package let api: API
     /// Where the API is, up to `/connect` or `/v1`, without a slash at its end.
     let base: String
 
     /// - Parameter url: nil for Validic's own host of that API.
-    public init(user: String, url: String? = nil, api: API = .inform()) {
+    package init(user: String, url: String? = nil, api: API = .inform()) {
         self.user = user
         self.api = api
         let url = url ?? api.host
@@ -34,12 +34,12 @@ extension ValidicSettings.API {
 
 extension DestinationSettings {
     /// Which API a destination of type validic posts to.
-    public enum ValidicAPI: String, Sendable, Hashable, CaseIterable {
+    package enum ValidicAPI: String, Sendable, Hashable, CaseIterable {
         case inform, v1
     }
 
     /// How a destination of type validic delivers the records of this person.
-    public func validicSettings(user: String) -> ValidicSettings {
+    package func validicSettings(user: String) -> ValidicSettings {
         let api: ValidicSettings.API =
             switch validicAPI {
             case .inform: applicationID.map { .inform(sourceType: $0) } ?? .inform()

@@ -1,14 +1,16 @@
-/// What the operator set for a webhook.
-public struct WebhookSettings: Sendable, Hashable {
-    /// Where to POST.
-    public let url: String
-    public let format: DestinationSettings.Format
-    /// Whether bodies are sent compressed.
-    public let usesGzip: Bool
-    /// Further headers; none of those that the gateway sets itself, but for User-Agent.
-    public let headers: [HTTPHeader]
+package import IngestCore
 
-    public init(
+/// What the operator set for a webhook.
+package struct WebhookSettings: Sendable, Hashable {
+    /// Where to POST.
+    package let url: String
+    package let format: DestinationSettings.Format
+    /// Whether bodies are sent compressed.
+    package let usesGzip: Bool
+    /// Further headers; none of those that the gateway sets itself, but for User-Agent.
+    package let headers: [HTTPHeader]
+
+    package init(
         url: String, format: DestinationSettings.Format = .json, usesGzip: Bool = false,
         headers: [HTTPHeader] = []
     ) {
@@ -20,20 +22,20 @@ public struct WebhookSettings: Sendable, Hashable {
 }
 
 /// What shows a webhook's receiver who sends.
-public struct WebhookSecrets: Sendable, Equatable {
+package struct WebhookSecrets: Sendable, Equatable {
     /// The bearer token; nil for a destination without credential.
-    public var token: String?
+    package var token: String?
     /// Nil where requests are not signed.
-    public var signingKeys: SigningKeys?
+    package var signingKeys: SigningKeys?
 
-    public init(token: String? = nil, signingKeys: SigningKeys? = nil) {
+    package init(token: String? = nil, signingKeys: SigningKeys? = nil) {
         self.token = token
         self.signingKeys = signingKeys
     }
 }
 
 /// Posts batches as JSON or NDJSON, signed where there are keys (docs/destinations/webhook.md).
-public final class Webhook: Destination {
+package final class Webhook: Destination {
     private let settings: WebhookSettings
     private let clock: any GatewayClock
     private let posts: AuthorizedPosts<WebhookSecrets>
@@ -43,7 +45,7 @@ public final class Webhook: Destination {
     static var clockPatience: Duration { .seconds(30) }
 
     /// - Parameter secrets: reads them anew.
-    public init(
+    package init(
         settings: WebhookSettings, transport: HTTPTransport, clock: any GatewayClock,
         secrets: @escaping @Sendable () async throws -> WebhookSecrets = { WebhookSecrets() }
     ) {
@@ -52,13 +54,13 @@ public final class Webhook: Destination {
         posts = AuthorizedPosts(transport: transport, clock: clock, read: secrets)
     }
 
-    public func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+    package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let body = Self.body(of: batch, settings.format)
         return await posts.perform { await self.post(body, $0) }
     }
 
     /// Reads the secrets and the files of TLS anew before the next request.
-    public func renew() async { await posts.renew() }
+    package func renew() async { await posts.renew() }
 
     /// The body of a batch. The same batch gives the same bytes.
     static func body(of batch: OutgoingBatch, _ format: DestinationSettings.Format) -> [UInt8] {

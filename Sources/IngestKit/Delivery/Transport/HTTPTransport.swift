@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+package import IngestCore
 import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -6,19 +7,19 @@ import Synchronization
 /// HTTP/1.1 to destinations whose transport settings are equal. Connections are kept alive;
 /// redirects are not followed. Certificates and keys are read from their files when the first
 /// request needs them, and again when `refresh` or a TLS failure finds them changed.
-public final class HTTPTransport: Sendable {
+package final class HTTPTransport: Sendable {
     /// An answer, as far as delivery looks at it.
-    public struct Answer: Sendable {
-        public let status: Int
-        public let retryAfter: String?
-        public let date: String?
+    package struct Answer: Sendable {
+        package let status: Int
+        package let retryAfter: String?
+        package let date: String?
         /// The body, as far as it fits the bound and came in time.
-        public let body: String?
+        package let body: String?
     }
 
     /// What went wrong before there was an answer, in our words.
-    public struct Failure: Error, Sendable, Equatable {
-        public let words: String
+    package struct Failure: Error, Sendable, Equatable {
+        package let words: String
     }
 
     /// At most this much of an answer's body is kept, in bytes.
@@ -33,7 +34,7 @@ public final class HTTPTransport: Sendable {
     private let credentials: Credentials
     private let current = Mutex<Connections?>(nil)
 
-    public init(
+    package init(
         settings: TransportSettings = TransportSettings(),
         credentials: Credentials = Credentials(environment: [:])
     ) {
@@ -42,7 +43,7 @@ public final class HTTPTransport: Sendable {
     }
 
     /// Closes all connections. To be called once, at the end.
-    public func shutdown() async throws {
+    package func shutdown() async throws {
         try await current.withLock { $0 }?.shutdown()
     }
 
@@ -50,7 +51,7 @@ public final class HTTPTransport: Sendable {
     /// further requests go over new connections; those under way end as they would.
     /// - Returns: whether anything has changed.
     @discardableResult
-    public func refresh() async -> Bool {
+    package func refresh() async -> Bool {
         guard settings.hasFiles, let old = current.withLock({ $0 }),
             let files = try? TLSFiles(settings, credentials), files != old.files,
             let new = try? Connections(files: files, proxy: settings.proxy)
@@ -66,7 +67,7 @@ public final class HTTPTransport: Sendable {
     }
 
     /// Sends a POST and waits for the answer, 60 s at most.
-    public func post(
+    package func post(
         _ body: [UInt8], to url: String, headers: [(String, String)], clock: any GatewayClock
     ) async throws(Failure) -> Answer {
         var request = HTTPClientRequest(url: url)

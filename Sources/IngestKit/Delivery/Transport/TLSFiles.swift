@@ -1,21 +1,22 @@
+package import IngestCore
 import NIOSSL
 
 /// What is wrong with a file that a destination's TLS needs.
-public struct TLSFileError: Error, Sendable, Hashable {
+package struct TLSFileError: Error, Sendable, Hashable {
     /// The key of the destination that names the file.
-    public enum Key: String, Sendable, Hashable {
+    package enum Key: String, Sendable, Hashable {
         case caFile = "ca_file"
         case clientCertificate = "client_certificate"
         case clientKey = "client_key"
     }
 
-    public let key: Key
+    package let key: Key
     /// In our words, with the file's name and nothing of what it holds.
-    public let words: String
+    package let words: String
 }
 
 /// The files behind a destination's TLS, as they were when they were read.
-struct TLSFiles: Sendable, Equatable {
+package struct TLSFiles: Sendable, Equatable {
     /// In bytes; four times the bundle of a whole system.
     static let authoritiesLimit = 1 << 20
 
@@ -73,7 +74,8 @@ struct TLSFiles: Sendable, Equatable {
 
     /// Everything that is wrong with the files that can be seen. A credential that systemd gives to
     /// the service alone is not looked for when there is no directory of credentials.
-    static func problems(_ settings: TransportSettings, _ credentials: Credentials) -> [TLSFileError] {
+    package static func problems(_ settings: TransportSettings, _ credentials: Credentials) -> [TLSFileError]
+    {
         let authorities = TransportSettings(caFile: settings.caFile)
         let identity = TransportSettings(
             clientCertificate: settings.clientCertificate, clientKey: settings.clientKey)

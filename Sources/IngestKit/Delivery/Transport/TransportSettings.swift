@@ -1,14 +1,16 @@
+package import IngestCore
+
 /// How the requests of a destination travel. Destinations whose settings are equal share
 /// connections.
-public struct TransportSettings: Sendable, Hashable {
+package struct TransportSettings: Sendable, Hashable {
     /// Absolute path of the authorities to trust, in PEM; nil: the system's.
-    public var caFile: String?
+    package var caFile: String?
     /// What the gateway shows a server that asks who it is, in PEM; both or none.
-    public var clientCertificate: CredentialName?
-    public var clientKey: CredentialName?
-    public var proxy: ProxyAddress?
+    package var clientCertificate: CredentialName?
+    package var clientKey: CredentialName?
+    package var proxy: ProxyAddress?
 
-    public init(
+    package init(
         caFile: String? = nil, clientCertificate: CredentialName? = nil, clientKey: CredentialName? = nil,
         proxy: ProxyAddress? = nil
     ) {
@@ -23,21 +25,21 @@ public struct TransportSettings: Sendable, Hashable {
 }
 
 /// A proxy that connections are made through. TLS is spoken with the destination, inside.
-public struct ProxyAddress: Sendable, Hashable {
-    public enum Kind: Sendable, Hashable {
+package struct ProxyAddress: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// CONNECT (RFC 9110, section 9.3.6), for plain HTTP too.
         case http
         /// RFC 1928, without authentication; names are resolved by the proxy.
         case socks5
     }
 
-    public let kind: Kind
-    public let host: String
-    public let port: Int
+    package let kind: Kind
+    package let host: String
+    package let port: Int
 
     /// - Parameter url: `http://HOST[:PORT]` (port 80 if none is named) or `socks5://HOST[:PORT]`
     ///   (1080, RFC 1928 section 3), with a slash at most after it; nil for anything else.
-    public init?(url: String) {
+    package init?(url: String) {
         guard let parts = URLText(url), !parts.hasUserInformation, ["", "/"].contains(parts.rest) else {
             return nil
         }
@@ -52,7 +54,7 @@ public struct ProxyAddress: Sendable, Hashable {
 
 extension DestinationSettings {
     /// How its requests travel, as the file says it.
-    public var transport: TransportSettings {
+    package var transport: TransportSettings {
         TransportSettings(
             caFile: caFile, clientCertificate: clientCertificate, clientKey: clientKey,
             proxy: proxy.flatMap { ProxyAddress(url: $0) })

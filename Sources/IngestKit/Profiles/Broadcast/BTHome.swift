@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 extension BroadcastFormat {
     /// BTHome v2 (bthome.io/format, bthome.io/encryption), service data of FCD2.
     static let bthome = BroadcastFormat(

@@ -1,40 +1,44 @@
+import IngestBluetooth
+package import IngestCore
+package import IngestRecords
+
 /// What one advert of a broadcast format says: the reading, and what tells a new one from a
 /// repetition.
-public struct Broadcast: Sendable, Equatable {
-    public var reading: Reading
+package struct Broadcast: Sendable, Equatable {
+    package var reading: Reading
     /// What was sent, by the sort of content: readings of one sort replace each other, and equal
     /// bytes are the same reading. The first is what this advert is about; others are readings that
     /// it holds as well. Empty where there is no reading.
-    var contents: [Content]
+    package var contents: [Content]
     /// The device's own count of its payloads, which comes round to 0.
-    var packetID: UInt8?
+    package var packetID: UInt8?
     /// Whether another packet ID is another reading even if nothing else has changed.
-    var isRenewedByPacketID = false
+    package var isRenewedByPacketID = false
     /// The count that an encrypted broadcast is protected with: it only rises.
-    var counter: UInt32?
-    var isEncrypted = false
+    package var counter: UInt32?
+    package var isEncrypted = false
     /// Whether the device sends only when there is something to tell, so that the same content after
     /// a silence is a new reading.
-    var isTriggered = false
+    package var isTriggered = false
     /// Whether more of this measurement is about to come in a later advert.
-    var awaitsMore = false
+    package var awaitsMore = false
     /// What the device says of its firmware.
-    var firmware: String?
+    package var firmware: String?
 
     /// One sort of content.
-    struct Content: Sendable, Equatable, Codable {
-        var sort: [UInt8]
-        var bytes: [UInt8]
+    package struct Content: Sendable, Equatable, Codable {
+        package var sort: [UInt8]
+        package var bytes: [UInt8]
     }
 
     /// Whether there is anything in it that was measured or observed.
-    var isReading: Bool {
+    package var isReading: Bool {
         !contents.isEmpty && !(reading.measurements.isEmpty && reading.flags.isEmpty)
     }
 }
 
 /// One format of broadcasts: the service data that it stands in, and what they mean.
-public struct BroadcastFormat: Sendable {
+package struct BroadcastFormat: Sendable {
     /// What a decoder has beside the bytes.
     struct Context: Sendable {
         /// The 16-bit service that the data belong to.
@@ -48,22 +52,22 @@ public struct BroadcastFormat: Sendable {
     typealias Decoder = @Sendable (inout ByteCursor, Context) throws(DecodeError) -> Broadcast
 
     /// As catalogue models name it: `bthome`.
-    public let name: String
+    package let name: String
     /// The owners of its service data.
     let services: Set<UInt16>
     /// Whether its devices can encrypt.
-    let hasKeys: Bool
+    package let hasKeys: Bool
     let decoder: Decoder
 
     /// A service data structure: its value begins with the UUID.
-    struct Structure: Sendable, Equatable {
+    package struct Structure: Sendable, Equatable {
         var service: UInt16
         /// With the UUID.
-        var value: [UInt8]
+        package var value: [UInt8]
     }
 
     /// The first structure of this format in an advert's data; nil if there is none.
-    func structure(in data: Span<UInt8>) -> Structure? {
+    package func structure(in data: Span<UInt8>) -> Structure? {
         for value in Self.serviceData(in: data) {
             if let structure = structure(value) { return structure }
         }
@@ -89,7 +93,7 @@ public struct BroadcastFormat: Sendable {
         return Structure(service: service, value: value)
     }
 
-    func decode(
+    package func decode(
         _ structure: Structure, key: BindKey?, address: BluetoothAddress?
     ) throws(DecodeError) -> Broadcast {
         // A structure has one byte for its length.
@@ -103,18 +107,18 @@ public struct BroadcastFormat: Sendable {
 }
 
 /// All broadcast formats.
-public enum BroadcastFormats {
+package enum BroadcastFormats {
     /// In the order of their names.
-    public static let all: [BroadcastFormat] = [.bthome, .miScale, .mibeacon]
+    package static let all: [BroadcastFormat] = [.bthome, .miScale, .mibeacon]
 
     /// The format that catalogue models name so; nil for an unknown name.
-    public static func named(_ name: String) -> BroadcastFormat? {
+    package static func named(_ name: String) -> BroadcastFormat? {
         all.first { $0.name == name }
     }
 
     /// What an advert says by the first structure that a format knows.
     /// - Parameter data: an advert's whole data, or the value of one service data structure.
-    public static func decode(
+    package static func decode(
         _ data: [UInt8], key: BindKey?, address: BluetoothAddress?
     ) throws(DecodeError) -> Reading {
         for value in BroadcastFormat.serviceData(in: data.span) + [data] {

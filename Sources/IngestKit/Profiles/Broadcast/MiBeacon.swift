@@ -1,3 +1,6 @@
+import IngestCore
+import IngestRecords
+
 extension BroadcastFormat {
     /// Xiaomi MiBeacon, service data of FE95.
     static let mibeacon = BroadcastFormat(

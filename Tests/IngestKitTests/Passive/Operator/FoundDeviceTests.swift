@@ -1,6 +1,10 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestConfiguration
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
 
 struct FoundDeviceTests {
     private static let advert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18]

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestGateway
 
 /// What one poll of an order brings.
 struct OperatorJobTests {

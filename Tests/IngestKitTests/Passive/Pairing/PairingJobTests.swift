@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestGateway
 
 @Suite(.timeLimit(.minutes(15)))
 struct PairingJobTests {

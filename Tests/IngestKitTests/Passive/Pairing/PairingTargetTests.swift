@@ -1,6 +1,9 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
+@testable import IngestGateway
+@testable import IngestPeripherals
 
 @Suite struct PairingTargetTests {
     static let pinned = BluetoothAddress(value: 0x0011_2200_0001)

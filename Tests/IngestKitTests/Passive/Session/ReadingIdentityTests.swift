@@ -1,7 +1,14 @@
 import Synchronization
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestGateway
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 
 /// Two different readings never share an id, and one reading never has two, as far as what comes can tell them apart.
 @Suite struct ReadingIdentityTests {

@@ -1,6 +1,7 @@
 import Synchronization
 
-@testable import IngestKit
+@testable import IngestBluetooth
+@testable import IngestCore
 
 /// A link over which values of one characteristic come, and that has nothing else to read.
 final class ScriptedLink: PeripheralLink {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
 
 @Suite struct AESCCMTests {
     /// RFC 3610 section 8: C0 to CF.

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
+@testable import IngestRecords
 
 /// The examples of bthome.io/format and bthome.io/encryption, and what they leave open.
 @Suite struct BTHomeTests {

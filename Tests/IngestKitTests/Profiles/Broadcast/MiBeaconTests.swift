@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
+@testable import IngestRecords
 
 /// Frames that others published: the tests of xiaomi-ble (tests/test_parser.py), and examples of
 /// "Mijia BLE Object Definition".

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import IngestKit
+@testable import IngestCore
+@testable import IngestProfiles
+@testable import IngestRecords
 
 /// Payloads that others published: openScale's wiki, "Xiaomi Bluetooth Mi Scale", and the tests of
 /// xiaomi-ble (tests/test_parser.py).

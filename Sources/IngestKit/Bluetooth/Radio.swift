@@ -1,0 +1,42 @@
+package import IngestCore
+
+/// What is known of one adapter now.
+package struct AdapterState: Sendable, Equatable {
+    package let id: AdapterID
+    package let address: BluetoothAddress
+    /// Whether it listens: powered, and with our scan in place.
+    package let isListening: Bool
+    /// Our words for why it does not listen; nil when it does.
+    package let reason: String?
+
+    package init(id: AdapterID, address: BluetoothAddress, isListening: Bool, reason: String?) {
+        self.id = id
+        self.address = address
+        self.isListening = isListening
+        self.reason = reason
+    }
+}
+
+/// The port to Bluetooth LE: passive listening, and links to peripherals.
+///
+/// Both streams are bounded: when the reader falls behind, the oldest adverts are dropped (a
+/// device goes on advertising), and of adapter states only the newest counts.
+package protocol Radio: Sendable {
+    /// Adverts that the filter admitted, in the order heard. One reader.
+    var advertisements: AsyncStream<Advertisement> { get }
+    /// All adapters in use, anew after every change. One reader.
+    var adapters: AsyncStream<[AdapterState]> { get }
+    /// Listens passively for what `filter` admits until the task is cancelled, across adapters
+    /// that come and go. Throws only what the daemon cannot live with.
+    func listen(for filter: AdvertisementFilter) async throws
+    /// Replaces the filter of a running `listen`.
+    func update(_ filter: AdvertisementFilter) async
+    /// Connects to a device that has just advertised.
+    /// - Parameter remembered: what an earlier link learned of the device, so that nothing is
+    ///   discovered twice.
+    /// - Parameter requiresEncryption: refuse a link that cannot be encrypted with a bond's keys.
+    func connect(
+        to device: DeviceAddress, on adapter: AdapterID, remembered: AttributeLayout?,
+        requiresEncryption: Bool
+    ) async throws(LinkError) -> any PeripheralLink
+}

@@ -1,0 +1,41 @@
+import FoundationEssentials
+import SystemPackage
+
+/// Reads small regular files without trusting their size.
+package enum BoundedFile {
+    package enum Failure: Error, Equatable {
+        case missing
+        case notAFile
+        case tooLarge
+        /// There, but not for this user.
+        case unreadable
+    }
+
+    /// - Parameter limit: in bytes; a longer file is refused, not cut.
+    package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
+        guard let status = FileStatus(path) else {
+            throw FileManager.default.fileExists(atPath: path) ? .unreadable : .missing
+        }
+        // Anything but a regular file may block for ever or claim no size.
+        guard status.isRegular else { throw .notAFile }
+        guard status.size <= limit else { throw .tooLarge }
+        guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable }
+        guard data.count <= limit else { throw .tooLarge }
+        return [UInt8](data)
+    }
+}
+
+/// What stat(2) tells of a file, symbolic links followed.
+package struct FileStatus {
+    let size: Int
+    /// The lower nine bits of the mode.
+    package let permissions: Int
+    package let isRegular: Bool
+
+    package init?(_ path: String) {
+        guard let status = try? Stat(FilePath(path)) else { return nil }
+        size = Int(status.size)
+        permissions = Int(status.permissions.rawValue & 0o777)
+        isRegular = status.type == .regular
+    }
+}

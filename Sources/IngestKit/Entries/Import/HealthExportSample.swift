@@ -1,0 +1,210 @@
+import IngestCore
+import IngestRecords
+
+extension HealthExport {
+    /// An element of the export that is a sample, with what was found in it.
+    struct Sample {
+        /// What it says.
+        enum Content {
+            /// - Parameter said: the same as it stands in the export, for its name.
+            case values([RecordEntry.Value], flags: [String], said: String)
+            case unreadable
+            case unknownUnit(String)
+        }
+
+        /// More parts, statistics or characters of a value than any sample has.
+        private static let mostParts = 16
+        private static let longestValue = 128
+        /// More bytes than what a phone writes into an attribute that is used has.
+        private static let longestAttribute = 4096
+        /// Those that are used.
+        private static let used: Set = [
+            "type", "workoutActivityType", "startDate", "endDate", "value", "unit", "duration",
+            "durationUnit",
+            "totalEnergyBurned", "totalEnergyBurnedUnit", "totalDistance", "totalDistanceUnit", "sourceName",
+            "sourceVersion", "device", "creationDate",
+        ]
+
+        let element: String
+        /// HealthKit's identifier.
+        let type: String
+        /// Of a blood pressure.
+        private(set) var parts: [Sample] = []
+        private(set) var isUserEntered = false
+        private let attributes: [String: String]
+        private var statistics: [(type: String, sum: String, unit: String)] = []
+        private var wasProtected: Bool?
+
+        init(_ element: String, _ attributes: [String: String]) {
+            self.element = element
+            // A longer one counts as absent: samples are held until their parents end.
+            self.attributes = attributes.filter {
+                Self.used.contains($0.key) && $0.value.utf8.count <= Self.longestAttribute
+            }
+            let attributes = self.attributes
+            type = (attributes["type"] ?? attributes["workoutActivityType"]) ?? ""
+        }
+
+        mutating func add(part: Sample) {
+            guard parts.count < Self.mostParts else { return }
+            var part = part
+            // A part's own parts say nothing, and there could be ever more of them.
+            part.parts = []
+            part.statistics = []
+            parts.append(part)
+        }
+
+        mutating func add(metadata: [String: String]) {
+            switch metadata["key"] {
+            case "HKWasUserEntered": isUserEntered = metadata["value"] == "1"
+            case "HKSexualActivityProtectionUsed": wasProtected = metadata["value"] == "1"
+            default: break
+            }
+        }
+
+        mutating func add(statistics: [String: String]) {
+            guard self.statistics.count < Self.mostParts, let type = statistics["type"],
+                let sum = statistics["sum"], let unit = statistics["unit"],
+                [type, sum, unit].allSatisfy({ $0.utf8.count <= Self.longestValue })
+            else { return }
+            self.statistics.append((type, sum, unit))
+        }
+
+        var start: EntryTime? { attributes["startDate"].flatMap { EntryTime($0, in: .utc) } }
+        var end: EntryTime? { attributes["endDate"].flatMap { EntryTime($0, in: .utc) } }
+        /// When it came into the phone's store, in seconds since 1970.
+        var created: Int64? { attributes["creationDate"].flatMap { EntryTime($0, in: .utc) }?.instant }
+
+        var source: RecordEntry.Source {
+            let device = attributes["device"].map(HealthKitText.device)
+            return RecordEntry.Source(
+                name: attributes["sourceName"].flatMap(HealthKitText.bounded),
+                version: attributes["sourceVersion"].flatMap(HealthKitText.bounded),
+                manufacturer: device?.manufacturer, model: device?.model, firmware: device?.firmware)
+        }
+
+        // MARK: What it says
+
+        func quantity(_ type: HealthKitType) -> Content {
+            let text = attributes["value"] ?? ""
+            let unit = attributes["unit"] ?? ""
+            switch Self.value(text, unit, type.type, type.code) {
+            case .success(let value): return .values([value], flags: [], said: "\(text) \(unit)")
+            case .failure(let obstacle): return obstacle.content
+            }
+        }
+
+        /// Its duration, where that is what it is about, and its word as a flag.
+        func category(_ type: HealthKitType) -> Content {
+            let word = attributes["value"] ?? ""
+            guard word.utf8.count <= Self.longestValue, let start, let end else { return .unreadable }
+            let value = RecordEntry.Value(
+                type: type.type, code: nil,
+                number: ExactDecimal(coefficient: end.instant - start.instant, exponent: 0), unit: "s")
+            let name = HealthKitText.kebab(Self.word(word))
+            switch type.type {
+            // Without a word.
+            case "mindful-time": return .values([value], flags: [], said: "")
+            case "duration": return .values([value], flags: name.isEmpty ? [] : [name], said: name)
+            case "sexual-activity":
+                let protection = wasProtected.map { $0 ? ["protection-used"] : ["protection-not-used"] }
+                return .values([], flags: [type.type] + (protection ?? []), said: "")
+            case "intermenstrual-bleeding": return .values([], flags: [type.type], said: "")
+            default:
+                if name.isEmpty { return .unreadable }
+                return .values([], flags: ["\(type.type)-\(name)"], said: name)
+            }
+        }
+
+        func pressureValues() -> Content {
+            var values: [RecordEntry.Value] = []
+            var said: [String] = []
+            for identifier in [HealthKitType.systolic, HealthKitType.diastolic] {
+                guard let type = HealthKitType.quantities[identifier],
+                    let part = parts.first(where: { $0.type == identifier })
+                else { return .unreadable }
+                guard case .values(let value, _, let text) = part.quantity(type) else {
+                    return part.quantity(type)
+                }
+                values += value
+                said.append(text)
+            }
+            return .values(values, flags: [], said: said.joined(separator: ","))
+        }
+
+        /// Its duration, and the sums of what was measured meanwhile.
+        func workoutValues() -> Content {
+            let duration = attributes["duration"] ?? ""
+            let unit = attributes["durationUnit"] ?? ""
+            switch Self.value(duration, unit, "duration", nil) {
+            case .failure(let obstacle): return obstacle.content
+            case .success(let value):
+                let activity = HealthKitText.kebab(Self.dropping("HKWorkoutActivityType", from: type))
+                return .values(
+                    [value] + sums(), flags: activity.isEmpty ? [] : ["activity-\(activity)"],
+                    said: "\(duration) \(unit)")
+            }
+        }
+
+        private func sums() -> [RecordEntry.Value] {
+            // Up to iOS 15 there were two sums, as attributes.
+            let attributed = [
+                ("totalEnergyBurned", "active-energy"), ("totalDistance", "distance"),
+            ].compactMap { name, type in
+                (attributes[name]).flatMap { sum in
+                    Self.number(sum, attributes[name + "Unit"] ?? "", type)
+                }
+            }
+            return attributed
+                + statistics.compactMap { item in
+                    HealthKitType.quantities[item.type].flatMap { Self.number(item.sum, item.unit, $0.type) }
+                }
+        }
+
+        /// Nil for 0, which says that nobody counted.
+        private static func number(_ text: String, _ unit: String, _ type: String) -> RecordEntry.Value? {
+            guard case .success(let value) = value(text, unit, type, nil) else { return nil }
+            return value.number.contains { ("1"..."9").contains($0) } ? value : nil
+        }
+
+        private enum Obstacle: Error {
+            case number
+            case unit(String)
+
+            var content: Content {
+                switch self {
+                case .number: .unreadable
+                case .unit(let unit): .unknownUnit(unit)
+                }
+            }
+        }
+
+        private static func value(
+            _ text: String, _ unit: String, _ type: String, _ code: UInt32?
+        ) -> Result<RecordEntry.Value, Obstacle> {
+            guard let (ucum, exponent) = HealthKitUnit.ucum(unit) else { return .failure(.unit(unit)) }
+            guard text.utf8.count <= longestValue,
+                let number = HealthKitText.number(text)?.times(1, exponent: exponent)
+            else { return .failure(.number) }
+            return .success(
+                RecordEntry.Value(type: type, code: code, number: number, unit: ucum))
+        }
+
+        /// `HKCategoryValueSleepAnalysisAsleepCore` is `AsleepCore`; what belongs to the type is left out.
+        private static func word(_ text: String) -> Substring {
+            let value = dropping("HKCategoryValue", from: text)
+            let prefixes = [
+                "SleepAnalysis", "AppleStandHour", "MenstrualFlow", "VaginalBleeding", "CervicalMucusQuality",
+                "OvulationTestResult",
+            ]
+            guard let prefix = prefixes.first(where: value.hasPrefix) else { return value }
+            let word = value.dropFirst(prefix.count)
+            // As it was called up to iOS 15: the same sample has the same name.
+            return word == "AsleepUnspecified" ? "Asleep" : word
+        }
+
+        private static func dropping(_ prefix: String, from text: String) -> Substring {
+            text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import IngestBluetooth
+import IngestCore
+import IngestPeripherals
+import IngestRecords
+import IngestStorage
+
+/// A read that an operator asks for.
+package struct OperatorRead: Sendable, Equatable {
+    package var target: PairingTarget
+    /// How long the device is waited for.
+    package var timeout: Duration
+    /// Whether nothing may come of it: nothing is queued, confirmed, marked or set.
+    package var isDryRun: Bool
+
+    package init(target: PairingTarget, timeout: Duration, isDryRun: Bool) {
+        self.target = target
+        self.timeout = timeout
+        self.isDryRun = isDryRun
+    }
+}
+
+/// The operator who looks on while a device is read: what a session tells, and in a dry run all that it has
+/// instead of a queue.
+struct ReadWitness: Sendable {
+    /// A reading before it is in the queue.
+    struct Shown: Sendable {
+        let record: Record
+        /// Our words for why it could not be decoded.
+        let decodeError: String?
+    }
+
+    let isDryRun: Bool
+    /// Returns when the operator has been shown them, or does not look.
+    let show: @Sendable ([Shown]) async -> Void
+    /// The records were new, or known already.
+    let queued: @Sendable ([CommitOutcome]) async -> Void
+    /// A dry run has hung up at an indication.
+    let hungUp: @Sendable () async -> Void
+}
+
+/// The queue of a dry run: it remembers nothing.
+struct DryRunStore: RecordStore {
+    let store: any RecordStore
+
+    package func commit(_ transaction: QueueTransaction) -> [CommitOutcome] {
+        transaction.submissions.map { .committed($0.record.id) }
+    }
+
+    package func markConfirmed(_ id: RecordID) {}
+    package func freeze(_ records: [Record]) {}
+    package func remember(_ memory: DeviceMemory, of device: DeviceAddress) {}
+    package func acquaint(_ entries: [AllowedPeripheral]) {}
+    package func setPairing(_ key: String, isSpent: Bool) {}
+
+    package func rememberedBonds() async throws -> Set<DeviceAddress> { try await store.rememberedBonds() }
+    package func spentPairings() async throws -> Set<String> { try await store.spentPairings() }
+
+    package func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
+        try await store.recall(device)
+    }
+
+    package func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
+        try await store.pendingPackets(of: device)
+    }
+
+    package func record(
+        numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
+    ) async throws -> StoredPayload? {
+        try await store.record(numbered: sequence, kind: kind, of: device)
+    }
+
+    package func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
+        try await store.acquaintances(of: entries)
+    }
+}
+
+/// The link of a dry run: it confirms nothing, and hangs up at the first indication, which the device then
+/// keeps.
+struct DryRunLink: PeripheralLink {
+    let link: any PeripheralLink
+    let hungUp: @Sendable () async -> Void
+
+    package var device: DeviceAddress { link.device }
+    package var layout: AttributeLayout { get async { await link.layout } }
+    package var ended: MonotonicInstant? { get async { await link.ended } }
+    package var pduCount: Int { get async { await link.pduCount } }
+
+    package func confirm(_ value: ReceivedValue) async throws(LinkError) {
+        guard value.isIndication else { return }
+        await link.close()
+        await hungUp()
+        throw .ended(.byGateway)
+    }
+
+    package func has(_ characteristic: BluetoothUUID, in service: BluetoothUUID) async throws(LinkError)
+        -> Bool
+    {
+        try await link.has(characteristic, in: service)
+    }
+
+    package func read(
+        _ characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) -> [UInt8] {
+        try await link.read(characteristic, in: service)
+    }
+
+    package func write(
+        _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) {
+        try await link.write(value, to: characteristic, in: service)
+    }
+
+    package func writeWithoutResponse(
+        _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID
+    ) async throws(LinkError) {
+        try await link.writeWithoutResponse(value, to: characteristic, in: service)
+    }
+
+    package func subscribe(to characteristic: BluetoothUUID, in service: BluetoothUUID)
+        async throws(LinkError)
+    {
+        try await link.subscribe(to: characteristic, in: service)
+    }
+
+    package func ensureMTU(_ length: Int) async throws(LinkError) {
+        try await link.ensureMTU(length)
+    }
+
+    package func nextValue(within timeout: Duration) async throws(LinkError) -> ReceivedValue? {
+        try await link.nextValue(within: timeout)
+    }
+
+    package func checkDatabaseHash() async throws(LinkError) {
+        try await link.checkDatabaseHash()
+    }
+
+    package func close() async {
+        await link.close()
+    }
+}

@@ -1,0 +1,290 @@
+import IngestBluetooth
+import IngestCore
+import IngestPeripherals
+import IngestProfiles
+import IngestRecords
+import IngestStorage
+
+/// From values to committed records.
+extension ReadSession {
+    typealias Way = RecordFactory.Circumstances.Way
+
+    /// A record that is about to be committed.
+    private struct Draft {
+        var record: Record
+        var basis: RecordFactory.Basis
+        var submission: RecordSubmission
+        /// What names the record in the device's memory: sequence number or time offset.
+        var number: Int?
+        /// By what it is known again there; nil is its id.
+        var bytesName: RecordID?
+        /// What it takes in the queue, in bytes.
+        var size: Int
+        /// Whether the payload names its moment.
+        var isIdentified: Bool
+    }
+
+    /// What the parts of one commit have taught so far. It counts with the commit.
+    private struct Lessons {
+        /// Learns the numbers of its records.
+        var transfer: StoredTransfer?
+        var dates: DeviceDates?
+    }
+
+    /// Takes over packets that an earlier link left behind.
+    func recallPackets() async throws(SessionError) {
+        guard !profile.assemblers.isEmpty else { return }
+        do {
+            joining.recall(try await environment.store.pendingPackets(of: device))
+        } catch {
+            throw storeFailure(error)
+        }
+    }
+
+    /// Commits what these values say, in one transaction.
+    /// - Parameters:
+    ///   - transfer: the transfer that they are part of, which learns their numbers.
+    ///   - concluding: whether it ended with them: what it remembers goes into the same transaction,
+    ///     and so do contexts whose glucose did not come.
+    /// - Returns: the id of the last record, new or known; nil when they make up none.
+    @discardableResult
+    func commit(
+        _ values: [ReceivedValue], way: Way, transfer: StoredTransfer? = nil, concluding: Bool = false
+    ) async throws(SessionError) -> (id: RecordID?, transfer: StoredTransfer?) {
+        var lessons = Lessons(transfer: transfer, dates: memory.dates)
+        var drafts: [Draft] = []
+        for value in values {
+            if value.isIndication { indicationCount += 1 }
+            if !joining.isIncomplete(value.characteristic) {
+                beginnings[value.characteristic] = indicationCount
+            }
+            for part in joining.parts(of: value, at: environment.clock.now) {
+                drafts += self.drafts(of: part, way: way, &lessons)
+            }
+        }
+        for part in try await unrelatedContexts(all: concluding) {
+            drafts += self.drafts(of: part, way: way, &lessons)
+        }
+        var allowance = DailyAllowance(
+            memory.allowance, bootID: environment.factory.bootID, at: environment.clock.now)
+        guard allowance.admits(records: drafts.count, bytes: drafts.reduce(0) { $0 + $1.size }) else {
+            memory.allowance = allowance
+            throw .dayIsFull(until: allowance.end)
+        }
+        var transaction = QueueTransaction(submissions: drafts.map(\.submission))
+        transaction.pending = joining.takeChanges()
+        var concluded = memory
+        if lessons.dates != memory.dates {
+            concluded.dates = lessons.dates
+            transaction.memory = (device, entry.address == nil ? concluded.shortened : concluded)
+        }
+        if concluding, let transfer = lessons.transfer {
+            concluded.storedRecords = transfer.memory(
+                session: joining.session?.description, history: entry.history.description)
+            if outlivesRun || !drafts.isEmpty {
+                transaction.memory = (device, entry.address == nil ? concluded.shortened : concluded)
+            }
+        }
+        try await show(drafts)
+        let outcomes: [CommitOutcome]
+        let start = environment.clock.now
+        do {
+            outcomes = try await environment.store.commit(transaction)
+        } catch {
+            throw storeFailure(error)
+        }
+        environment.log.committed(
+            drafts.map(\.record), outcomes, of: entry, took: environment.clock.now.since(start))
+        await witness?.queued(outcomes)
+        memory = concluded
+        var last: RecordID?
+        for (draft, outcome) in zip(drafts, outcomes) {
+            committedCount += 1
+            switch outcome {
+            case .committed(let id):
+                last = id
+                allowance.committed(bytes: draft.size)
+                unfrozen.append(
+                    Unfrozen(
+                        record: draft.record, basis: draft.basis, committed: environment.clock.now))
+                firstUnfrozenContinuation.yield()
+            case .duplicate(let id):
+                last = id
+            }
+            if let last {
+                if let number = draft.number {
+                    lessons.transfer?.took(number: number, id: draft.bytesName ?? last)
+                }
+                relate(draft, id: last)
+            }
+        }
+        if allowance.records > 0 { memory.allowance = allowance }
+        if isFrozenDue { await freeze() }
+        return (last, lessons.transfer)
+    }
+
+    /// Shows the operator who looks on what is about to be committed.
+    private func show(_ drafts: [Draft]) async throws(SessionError) {
+        guard let witness, !drafts.isEmpty else { return }
+        await witness.show(
+            drafts.map { .init(record: $0.record, decodeError: $0.submission.decodeError) })
+        // Whoever stops the read now leaves it in the device.
+        if isStopping || Task.isCancelled { throw .link(.ended(.byGateway)) }
+    }
+
+    func storeFailure(_ error: any Error) -> SessionError {
+        let storeError = error as? StoreError
+        if storeError?.kind == .strangersFull { return .strangersFull }
+        if !Task.isCancelled { environment.events.emit(storeError: error) }
+        return .store("\(error)", fatal: storeError?.isFatal == true ? storeError : nil)
+    }
+
+    // MARK: Records
+
+    /// The records of one part, as they would be committed.
+    private func drafts(
+        of part: ValueJoining.Part, way: Way, _ lessons: inout Lessons
+    ) -> [Draft] {
+        let value = part.value
+        environment.log.decoded(
+            part.reading?.kind, count: part.bytes.count, from: value.characteristic.description, of: entry,
+            failure: part.failure)
+        if part.isWhole, part.leader == nil { lessons.transfer?.came() }
+        // What the device itself says of a reading decides its time and whose it is; how it came decides
+        // all else.
+        let isStored = part.reading?.flags.contains(Reading.fromMemoryFlag) ?? false
+        let told = isStored && way == .live ? Way.stored(isFirstTransfer: memory.storedRecords == nil) : way
+        // The wall clock of the reception, which may lie behind: values queue during commits.
+        let wall = environment.clock.trustedWallNanoseconds(at: value.received)
+        let raw = RawPayload(characteristic: value.characteristic, bytes: part.bytes)
+        let basis = RecordFactory.Basis(
+            reading: part.reading, raw: raw,
+            reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
+            circumstances: RecordFactory.Circumstances(
+                way: told, clock: clockObservation, shownClock: shownClock, base: part.base,
+                acquaintance: acquaintance,
+                dateNames: dateNames(part, way: told, &lessons.dates), named: profile.name(of: raw)))
+        var product = basis.product(by: environment.factory, subjects: entry.subjects, device: deviceBlock)
+        product.record.related = part.related
+        product.record.flags = withStandingFlags(product.record)
+        let number = part.number
+        // One that nothing dates has another id each time; its bytes are the same.
+        let digest = product.isIdentified ? nil : PayloadDigest(basis.raw)
+        let bytesName = digest.map { RecordID(text: $0.text) }
+        let isWanted: Bool
+        if let leader = part.leader {
+            // A context goes where its glucose goes.
+            isWanted = !leader.isSkipped
+        } else {
+            isWanted = self.isWanted(
+                product, way: way, wasThere: number.flatMap { lessons.transfer?.wasThere(number: $0) },
+                receivedSeconds: wall.map { $0 / 1_000_000_000 })
+            joining.learn(part, id: product.record.id, isSkipped: !isWanted)
+        }
+        guard isWanted else {
+            // A context counts with its glucose.
+            if part.leader == nil {
+                lessons.transfer?.left(number: number, id: bytesName ?? product.record.id)
+            }
+            return joining.followers(of: part).flatMap { drafts(of: $0, way: way, &lessons) }
+        }
+        let draft = Draft(
+            record: product.record, basis: basis,
+            submission: RecordSubmission(
+                record: product.record,
+                repetition: repetition(of: part, undated: digest, way: way),
+                received: value.received, decodeError: part.failure, destinations: entry.destinations,
+                isStranger: entry.address == nil),
+            number: number, bytesName: bytesName, size: product.record.queuedSize,
+            isIdentified: product.isIdentified)
+        let followers = joining.followers(of: part)
+        return [draft] + followers.flatMap { drafts(of: $0, way: way, &lessons) }
+    }
+
+    /// Whether the date of a reading names it, where it has one. That of a stored reading does, and so does that of a
+    /// device whose memory is read: live and stored it is one reading.
+    private func dateNames(
+        _ part: ValueJoining.Part, way: Way, _ dates: inout DeviceDates?
+    ) -> Bool {
+        guard way == .live, !hasMemory, part.base == nil, let reading = part.reading, reading.hasDate,
+            reading.sequence == nil
+        else { return true }
+        var known = dates ?? DeviceDates()
+        defer { dates = known }
+        return known.name(reading, of: part.value.characteristic)
+    }
+
+    /// What the same bytes, coming again, mean.
+    /// - Parameter undated: the digest of a payload that nothing dates.
+    private func repetition(
+        of part: ValueJoining.Part, undated: PayloadDigest?, way: Way
+    ) -> RecordSubmission.Repetition {
+        if case .stored = way {
+            guard let undated else { return .stored }
+            defer { equalPayloads[undated, default: 0] += 1 }
+            return .storedUndated(ordinal: equalPayloads[undated, default: 0])
+        }
+        if undated == nil { return .identified }
+        guard part.value.isIndication else { return .undatedNotification }
+        return .undatedIndication(isFirstOnLink: beginnings[part.value.characteristic] == 1)
+    }
+
+    /// Whether the entry's history takes a reading. It bounds what was measured before the gateway
+    /// knew the device; later readings are taken whatever their age.
+    /// - Parameters:
+    ///   - wasThere: whether an earlier transfer came by it; nil where nothing numbers it.
+    ///   - receivedSeconds: nil while the gateway's clock is not known to be right. What only a date
+    ///     would leave out is taken then.
+    private func isWanted(
+        _ product: RecordFactory.Product, way: Way, wasThere: Bool?, receivedSeconds: Int64?
+    ) -> Bool {
+        guard case .stored = way, product.record.dating?.device == nil else { return true }
+        if entry.history == .none, product.measured == nil {
+            // Nothing but its number tells whether it is from before; of what cannot be decoded not
+            // even that, so it is kept.
+            return !product.isHistorical && (wasThere == false || product.record.kind == .undecoded)
+        }
+        guard product.isHistorical else { return true }
+        switch entry.history {
+        case .all: return true
+        case .none: return false
+        case .within(let duration):
+            guard let measured = product.measured, let receivedSeconds else { return true }
+            return measured >= receivedSeconds - duration.components.seconds
+        }
+    }
+
+    // MARK: Relations
+
+    /// Glucose contexts whose glucose did not come on this link, or long ago: the queue may hold it.
+    private func unrelatedContexts(all: Bool) async throws(SessionError) -> [ValueJoining.Part] {
+        var parts: [ValueJoining.Part] = []
+        for part in joining.takeLoneContexts(all: all) {
+            guard let sequence = part.reading?.sequence else { continue }
+            do {
+                let glucose = try await environment.store.record(
+                    numbered: sequence, kind: .glucose, of: device.address)
+                parts.append(joining.context(part, of: glucose))
+            } catch {
+                throw storeFailure(error)
+            }
+        }
+        return parts
+    }
+
+    /// Notes which weight a body composition belongs to. The one that is not released yet names the
+    /// other: the body composition where both can.
+    private func relate(_ draft: Draft, id: RecordID) {
+        let received = NotedMoment.boot(id: environment.factory.bootID, instant: environment.clock.now)
+        let pair = relations.add(
+            draft.record, id: id, received: received, isDated: draft.isIdentified)
+        guard let pair else { return }
+        for (holder, named) in [(pair.bodyComposition, pair.weight), (pair.weight, pair.bodyComposition)] {
+            guard !releasing.contains(holder),
+                let index = unfrozen.firstIndex(where: { $0.record.id == holder })
+            else { continue }
+            unfrozen[index].record.related = named
+            return
+        }
+    }
+}

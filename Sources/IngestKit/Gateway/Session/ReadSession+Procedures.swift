@@ -1,0 +1,351 @@
+import IngestBluetooth
+import IngestCore
+import IngestEvents
+import IngestPeripherals
+import IngestProfiles
+import IngestRecords
+import IngestStorage
+
+/// The orders of things on a link, one for each kind of profile.
+extension ReadSession {
+    /// Records that go into one transaction while a memory streams in.
+    private static let largestGroup = 100
+    /// The same of an unpinned device, which may hold little (`StrangerShare`): what does not fit whole is refused
+    /// whole.
+    private static let largestStrangerGroup = 20
+    /// Bytes of values that make such a group whole before.
+    private static let largestStrangerBytes = 4096
+    /// Values of one report: as many as sequence numbers, twice over, since it may be asked for anew.
+    private static let mostStoredValues = 131_072
+    /// How long the rest of a value in several packets is awaited.
+    static let packetTimeout = Duration.seconds(60)
+    /// Streams bring a value a second or so; one that has paused for so long has ended.
+    static let longestStreamPause = Duration.seconds(10)
+
+    // MARK: Measurements that come by themselves
+
+    func readMeasurements(over link: any PeripheralLink) async throws(SessionError) {
+        try await subscribe(over: link)
+        try await takeAll(over: link)
+    }
+
+    func takeAll(over link: any PeripheralLink) async throws(SessionError) {
+        repeat {
+            guard let value = try await nextValue(over: link, within: Self.firstValueTimeout) else {
+                throw .noMeasurement
+            }
+            try await take(value, over: link)
+        } while committedCount == 0
+        try await readDetails(over: link)
+        try await takeFurther(over: link)
+    }
+
+    /// Takes the values that come until none has come for a moment; for a longer one while a value is
+    /// not whole, so that a peripheral that gives all of it anew on each link comes to its end.
+    func takeFurther(
+        over link: any PeripheralLink, within moment: Duration = furtherValueTimeout
+    ) async throws(SessionError) {
+        while committedCount < Self.mostValues {
+            let patience = joining.isIncomplete ? Self.packetTimeout : moment
+            guard let value = try await nextValue(over: link, within: patience) else { return }
+            try await take(value, over: link)
+        }
+    }
+
+    /// Subscribes to what the peripheral has of the profile's sources.
+    func subscribe(
+        over link: any PeripheralLink, _ isWanted: (Profile.Source) -> Bool = { _ in true }
+    ) async throws(SessionError) {
+        do throws(LinkError) {
+            if profile.longestPayload > Profile.payloadOfDefaultMTU {
+                // Opcode and handle come on top of the payload.
+                try await link.ensureMTU(profile.longestPayload + 3)
+            }
+            var isSubscribed = false
+            for source in profile.sources where isWanted(source) {
+                if source.isOptional, try await !link.has(source.characteristic, in: source.service) {
+                    continue
+                }
+                if !isSubscribed { try await observeClockInPassing(beside: source, over: link) }
+                try await link.subscribe(to: source.characteristic, in: source.service)
+                isSubscribed = true
+            }
+            guard isSubscribed || hasSucceeded else {
+                throw LinkError.missing(profile.sources.first?.characteristic ?? 0)
+            }
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    // MARK: Stored records
+
+    func readStoredRecords(
+        _ access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        hasMemory = try await hasControlPoint(access, over: link)
+        guard hasMemory else { return try await readMeasurements(over: link) }
+        try await subscribe(over: link)
+        try await readSession(of: access, over: link)
+        try await transfer(access, of: Set(profile.sources.map(\.characteristic)), over: link)
+        hasSucceeded = true
+        try await readDetails(over: link)
+        // A sensor whose session is over measures nothing any more.
+        let isOver = access.filter == .timeOffset && memory.sensorSession?.isOver == true
+        try await takeFurther(over: link, within: isOver ? .zero : Self.furtherValueTimeout)
+        try await commit([], way: .live, concluding: true)
+    }
+
+    func hasControlPoint(
+        _ access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) -> Bool {
+        do throws(LinkError) {
+            if try await link.has(RecordAccess.controlPoint, in: access.service) { return true }
+            guard access.isOptional else { throw LinkError.missing(RecordAccess.controlPoint) }
+            return false
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// Time offsets count from the session's start. Without one, they name no moment. Whether the
+    /// payloads have checksums, the sensor's features say.
+    private func readSession(
+        of access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        guard access.filter == .timeOffset else { return }
+        do {
+            if try await link.has(ContinuousGlucose.sessionStartTime, in: access.service) {
+                let start = try await link.read(ContinuousGlucose.sessionStartTime, in: access.service)
+                joining.session = try ContinuousGlucose.sessionStart(start)
+            }
+        } catch let error as LinkError {
+            throw .link(error)
+        } catch {
+            // Read with a start that is not known, each record would be another one.
+            throw .noReport("the sensor's session start time cannot be read: \(error)")
+        }
+        // The numbers of another session say nothing of this one.
+        let isNew = memory.storedRecords?.session != joining.session?.description
+        if isNew { memory.storedRecords?.mark = nil }
+        do throws(LinkError) {
+            if isNew || memory.features == nil { try await readFeatures(over: link) }
+            joining.hasChecksum = memory.features?.first { $0.isOf(ContinuousGlucose.feature) }?.flags
+                .contains(ContinuousGlucose.checksumFlag)
+            memory.sensorSession = ContinuousGlucose.session(
+                status: try await value(ContinuousGlucose.status, in: access.service, over: link),
+                runTime: try await value(ContinuousGlucose.sessionRunTime, in: access.service, over: link))
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// Has the peripheral report what is new, and commits it in groups as it streams in.
+    func transfer(
+        _ access: RecordAccess, of sources: Set<BluetoothUUID>, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        let way = Way.stored(isFirstTransfer: memory.storedRecords == nil)
+        forgetMarkOfOtherHistory()
+        let accepted = sources.union([RecordAccess.controlPoint])
+        equalPayloads = [:]
+        // A record that an earlier report broke off in comes again whole.
+        joining.drop(sources)
+        var count = 0
+        var transfer = StoredTransfer(filter: access.filter, memory: memory.storedRecords)
+        var group: [ReceivedValue] = []
+        do throws(SessionError) {
+            try await subscribeToControlPoint(of: access, over: link)
+            try await ask(transfer.request, access, over: link)
+            while true {
+                // What is there already shares a transaction.
+                let patience = group.isEmpty ? Self.firstValueTimeout : .zero
+                let value = try await nextValue(over: link, within: patience, of: accepted)
+                if let value, value.characteristic == RecordAccess.controlPoint {
+                    transfer = try await commit(group, way: way, transfer: transfer).transfer ?? transfer
+                    group = []
+                    let step = transfer.answered(value.value)
+                    if step == .finished {
+                        reporting = nil
+                        try await commit([], way: way, transfer: transfer, concluding: true)
+                        hasSucceeded = true
+                        try await observeClockBeforeConfirming(over: link)
+                    }
+                    try await confirm(value, of: nil, over: link)
+                    switch step {
+                    case .finished: return tellSkipped(transfer.leftCount)
+                    case .failed(let words):
+                        reporting = nil
+                        throw .noReport("the peripheral: \(words)")
+                    case .ask(let request):
+                        equalPayloads = [:]
+                        joining.drop(sources)
+                        try await ask(request, access, over: link)
+                    case .wait: break
+                    }
+                } else if let value {
+                    group.append(value)
+                    count += 1
+                    guard count <= Self.mostStoredValues else {
+                        throw SessionError.noReport(
+                            "the peripheral reports more records than there are numbers")
+                    }
+                    guard value.isIndication || isWhole(group) else { continue }
+                    let (id, next) = try await commit(group, way: way, transfer: transfer)
+                    transfer = next ?? transfer
+                    group = []
+                    try await confirm(value, of: id, over: link)
+                } else {
+                    guard !group.isEmpty else {
+                        throw .noReport("the peripheral stopped in the middle of reporting its records")
+                    }
+                    transfer = try await commit(group, way: way, transfer: transfer).transfer ?? transfer
+                    group = []
+                }
+            }
+        } catch {
+            if case .link(.ended) = error { reporting = nil }
+            // What came is kept; the mark stays where it was.
+            if error.isCommitFailure { throw error }
+            if !isStopping, !group.isEmpty { try await commit(group, way: way, transfer: transfer) }
+            throw error
+        }
+    }
+
+    private func isWhole(_ group: [ReceivedValue]) -> Bool {
+        guard entry.address == nil else { return group.count >= Self.largestGroup }
+        return group.count >= Self.largestStrangerGroup
+            || group.reduce(0) { $0 + $1.value.count } >= Self.largestStrangerBytes
+    }
+
+    /// What an earlier history left in the device may be wanted now.
+    func forgetMarkOfOtherHistory() {
+        guard memory.storedRecords?.history != entry.history.description else { return }
+        memory.storedRecords?.mark = nil
+    }
+
+    private func subscribeToControlPoint(
+        of access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        do {
+            try await link.subscribe(to: RecordAccess.controlPoint, in: access.service)
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    private func ask(
+        _ request: [UInt8], _ access: RecordAccess, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        guard !isStopping else { throw .link(.ended(.byGateway)) }
+        do {
+            try await link.write(request, to: RecordAccess.controlPoint, in: access.service)
+        } catch {
+            throw .link(error)
+        }
+        reporting = access.service
+    }
+
+    func tellSkipped(_ count: Int) {
+        guard count > 0 else { return }
+        environment.events.emit(.historySkipped(entry.reference, count: count))
+    }
+
+    // MARK: Streams
+
+    /// Makes a record of each interval, for as long as the timing allows.
+    /// - Parameter singles: characteristics among the sources whose every value is a record.
+    func readStream(
+        singles: Set<BluetoothUUID>, over link: any PeripheralLink
+    ) async throws(SessionError) {
+        // Single measurements are what such peripherals store.
+        let access = RecordAccess(
+            service: profile.sources.first?.service ?? 0, filter: .none, isOptional: true)
+        let hasSingles = try await hasAny(of: singles, over: link)
+        hasMemory = hasSingles ? try await hasControlPoint(access, over: link) : false
+        // Only single measurements are counted; the streaming time limits the sampled values.
+        var singleCount = 0
+        if hasMemory {
+            // The stream would only stand in the way.
+            try await subscribe(over: link) { singles.contains($0.characteristic) }
+            // What it has just measured comes before anything was asked for.
+            while singleCount < Self.mostValues,
+                let value = try await nextValue(over: link, within: .zero, of: singles)
+            {
+                singleCount += 1
+                try await take(value, over: link)
+            }
+            // A memory that is not read to its end is a failure, whatever came before it.
+            hasSucceeded = false
+            try await transfer(access, of: singles, over: link)
+            hasSucceeded = true
+            try await subscribe(over: link) { !singles.contains($0.characteristic) }
+        } else {
+            try await subscribe(over: link)
+        }
+        let pause =
+            try await hasAny(
+                of: Set(profile.sources.map(\.characteristic)).subtracting(singles), over: link)
+            ? Self.longestStreamPause : Self.furtherValueTimeout
+        let end = environment.clock.now + timing.streamMaximum
+        var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)
+        var hasDetails = false
+        do throws(SessionError) {
+            while environment.clock.now < end, singleCount < Self.mostValues {
+                if hasSucceeded, !hasDetails {
+                    hasDetails = true
+                    try await readDetails(over: link)
+                }
+                let left = end.since(environment.clock.now)
+                let patience = min(hasSucceeded ? pause : Self.firstValueTimeout, left)
+                guard let value = try await nextValue(over: link, within: patience) else {
+                    if hasSucceeded || environment.clock.now >= end { break }
+                    throw SessionError.noMeasurement
+                }
+                if singles.contains(value.characteristic) {
+                    singleCount += 1
+                    try await take(value, over: link)
+                } else {
+                    let reading = try? profile.decode(value.value, of: value.characteristic)
+                    if reading.map(HeartRate.isOfNobody) ?? false {
+                        // It is no record. The peripheral gave what it has all the same.
+                        hasSucceeded = true
+                    } else {
+                        for taken in sampler.offer(value, isUsable: isUsable(reading), at: value.received) {
+                            try await commit([taken], way: .live)
+                            hasSucceeded = true
+                        }
+                    }
+                    // What is not taken is done with.
+                    try await confirm(value, of: nil, over: link)
+                }
+            }
+        } catch {
+            if error.isCommitFailure { throw error }
+            for left in sampler.flush() { try await commit([left], way: .live) }
+            throw error
+        }
+        for left in sampler.flush() {
+            try await commit([left], way: .live)
+            hasSucceeded = true
+        }
+    }
+
+    /// Whether the peripheral has any of these sources.
+    func hasAny(
+        of characteristics: Set<BluetoothUUID>, over link: any PeripheralLink
+    ) async throws(SessionError) -> Bool {
+        do throws(LinkError) {
+            for source in profile.sources where characteristics.contains(source.characteristic) {
+                if try await link.has(source.characteristic, in: source.service) { return true }
+            }
+            return false
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// Whether a value of a stream holds a number; nil is one that could not be decoded.
+    private func isUsable(_ reading: Reading?) -> Bool {
+        reading?.measurements.contains { if case .exact = $0.value { true } else { false } } ?? false
+    }
+}

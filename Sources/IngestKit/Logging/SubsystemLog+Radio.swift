@@ -1,8 +1,0 @@
-import Logging
-
-extension SubsystemLog {
-    /// The kernel drops no adverts of devices that are not listed.
-    public func takesEveryAdvert(_ reason: String) {
-        self[.bluetooth].debug("the kernel does not sort out adverts, all come here: \(reason)")
-    }
-}
