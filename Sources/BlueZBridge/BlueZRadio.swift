@@ -2,7 +2,7 @@ import Glibc
 public import IngestKit
 
 /// The radio port on the Linux kernel: adverts and scan control over the management socket, links
-/// over L2CAP (docs/architecture.md, "The radio").
+/// over L2CAP (docs/notes/bluez.md, "The radio").
 public actor BlueZRadio: Radio {
     public struct Settings: Sendable {
         public var selection: AdapterSelection

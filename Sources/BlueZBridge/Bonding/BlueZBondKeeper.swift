@@ -1,6 +1,6 @@
 public import IngestKit
 
-/// The port to bonds on bluetoothd, over the system bus (docs/architecture.md, "Bonds").
+/// The port to bonds on bluetoothd, over the system bus (docs/notes/bluez.md, "Bonds").
 ///
 /// It belongs to a loop, as the radio does; nothing in it blocks.
 public actor BlueZBondKeeper: BondKeeper {

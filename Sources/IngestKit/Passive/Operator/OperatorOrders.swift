@@ -1,5 +1,5 @@
 /// Scans and reads for an operator, beside passive reading: one at a time, and not beside a pairing
-/// (docs/architecture.md, "Scans and reads of an operator").
+/// (docs/notes/control-socket.md, "Scans and reads of an operator").
 public actor OperatorOrders {
     /// How long the steps of an order are awaited at once.
     public static let longestPoll = Duration.seconds(10)
