@@ -3,7 +3,7 @@ package import IngestBluetooth
 package import IngestCore
 
 /// The radio port on the Linux kernel: adverts and scan control over the management socket, links
-/// over L2CAP (docs/architecture.md, "The radio").
+/// over L2CAP (docs/notes/bluez.md, "The radio").
 package actor BlueZRadio: Radio {
     package struct Settings: Sendable {
         package var selection: AdapterSelection

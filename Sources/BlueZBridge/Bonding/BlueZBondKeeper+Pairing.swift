@@ -1,7 +1,7 @@
 package import IngestBluetooth
 package import IngestCore
 
-/// Pairing: our link first, then Device1.Pair over it (docs/architecture.md, "Bonds").
+/// Pairing: our link first, then Device1.Pair over it (docs/notes/bluez.md, "Bonds").
 extension BlueZBondKeeper {
     /// The pairing under way.
     struct Pairing {

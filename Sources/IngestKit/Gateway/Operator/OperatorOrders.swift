@@ -2,7 +2,7 @@ package import IngestBluetooth
 import IngestCore
 
 /// Scans and reads for an operator, beside passive reading: one at a time, and not beside a pairing
-/// (docs/architecture.md, "Scans and reads of an operator").
+/// (docs/notes/control-socket.md, "Scans and reads of an operator").
 package actor OperatorOrders {
     /// How long the steps of an order are awaited at once.
     package static let longestPoll = Duration.seconds(10)

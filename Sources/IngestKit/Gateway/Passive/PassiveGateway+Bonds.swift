@@ -4,7 +4,7 @@ import IngestEvents
 import IngestPeripherals
 import IngestStorage
 
-/// How bonds decide what is read, and what pairing needs of passive reading (docs/architecture.md,
+/// How bonds decide what is read, and what pairing needs of passive reading (docs/notes/decisions.md,
 /// "Pairing").
 extension PassiveGateway {
     // MARK: Bonds

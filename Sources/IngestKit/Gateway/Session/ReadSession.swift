@@ -6,7 +6,7 @@ import IngestProfiles
 import IngestRecords
 import IngestStorage
 
-/// One reading of one peripheral: from the connection to its end (docs/architecture.md, "On the
+/// One reading of one peripheral: from the connection to its end (docs/notes/bluez.md, "On the
 /// link"). The procedures of the profiles are in files of their own.
 ///
 /// What the reading needs comes first; device information and battery come after it, because many
