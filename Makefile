@@ -55,14 +55,14 @@ kills: packages
 	swift build
 	tools/test kills
 
-# Kills the gateway KILLS times; Tests/Reliability/README.md.
+# Kills the gateway KILLS times; Tests/System/Reliability/README.md.
 prove-kills: packages
 	swift build
-	KILLS=$${KILLS:-1000} Tests/Reliability/run
+	KILLS=$${KILLS:-1000} Tests/System/Reliability/run
 
 # An Apple Health export whose document has BYTES bytes, by the release build; docs/import.md.
 prove-import: release-simulated
-	INGESTD=$(CURDIR)/ingestd BYTES=$${BYTES:-2000000000} Tests/Import/run large
+	INGESTD=$(CURDIR)/ingestd BYTES=$${BYTES:-2000000000} Tests/System/Import/run large
 
 # The queue against a model of it; `make test` takes 1,500 steps. QUEUE_SEED repeats a run.
 prove-queue:
@@ -75,11 +75,11 @@ prove-disk:
 # All cases of the lab; `make test` leaves out those of which the unit tests show the same.
 lab: packages
 	swift build
-	Tests/Lab/run
+	Tests/System/Lab/run
 
 # The lab's case of the package: installed, upgraded, removed, purged.
 lab-package: deb
-	Tests/Lab/run 37
+	Tests/System/Lab/run 37
 
 cuts: packages
 	swift build
@@ -90,7 +90,7 @@ prove-power-cuts: CUTS ?= 100
 prove-power-cuts: GUESTS ?= 2
 prove-power-cuts: packages
 	swift build
-	CUTS=$(CUTS) GUESTS=$(GUESTS) SEED=$(SEED) Tests/PowerCuts/run
+	CUTS=$(CUTS) GUESTS=$(GUESTS) SEED=$(SEED) Tests/System/PowerCuts/run
 
 lint:
 	tools/lint
@@ -105,7 +105,7 @@ bench: release-simulated
 
 # How many payloads a second `decode -` takes, beside the decoders that others wrote; docs/fuzzing.md.
 bench-decode: release
-	INGESTD=$(CURDIR)/ingestd Tests/Oracles/run --speed
+	INGESTD=$(CURDIR)/ingestd Tests/System/Oracles/run --speed
 
 # What a box runs: the Swift runtime inside, no debug information.
 release: packages

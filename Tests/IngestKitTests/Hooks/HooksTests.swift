@@ -3,7 +3,7 @@ import Testing
 
 @testable import IngestKit
 
-/// Programs that are run at events, with made-up programs; Tests/Commands/hooks has real ones.
+/// Programs that are run at events, with made-up programs; Tests/System/Commands/hooks has real ones.
 @Suite struct HooksTests {
     private let clock = DrivenClock()
     private let programs = MadeUpPrograms()

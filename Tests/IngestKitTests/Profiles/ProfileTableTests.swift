@@ -62,7 +62,7 @@ import Testing
             let cases = Self.words(row.lab).compactMap { Int($0) }
             #expect(!cases.isEmpty, "\(row.name)")
             for number in cases {
-                let path = "Tests/Lab/guest/cases/case_\(padded(number, 2)).py"
+                let path = "Tests/System/Lab/guest/cases/case_\(padded(number, 2)).py"
                 #expect(
                     FileManager.default.fileExists(atPath: Self.root.appending(path: path).path), "\(path)")
             }
