@@ -1,5 +1,6 @@
 """What the fakes of backends have in common: a server on loopback that takes what a backend is known to take, refuses
 everything else, and tells what it has got."""
+import argparse
 import json
 import sys
 import threading
@@ -93,10 +94,14 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-def serve(backend, port):
-    """Until Ctrl-C."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    server.backend = backend
+def main(backend, description, port, option, words, default=None):
+    """A fake as a program that runs until Ctrl-C; `backend` is made with what the option says."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", type=int, default=port, help="on 127.0.0.1; 0 takes a free one")
+    parser.add_argument(f"--{option}", default=default, required=default is None, help=words)
+    arguments = parser.parse_args()
+    server = ThreadingHTTPServer(("127.0.0.1", arguments.port), Handler)
+    server.backend = backend(getattr(arguments, option))
     print(f"listening on http://127.0.0.1:{server.server_address[1]}", flush=True)
     try:
         server.serve_forever()

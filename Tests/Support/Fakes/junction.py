@@ -8,7 +8,6 @@ GET /state tells what it has got. POST /control with a JSON object changes how i
   {"reauthenticate": true}   a refresh is answered with reauthentication_required, until false
   {"disconnect": true}       no source is connected any more
 """
-import argparse
 import base64
 import gzip
 import json
@@ -19,7 +18,7 @@ import urllib.parse
 import uuid
 
 sys.dont_write_bytecode = True
-from fakes import Backend, Number, Refused, members, need, serve  # noqa: E402
+from fakes import Backend, Number, Refused, main, members, need  # noqa: E402
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 SLUGS = {"omron_ble", "beurer_ble", "accuchek_ble", "contour_ble", "onetouch_ble", "freestyle_libre_ble", "manual"}
@@ -216,13 +215,5 @@ class Junction(Backend):
         self.samples.update(found)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--port", type=int, default=8090, help="on 127.0.0.1; 0 takes a free one")
-    parser.add_argument("--key", default="fake-api-key", help="the API key that it takes")
-    arguments = parser.parse_args()
-    serve(Junction(arguments.key), arguments.port)
-
-
 if __name__ == "__main__":
-    main()
+    main(Junction, __doc__, 8090, "key", "the API key that it takes", "fake-api-key")

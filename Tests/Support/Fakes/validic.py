@@ -7,14 +7,13 @@ changes how it answers:
   {"status": 503}           to records, until {"status": null}
   {"token": "another"}      is the person's access token from then on
 """
-import argparse
 import json
 import re
 import sys
 import uuid
 
 sys.dont_write_bytecode = True
-from fakes import Backend, Number, Refused, members, need, serve  # noqa: E402
+from fakes import Backend, Number, Refused, main, members, need  # noqa: E402
 
 ORGANIZATION, USER = "fake-organization", "fake-user"
 MEASUREMENTS = "/connect/provider/data/measurements"
@@ -131,13 +130,5 @@ class Validic(Backend):
         return {"_id": uuid.uuid4().hex[:24], "activity_id": value["activity_id"], "validated": False}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--port", type=int, default=8091, help="on 127.0.0.1; 0 takes a free one")
-    parser.add_argument("--token", default="fake-token", help="the person's access token")
-    arguments = parser.parse_args()
-    serve(Validic(arguments.token), arguments.port)
-
-
 if __name__ == "__main__":
-    main()
+    main(Validic, __doc__, 8091, "token", "the person's access token", "fake-token")

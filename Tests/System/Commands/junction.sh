@@ -1,11 +1,7 @@
 # Signing in and out at Junction's fake, and making users there; a part of Tests/System/Commands/run, with its
 # functions.
 tools/install-packages python3
-rm -f "$work/fake.out"
-Tests/Support/Fakes/junction.py --port 0 > "$work/fake.out" 2> "$work/fake.err" &
-fake=$!
-until_told listening "$work/fake.out"
-junction_url=$(sed -n 's/^listening on //p' "$work/fake.out")
+begin_fake junction
 export STATE_DIRECTORY=$work/junction
 session=$STATE_DIRECTORY/session-junction.json
 thermometer=C0:00:00:00:00:01
@@ -27,7 +23,7 @@ control() { ask_fake /control "$1" > /dev/null; }
 fake_state() { ask_fake /state; }
 # ask_fake PATH [BODY]
 ask_fake() {
-  python3 - "$junction_url$1" "${2:-}" << 'END'
+  python3 - "$fake_url$1" "${2:-}" << 'END'
 import sys, urllib.request
 url, body = sys.argv[1], sys.argv[2].encode() or (b"" if "sign_in_token" in sys.argv[1] else None)
 request = urllib.request.Request(url, body, {"x-vital-api-key": "fake-api-key"})
@@ -38,8 +34,7 @@ END
 sign_in_token() { ask_fake "/v2/user/$1/sign_in_token" | sed 's/.*"sign_in_token": "\([^"]*\)".*/\1/'; }
 
 restart() {
-  kill "-${1:-TERM}" "$gateway"
-  wait "$gateway" 2> /dev/null
+  stop "$@"
   start
 }
 
@@ -48,7 +43,7 @@ echo another > "$work/bad-key"
 configure_junction patient-17 http://127.0.0.1:9
 run user create patient-17 --api-key "$work/key" < /dev/null
 check "users are made where the API can be reached" 69 "$status"
-configure_junction patient-17 "$junction_url"
+configure_junction patient-17 "$fake_url"
 run user create patient-17 < /dev/null
 check "a user needs a key" 64 "$status"
 run user create patient-17 --api-key "$work/bad-key" < /dev/null
@@ -128,23 +123,21 @@ check "sign-out erases it" no "$([ -e "$session" ] && echo yes || echo no)"
 run sign-in junction < /dev/null
 check "and the next session needs a token" 64 "$status"
 
-configure_junction patient-18 "$junction_url"
+configure_junction patient-18 "$fake_url"
 restart
 run sign-in junction --token "$work/other" < /dev/null
 check "another user is not signed in unasked" 64 "$status"
 run sign-in junction --token "$work/other" --yes < /dev/null
 check "but when the operator says so" 0 "$status"
 
-configure_junction patient-18 "$junction_url" ", auth: api-key, credential: $work/key"
+configure_junction patient-18 "$fake_url" ", auth: api-key, credential: $work/key"
 restart
 check "an API key is for trials" 1 "$(grep -c 'for trials; sign-in-token opens one' "$work/run.err")"
 run sign-in junction --token "$work/token" < /dev/null
 check "and goes without tokens" 64 "$status"
 run sign-in junction < /dev/null
 check "signing in looks the user up again" 0 "$status"
-kill -TERM "$gateway"
-wait "$gateway"
-gateway=
+stop
 secret() { sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p' "$work/kept"; }
 access=$(secret access) refresh=$(secret refresh)
 # Where one is not found in the file, a word that the events have.
@@ -152,6 +145,4 @@ check "no token is told" "" "$(grep -lF -e "${access:-INGEST}" -e "${refresh:-IN
   "$work"/*.err "$work/events" "$work/out")"
 check "the fake was asked nothing that it does not know" '"faults": []' \
   "$(fake_state | grep -o '"faults": \[\]')"
-kill "$fake"
-wait "$fake" 2> /dev/null
-fake=
+end_fake

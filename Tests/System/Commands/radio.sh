@@ -71,9 +71,7 @@ check "Ctrl-C stops a scan" 130 $?
 run scan --seconds 1 --json < /dev/null
 check "and the next one may begin" 0 "$status"
 begin_scan
-kill -TERM "$gateway"
-wait "$gateway"
+stop
 check "a service stops also while it scans" 0 $?
 wait $scan
 check "which its client says" 75 $?
-gateway=

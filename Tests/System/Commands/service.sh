@@ -12,25 +12,19 @@ until_well() {
 }
 
 # The lock is taken before the queue is opened.
-rm -f "$work/events"
-"$simulated" run --radio simulated --events stdout --config "$work/ingestd.yaml" > "$work/events" 2> "$work/run.err" &
-gateway=$!
+launch
 deadline=$((SECONDS + 60))
 until [ -e "$STATE_DIRECTORY/lock" ] || [ $SECONDS -ge $deadline ]; do :; done
 kill -HUP "$gateway"
 until_told '"INGEST_EVENT":"config-reloaded"' "$work/events"
 check "a reload during the start is done at its end" 0 "$(kill -0 "$gateway"; echo $?)"
-kill -TERM "$gateway"
-wait "$gateway"
+stop
 check "and the service goes on until it is told to stop" 0 $?
-gateway=
 
 # A peer that opens connections and says nothing, more of them than there are descriptors.
-rm -f "$work/events" "$work/out"
-(ulimit -n 128; exec "$simulated" run --radio simulated --events stdout --config "$work/ingestd.yaml") \
-  > "$work/events" 2> "$work/run.err" &
-gateway=$!
-until_told '"INGEST_EVENT":"adapter-ready"' "$work/events"
+rm -f "$work/out"
+with_few_descriptors() { ulimit -n 128 && exec "$@"; }
+start with_few_descriptors
 python3 - "$work/control.sock" > "$work/out" << 'END' &
 import socket, sys, time
 held = []
@@ -53,8 +47,7 @@ until_well
 check "who says nothing keeps nobody from asking" 0 "$status"
 kill "$holder"
 wait "$holder" 2> /dev/null
-kill -TERM "$gateway"
-wait "$gateway"
+stop
 
 rm -f "$work/out"
 python3 - "$work/control.sock" > "$work/out" << 'END' &
@@ -73,9 +66,7 @@ kill "$holder"
 wait "$holder" 2> /dev/null
 until_well
 check "a socket that could not be had is tried again" 0 "$status"
-kill -TERM "$gateway"
-wait "$gateway"
-gateway=
+stop
 
 "$ingestd" status --config "$work/nowhere.yaml" > "$work/out" 2> "$work/err"
 check "a configuration that was named and is not there is not the installed one" 78 $?
@@ -86,24 +77,20 @@ check "what cannot be written is not ill health" 74 $?
 check "and is said in one line" 1 "$(grep -c 'standard output: No space left' "$work/err")"
 "$ingestd" status --watch --config "$work/ingestd.yaml" 2> "$work/err" | head -n 1 > "$work/out"
 check "a reader that went away is told nothing" "" "$(cat "$work/err")"
-kill -TERM "$gateway"
-wait "$gateway"
-gateway=
+stop
 
 # What is in the place of the socket, or of other files, and is none of ours.
 ln -sfn "$work/nowhere/x" "$work/control.sock"
 start
 until_well
 check "a link that leads nowhere gives way to the socket" 0 "$status"
-kill -TERM "$gateway"
-wait "$gateway"
+stop
 mkdir -p "$work/control.sock/kept"
 start
 until_told "control socket " "$work/run.err"
 check "a directory in the place of the socket is told of" 1 "$(grep -c "control socket .*$work/control.sock" "$work/run.err")"
 check "and stays with what it holds" yes "$([ -d "$work/control.sock/kept" ] && echo yes)"
-kill -TERM "$gateway"
-wait "$gateway"
+stop
 rmdir "$work/control.sock/kept" "$work/control.sock"
 mv "$STATE_DIRECTORY/lock" "$work/lock"
 ln -s "$work/elsewhere" "$STATE_DIRECTORY/lock"
