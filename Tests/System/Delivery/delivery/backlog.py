@@ -1,14 +1,12 @@
 """New readings while a backlog of some thousand records goes to a slow backend, by each order of delivery."""
 
-import hashlib
-import json
-import sqlite3
 import time
-import uuid
+
+from kit.backlog import fill
+from kit.gateway import NOBODY, Failure, Gateway, expect_equal
 
 from . import behaviours as do
-from .cases import READINGS, expect_equal
-from .gateway import NOBODY, Failure, Gateway
+from .cases import READINGS
 from .proof import nothing_lost, read_tags
 
 RECORDS = 3000
@@ -24,30 +22,6 @@ def slowly(server, connection):
         connection.sendall(do.OK)
 
 
-def fill(path, count=RECORDS):
-    """Writes records into the queue as a gateway that was offline for long would have left them; their ids."""
-    ids = [str(uuid.uuid5(uuid.NAMESPACE_URL, f"backlog-{number}")) for number in range(count)]
-    payload = bytes.fromhex("006c0100ff")
-    database = sqlite3.connect(path)
-    with database:
-        first = database.execute("SELECT value FROM counter WHERE name = 'position'").fetchone()[0] + 1
-        for position, name in enumerate(ids, first):
-            body = json.dumps({
-                "version": 1, "id": name, "kind": "body-temperature", "stage": "live",
-                "time": {"value": "2026-11-20T09:15:00+00:00", "source": "device", "received": "2026-11-20T09:15:04Z"},
-                "measurements": [{"type": "body-temperature", "value": 36.4, "unit": "Cel"}],
-                "device": {"peripheral_id": 1002, "address": "C0:00:00:00:00:01"}, "gateway": "delivery-box"})
-            text = [name.encode(), b"body-temperature", payload, body.encode()]
-            checksum = hashlib.sha256(b"\0".join(text)).digest()
-            database.execute(
-                "INSERT INTO record (id, kind, peripheral_id, address, characteristic, payload, body, frozen, "
-                "position, available_ns, committed_ns, checksum) VALUES (?, ?, 1002, ?, '2A1C', ?, ?, 1, ?, 0, 0, ?)",
-                (name, "body-temperature", "C0:00:00:00:00:01", payload, body, position, checksum[:16]))
-        database.execute("UPDATE counter SET value = ? WHERE name = 'position'", (first + count - 1,))
-    database.close()
-    return ids
-
-
 def run(world):
     servers = {order: do.Backend(slowly) for order in ("fresh", "strict")}
     batch = {"max_records": MAX_RECORDS, "max_wait": "0s"}
@@ -56,7 +30,7 @@ def run(world):
     first = Gateway(world.directory, "backlog", destinations, peripherals=[NOBODY])
     first.wait(None, "started")
     first.stop()
-    backlog = fill(first.state / "queue.db")
+    backlog = fill(first.state / "queue.db", RECORDS)
     gateway = Gateway(world.directory, "backlog", destinations)
     try:
         for order in servers:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Callable
 
-from .gateway import Failure
+from kit.gateway import Failure, expect_equal
+
 from .servers import NEW_TOKEN, TOKEN
 
 READINGS = 3
@@ -17,11 +18,6 @@ class Case:
     expect: Callable
     # Of events that must not be told of this destination.
     never: list = field(default_factory=lambda: ["failed"])
-
-
-def expect_equal(found, expected, what):
-    if found != expected:
-        raise Failure(f"{what}: {found!r} instead of {expected!r}")
 
 
 def delivered(server=None, **fields):

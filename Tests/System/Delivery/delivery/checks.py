@@ -1,7 +1,6 @@
 """What `ingestd check` says of the files that a destination's TLS needs, and of the way to it."""
 
-from .cases import expect_equal
-from .gateway import check, configuration
+from kit.gateway import check, configuration, expect_equal
 
 # The key that the libraries of Standard Webhooks are tested with.
 SIGNING_KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

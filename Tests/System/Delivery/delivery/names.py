@@ -1,8 +1,9 @@
 """A name that cannot be looked up for a while: in a mount namespace of the gateway's own."""
 
+from kit.gateway import Gateway, expect_equal
+
 from . import behaviours
-from .cases import READINGS, expect_equal
-from .gateway import Gateway
+from .cases import READINGS
 from .proof import nothing_lost, read_tags, state
 
 

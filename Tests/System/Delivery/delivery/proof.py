@@ -5,12 +5,12 @@ One gateway delivers to all of them at once, three readings while they misbehave
 
 import math
 import sqlite3
-import time
 from concurrent.futures import ThreadPoolExecutor, wait
 
+from kit.gateway import Failure, Gateway, expect_equal
+
 from . import behaviours
-from .cases import READINGS, expect_equal
-from .gateway import Failure, Gateway
+from .cases import READINGS
 from .misbehaviours import misbehaviours
 
 CUFF = {"id": 1001, "address": "C0:00:00:00:00:02"}

@@ -8,7 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from .gateway import Failure, Gateway
+from kit.gateway import Failure, Gateway
+
 from .servers import OK, WrongServer
 
 # Less than the 30 s after which an answer is missed.

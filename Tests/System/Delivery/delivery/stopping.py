@@ -2,9 +2,10 @@
 
 import time
 
+from kit.gateway import NOBODY, Failure, Gateway, expect_equal
+
 from . import behaviours as do
-from .cases import READINGS, expect_equal
-from .gateway import NOBODY, Failure, Gateway
+from .cases import READINGS
 from .proof import nothing_lost, nothing_split, query, read_tags, state
 
 # What the service says in its unit is more (TimeoutStopSec=).

@@ -3,8 +3,10 @@
 import shutil
 from pathlib import Path
 
+from kit.certificates import Certificates
+from kit.ports import free_ports
+
 from . import servers
-from .certificates import Certificates
 from .servers import NEW_TOKEN, TOKEN, Nginx, Programs, WrongServer
 
 # The cipher list that still lets OpenSSL 3 speak TLS 1.1.
@@ -24,7 +26,7 @@ class World:
         made = self.certificates
         names = ["good", "tls12", "expired", "early", "elsewhere", "unknown", "old", "mutual", "token", "plain",
                  "alert", "alert12", "proxy", "closed_proxy", "socks", "closed_socks", "nowhere"]
-        self.ports = dict(zip(names, servers.free_ports(len(names))))
+        self.ports = dict(zip(names, free_ports(len(names))))
         mutual = (f"ssl_client_certificate {made.authority.path};", *MUTUAL)
         allowed = "|".join(f"Bearer {token}" for token in (TOKEN, NEW_TOKEN)[1:])
         for name, certificate, lines in [

@@ -1,9 +1,7 @@
 """Runs every case, or those named; one line each, and the sum. `--server PORT` is the server alone."""
 
 import sys
-import tempfile
 import threading
-from pathlib import Path
 
 
 def serve(port):
@@ -15,18 +13,14 @@ def serve(port):
 
 
 def main():
-    from delivery.results import Results  # pylint: disable=import-outside-toplevel
+    from kit.results import Results  # pylint: disable=import-outside-toplevel
 
     from . import documents, samples  # pylint: disable=import-outside-toplevel
     from .requests import Requests  # pylint: disable=import-outside-toplevel
 
     results = Results()
     results.run_wanted({**samples.CASES, **documents.CASES})
-    if not results.named or len(results.outcomes) < len(results.named):
-        with tempfile.TemporaryDirectory(prefix="fhir-") as temporary:
-            requests = Requests(Path(temporary))
-            results.run_wanted(requests.cases())
-            requests.stop()
+    results.run_on(Requests, "fhir-")
     return results.end()
 
 

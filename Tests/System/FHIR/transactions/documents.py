@@ -8,9 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from delivery.cases import expect_equal
-from delivery.gateway import INGESTD, Failure, check
-from delivery.servers import free_ports, wait_for_port
+from kit.gateway import INGESTD, Failure, check, expect_equal
+from kit.ports import free_ports, wait_for_port
 
 from .samples import ROOT
 

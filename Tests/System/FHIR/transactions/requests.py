@@ -6,8 +6,7 @@ import os
 import random
 import subprocess
 
-from delivery.cases import expect_equal
-from delivery.gateway import INGESTD, Failure, Gateway
+from kit.gateway import INGESTD, Failure, Gateway, expect_equal
 
 from .server import Server
 
@@ -20,7 +19,6 @@ PERIPHERALS = [{"id": model, "address": address, "subject": subject, "subject_si
                    (1002, "C0:00:00:00:00:01", "patient-17"), (1001, "C0:00:00:00:00:02", "patient 18"),
                    (1000, "C0:00:00:00:00:04", "patient-17"), (1004, "C0:00:00:00:00:05", "patient-17")]]
 BAD = "150364"
-
 
 # Of images of entries.
 JPEG = b"\xff\xd8\xff\xe0"

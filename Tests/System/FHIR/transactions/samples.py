@@ -5,13 +5,15 @@ from decimal import Decimal
 from pathlib import Path
 
 import fhirkit
-from delivery.cases import expect_equal
-from delivery.gateway import Failure
 from fhir.resources.R4B.bundle import Bundle
-from pydantic import ValidationError
+
+from kit.gateway import Failure, expect_equal
 
 from . import profiles
 from .rules import Checker
+
+from pydantic import ValidationError
+
 
 ROOT = Path(__file__).resolve().parents[4]
 LINES = (ROOT / "Tests/System/FHIR/transactions.ndjson").read_text().splitlines()

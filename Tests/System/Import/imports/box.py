@@ -68,7 +68,8 @@ class Box:
         """Runs the gateway without a radio worth the name, until `stop`."""
         with (self.directory / "events").open("wb") as events, (self.directory / "gateway.err").open("wb") as err:
             self.gateway = subprocess.Popen(
-                [INGESTD + "-simulated", "run", "--radio", "simulated", "--events", "stdout", "--config", str(self.configuration)],
+                [INGESTD + "-simulated", "run", "--radio", "simulated", "--events", "stdout", "--config",
+                 str(self.configuration)],
                 stdout=events, stderr=err)
         wait_for(lambda: (self.state / "control.sock").exists() and answers(self.state / "control.sock"),
                  "the gateway's socket")

@@ -1,7 +1,7 @@
 # The guest's disks: the image that is kept, and those made for one run.
 
 image_hash() {
-  (cd "$here/image" && sha256sum ./*) | sha256sum | cut -c 1-12
+  (cd "$lab/image" && sha256sum ./*) | sha256sum | cut -c 1-12
 }
 
 build_image() {
@@ -9,7 +9,7 @@ build_image() {
   echo "lab: building the guest's image, once"
   rm -rf "$cache"/image-* "$1.part"
   mkdir -p "$cache"
-  "$here/image/build" "$1.part" > "$cache/image.log" 2>&1 ||
+  "$lab/image/build" "$1.part" > "$cache/image.log" 2>&1 ||
     { tail -n 20 "$cache/image.log"; fail "the guest's image could not be built"; }
   mv "$1.part" "$1"
   touch "$1/complete"
@@ -18,7 +18,7 @@ build_image() {
 # All, but for those that need the package where there is none.
 all_cases() {
   local file
-  for file in "$here"/guest/cases/case_*.py; do
+  for file in "$lab"/guest/cases/case_*.py; do
     if [ -z "${package:-}" ] && grep -q '^NEEDS_PACKAGE' "$file"; then continue; fi
     if [ -n "${QUICK:-}" ] && grep -q '^SHOWN_BY_UNITS' "$file"; then continue; fi
     file=${file##*case_}
@@ -27,14 +27,15 @@ all_cases() {
 }
 
 case_title() {
-  sed -n 's/^TITLE = "\(.*\)"$/\1/p' "$(printf '%s/guest/cases/case_%02d.py' "$here" "$1")" 2> /dev/null
+  sed -n 's/^TITLE = "\(.*\)"$/\1/p' "$(printf '%s/guest/cases/case_%02d.py' "$lab" "$1")" 2> /dev/null
 }
 
 # make_disks DIRECTORY: payload.img (cases and ingestd, read-only), results.img (a tar comes back on it) and state.img
 # (the file system of /var/lib/ingestd).
 make_disks() {
   fill_payload "$1/payload"
-  cp -r "$here/guest" "$1/payload/guest"
+  cp -r "$lab/guest" "$1/payload/guest"
+  cp "$root/Tests/Support/kit/tags.py" "$1/payload/guest/labkit/"
   [ -z "${LAYER:-}" ] || cp -r "$LAYER/." "$1/payload/"
   printf '%s\n' "${cases[@]}" > "$1/payload/cases"
   make_payload_disk "$1"
@@ -47,9 +48,9 @@ make_disks() {
 fill_payload() {
   local payload=$1/payload
   mkdir -p "$payload/lib"
-  strip --strip-debug -o "$payload/ingestd" "$ingestd"
+  strip --strip-debug -o "$payload/ingestd" "$INGESTD"
   chmod 755 "$payload/ingestd"
-  ldd "$ingestd" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | while read -r library; do
+  ldd "$INGESTD" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | while read -r library; do
     in_image "$(basename "$library")" || strip --strip-debug -o "$payload/lib/$(basename "$library")" "$library"
   done
   cp "$root"/systemd/ingestd.service "$root"/systemd/ingestd.sysusers.conf "$payload/"

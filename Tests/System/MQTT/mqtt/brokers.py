@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from delivery.servers import wait_for_port
+from kit.ports import wait_for_port
 
 USER, PASSWORD = "box", "s3cret-password-of-the-box"
 

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from delivery.cases import expect_equal
-from delivery.gateway import Failure
+from kit.gateway import Failure, expect_equal
 
 from . import fake, packets
 from .brokers import PASSWORD, USER

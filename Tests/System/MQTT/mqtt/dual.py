@@ -7,8 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from delivery.cases import expect_equal
-from delivery.gateway import Failure, Gateway
+from kit.gateway import Failure, Gateway, expect_equal
 
 from .fake import WELL, FakeBroker
 

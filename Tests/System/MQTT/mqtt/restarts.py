@@ -3,10 +3,9 @@
 import json
 import time
 
-from delivery.backlog import fill
-from delivery.cases import expect_equal
-from delivery.gateway import NOBODY, Failure, Gateway
-from delivery.servers import free_ports
+from kit.backlog import fill
+from kit.gateway import NOBODY, Failure, Gateway, expect_equal
+from kit.ports import free_ports
 
 from .brokers import Mosquitto, Watcher, wait_until
 from .fake import Behaviour, FakeBroker, silent

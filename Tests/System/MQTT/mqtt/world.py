@@ -3,8 +3,8 @@
 import sqlite3
 from pathlib import Path
 
-from delivery.certificates import Certificates
-from delivery.servers import free_ports
+from kit.certificates import Certificates
+from kit.ports import free_ports
 
 from . import brokers
 from .brokers import Mosquitto, Watcher

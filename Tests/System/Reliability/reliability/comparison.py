@@ -5,7 +5,7 @@ Each check returns what is wrong, a line each; nothing is as it should be.
 
 from collections import Counter, defaultdict
 
-from tags import tags
+from kit.tags import tag
 
 
 class Evidence:
@@ -125,7 +125,7 @@ def told_once(evidence):
     for event in (event for events in evidence.runs for event in events):
         if event["INGEST_EVENT"] in ("read", "submitted", "failed", "decode-error"):
             numbers[event["INGEST_EVENT"], event.get("INGEST_RECORD_ID")].add(event.get("INGEST_SEQ"))
-    received = set(tags(evidence.state, {id for ids in evidence.received().values() for id in ids}))
+    received = {tag(id, evidence.state) for ids in evidence.received().values() for id in ids}
     wrong = [f"{name} of {id}: {len(found)} times" for (name, id), found in numbers.items() if len(found) > 1]
     for name in ("read", "submitted"):
         ids = {id for told, id in numbers if told == name}

@@ -6,13 +6,14 @@ import subprocess
 import time
 import uuid
 
-from delivery.cases import expect_equal
-from delivery.gateway import INGESTD, Failure, Gateway
-from delivery.servers import free_ports, wait_for_port
-from standardwebhooks import Webhook, WebhookVerificationError
+from kit.gateway import INGESTD, Failure, Gateway, expect_equal
+from kit.ports import free_ports, wait_for_port
 
 from .receiver import Receiver
 from .schema import BODIES, RECORDS, expect_valid
+
+from standardwebhooks import Webhook, WebhookVerificationError
+
 
 # Of all built-in peripherals but those that are paired with or on no list.
 READINGS = 12

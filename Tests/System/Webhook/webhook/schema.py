@@ -4,8 +4,10 @@ import copy
 import json
 from pathlib import Path
 
-from delivery.gateway import Failure
 from jsonschema import Draft202012Validator
+
+from kit.gateway import Failure
+
 from referencing import Registry, Resource
 
 ROOT = Path(__file__).resolve().parents[4]

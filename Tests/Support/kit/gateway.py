@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from tags import tags
+from .tags import tag
 
 INGESTD = os.environ["INGESTD"]
 
@@ -17,7 +17,14 @@ class Failure(AssertionError):
     """A case's expectation that did not hold."""
 
 
+def expect_equal(found, expected, what):
+    if found != expected:
+        raise Failure(f"{what}: {found!r} instead of {expected!r}")
+
+
 THERMOMETER = {"id": 1002, "address": "C0:00:00:00:00:01"}
+# What no event and no log may hold of its readings.
+VALUES = (b'"measurements"', b"36.6")
 # A device that is not there.
 NOBODY = {"id": 1002, "address": "C0:00:00:00:00:99"}
 
@@ -45,7 +52,8 @@ class Gateway:
         self.state = directory / f"{name}.state"
         environment = {**os.environ, "STATE_DIRECTORY": str(self.state)}
         self.process = subprocess.Popen(
-            [*prefix, INGESTD + "-simulated", "run", "--config", str(self.file), "--radio", "simulated", "--events", "stdout"],
+            [*prefix, INGESTD + "-simulated", "run", "--config", str(self.file), "--radio", "simulated",
+             "--events", "stdout"],
             stdout=subprocess.PIPE, stderr=self.errors, stdin=subprocess.DEVNULL, text=True, env=environment)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
@@ -64,7 +72,7 @@ class Gateway:
 
     def tags(self, ids):
         """By which the events name these records."""
-        return tags(self.state, ids)
+        return [tag(record_id, self.state) for record_id in ids]
 
     def wait(self, destination, name, seconds=30, count=1, error=""):
         """The events of this name, once there are enough whose error has this text."""
@@ -120,3 +128,19 @@ def check(file: Path, environment=None):
     result = subprocess.run([INGESTD, "check", "--config", str(file)], capture_output=True, text=True,
                             env={**os.environ, **(environment or {})}, timeout=60)
     return result.returncode, [line.removeprefix(f"{file}:") for line in result.stderr.splitlines()]
+
+
+def expect_untold(directory: Path, secrets):
+    """No secret is in what the gateways of this directory wrote or in their queues, and no measured value is in what they
+    wrote."""
+    outputs = [*directory.glob("*.output"), *directory.glob("*.errors")]
+    written = b"".join(path.read_bytes() for path in outputs)
+    queues = b"".join(path.read_bytes() for path in directory.glob("*.state/queue.db*"))
+    if len(written) < 1000 or not queues:
+        raise Failure(f"only {len(written)} characters of output")
+    for secret in secrets:
+        if secret.encode() in written + queues:
+            raise Failure(f"{secret[:8]}… was written")
+    for value in VALUES:
+        if value in written:
+            raise Failure(f"{value} was told")
