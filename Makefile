@@ -79,7 +79,7 @@ lab: packages
 
 # The lab's case of the package: installed, upgraded, removed, purged.
 lab-package: deb
-	Tests/System/Lab/run 37
+	Tests/System/Lab/run package-installed-upgraded-removed
 
 cuts: packages
 	swift build

@@ -1,9 +1,9 @@
-# The common part of the runners of system tests, Tests/System/NAME/run, that source it.
+# The common part of the runners of system tests, Tests/System/PART/run, that source it.
 #
 # INGESTD    the binary under test (default: .build/debug/ingestd)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
-name=$(basename "$here" | tr '[:upper:]' '[:lower:]')
+part=$(basename "$here" | tr '[:upper:]' '[:lower:]')
 # Debian's own Python, whatever else is in the PATH.
 python=/usr/bin/python3
 INGESTD=$(realpath --no-symlinks "${INGESTD:-$root/.build/debug/ingestd}")
@@ -11,7 +11,7 @@ export INGESTD
 export PYTHONPATH=$root/Tests/Support PYTHONDONTWRITEBYTECODE=1
 
 fail() {
-  echo "$name: $*" >&2
+  echo "$part: $*" >&2
   exit 1
 }
 
@@ -24,9 +24,9 @@ need_binaries() {
 
 # Makes $python that of an environment with the packages of requirements.txt, which are for Debian's version of Python.
 make_environment() {
-  local environment=$root/.build/$name
+  local environment=$root/.build/$part
   if ! cmp --silent "$here/requirements.txt" "$environment/requirements.txt"; then
-    echo "$name: installing $(wc -l < "$here/requirements.txt") packages"
+    echo "$part: installing $(wc -l < "$here/requirements.txt") packages"
     rm -rf "$environment"
     "$python" -m venv "$environment"
     "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps --requirement "$here/requirements.txt" ||

@@ -3,7 +3,6 @@
 import importlib
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -83,9 +82,9 @@ def on_alarm(_signal, _frame):
     raise OutOfTime("the case took too long")
 
 
-def run_case(lab, number):
-    case = importlib.import_module(f"cases.case_{number:02}")
-    say(f"started {number}: {case.TITLE}")
+def run_case(lab, name):
+    case = importlib.import_module(f"cases.{name}")
+    say(f"started {name}")
     began = time.monotonic()
     signal.alarm(getattr(case, "LIMIT_S", CASE_LIMIT_S))
     reason, note = None, None
@@ -99,16 +98,16 @@ def run_case(lab, number):
     except Exception as error:  # Whatever went wrong is this case's result; the next cases run all the same.
         reason = " ".join(str(error).split()) or type(error).__name__
         reason = reason if isinstance(error, (Failure, OutOfTime)) else f"{type(error).__name__}: {reason}"
-        with open(f"{RESULTS}/case-{number:02}.txt", "w", encoding="utf-8") as file:
+        with open(f"{RESULTS}/case-{name}.txt", "w", encoding="utf-8") as file:
             traceback.print_exc(file=file)
     finally:
         signal.alarm(0)
     seconds = time.monotonic() - began
     if reason is None:
-        say(f"ok {number} {case.TITLE}{f': {note}' if note else ''} ({seconds:.0f} s)")
+        say(f"ok {name}: {case.TITLE}{f': {note}' if note else ''} ({seconds:.0f} s)")
     else:
-        say(f"FAILED {number} {case.TITLE}: {reason}")
-    return {"case": number, "title": case.TITLE, "seconds": round(seconds, 1), "note": note, "failure": reason}
+        say(f"FAILED {name}: {case.TITLE}: {reason}")
+    return {"case": name, "title": case.TITLE, "seconds": round(seconds, 1), "note": note, "failure": reason}
 
 
 def say(line):
@@ -117,7 +116,7 @@ def say(line):
 
 def chosen_cases():
     with open(SELECTION, encoding="utf-8") as file:
-        return [int(number) for number in re.findall(r"\d+", file.read())]
+        return file.read().split()
 
 
 def main():
@@ -128,15 +127,15 @@ def main():
     wait_until("the adapter is up", ADAPTER_LIMIT_S, adapter_is_up)
     lab = Lab()
     results = []
-    for number in chosen_cases():
-        results.append(run_case(lab, number))
+    for name in chosen_cases():
+        results.append(run_case(lab, name))
         with open(f"{RESULTS}/results.json", "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)
         try:
             lab.restore()
         except Exception as error:
-            say(f"started to go wrong after case {number}: {error}")
-            with open(f"{RESULTS}/restore-{number:02}.txt", "w", encoding="utf-8") as file:
+            say(f"started to go wrong after case {name}: {error}")
+            with open(f"{RESULTS}/restore-{name}.txt", "w", encoding="utf-8") as file:
                 traceback.print_exc(file=file)
     lab.close()
 

@@ -15,19 +15,30 @@ build_image() {
   touch "$1/complete"
 }
 
-# All, but for those that need the package where there is none.
+# The names of all cases: those of the layer, if there is one.
 all_cases() {
-  local file
-  for file in "$lab"/guest/cases/case_*.py; do
+  (cd "${LAYER:-$lab}/guest/cases" && printf '%s\n' [a-z]*.py) | sed 's/\.py$//'
+}
+
+# The same without those that need the package if there is none. QUICK leaves these out in any case, and those that unit
+# tests show as well.
+wanted_cases() {
+  local name file
+  for name in $(all_cases); do
+    file=${LAYER:-$lab}/guest/cases/$name.py
     if [ -z "${package:-}" ] && grep -q '^NEEDS_PACKAGE' "$file"; then continue; fi
-    if [ -n "${QUICK:-}" ] && grep -q '^SHOWN_BY_UNITS' "$file"; then continue; fi
-    file=${file##*case_}
-    echo $((10#${file%.py}))
+    if [ -n "${QUICK:-}" ] && grep -qE '^(NEEDS_PACKAGE|SHOWN_BY_UNITS)' "$file"; then continue; fi
+    echo "$name"
   done
 }
 
-case_title() {
-  sed -n 's/^TITLE = "\(.*\)"$/\1/p' "$(printf '%s/guest/cases/case_%02d.py' "$lab" "$1")" 2> /dev/null
+# need_cases NAME…: fails if one of these is no case.
+need_cases() {
+  local name
+  for name in "$@"; do
+    [[ $'\n'$(all_cases)$'\n' == *$'\n'"$name"$'\n'* ]] ||
+      fail "there is no case $name; the cases are:"$'\n'"$(all_cases | sed 's/^/  /')"
+  done
 }
 
 # make_disks DIRECTORY: payload.img (cases and ingestd, read-only), results.img (a tar comes back on it) and state.img

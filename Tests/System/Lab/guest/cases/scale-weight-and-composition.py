@@ -5,6 +5,7 @@ from labkit.kinds import BODY_SCALE, SCALE
 from labkit.payloads import DateTime, body_composition, record_id, weight
 from labkit.waiting import expect, expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "a weight, and a weight with a body composition in two packets: one record each, and they belong together"
 FAT = 253
 # Basal metabolism in kJ, muscle in 0.1 %, muscle mass in 5 g.

@@ -5,6 +5,7 @@ from labkit.kinds import GLUCOSE_METER, INFORMATION
 from labkit.payloads import DateTime, glucose_record, payloads_of, record_id
 from labkit.waiting import expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "50 stored readings arrive once each; later, no more than the new ones cross the air"
 LIMIT_S = 300
 STORED, NEW, SKIPPED = 50, 3, 5

@@ -4,6 +4,7 @@ from labkit.kinds import OXIMETER, STRAP
 from labkit.payloads import heart_rate, pulse_oximetry
 from labkit.waiting import expect, expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "oximeter and heart-rate strap: one record for each interval, and the link ends when it has lasted long enough"
 LIMIT_S = 300
 INTERVAL_S, LONGEST_S = 5, 15
