@@ -11,6 +11,7 @@ build_image() {
   mkdir -p "$cache"
   "$lab/image/build" "$1.part" > "$cache/image.log" 2>&1 ||
     { tail -n 20 "$cache/image.log"; fail "the guest's image could not be built"; }
+  sed -n 's/^kernel: /lab: /p' "$cache/image.log"
   mv "$1.part" "$1"
   touch "$1/complete"
 }

@@ -2,7 +2,7 @@
 
 declare -A package_of=(
   [qemu-system-x86_64]=qemu-system-x86 [mmdebstrap]=mmdebstrap [busybox]=busybox-static [cpio]=cpio
-  [modprobe]=kmod [mkfs.ext4]=e2fsprogs [python3]=python3 [pip3]=python3-pip [strip]=binutils)
+  [modprobe]=kmod [mkfs.ext4]=e2fsprogs [python3]=python3 [pip3]=python3-pip [strip]=binutils [xz]=xz-utils)
 
 install_missing_packages() {
   local command missing=()
