@@ -72,16 +72,21 @@ fill_payload() {
   done
 }
 
-# fill_packages PAYLOAD: the package, a newer one with the same content, and the page that tells what to do with it.
+# fill_packages PAYLOAD: the package under test, an earlier one from which it is upgraded, and the page that tells what to
+# do with them. Without PREVIOUS the earlier one is the same under an earlier number.
 fill_packages() {
   local tree
   mkdir -p "$1"/package/{first,newer}
-  cp "$package" "$1/package/first/"
-  tree=$(mktemp -d)
-  dpkg-deb --raw-extract "$package" "$tree"
-  sed -i 's/^Version: .*/&+newer/' "$tree/DEBIAN/control"
-  dpkg-deb -Zgzip -z1 --root-owner-group --build "$tree" "$1/package/newer/" > /dev/null
-  rm -rf "$tree"
+  cp "$package" "$1/package/newer/"
+  if [ -n "${PREVIOUS:-}" ]; then
+    cp "$PREVIOUS" "$1/package/first/" || fail "PREVIOUS: $PREVIOUS cannot be read"
+  else
+    tree=$(mktemp -d)
+    dpkg-deb --raw-extract "$package" "$tree"
+    sed -i 's/^Version: .*/&~earlier/' "$tree/DEBIAN/control"
+    dpkg-deb -Zgzip -z1 --root-owner-group --build "$tree" "$1/package/first/" > /dev/null
+    rm -rf "$tree"
+  fi
   cp "$root/docs/operating.md" "$1/"
 }
 

@@ -62,7 +62,8 @@ def run(lab):
     before = lab.gateway.pid
     apt("install", f"{newer}/{name_of(newer)}")
     lab.gateway.wait_restarted(before)
-    expect_equal(commands.run("dpkg-query", "--show", "--showformat=${Version}", "ingestd"), "0.1.0+newer", "version")
+    expect_equal(commands.run("dpkg-query", "--show", "--showformat=${Version}", "ingestd"),
+                 commands.run("dpkg-deb", "--field", f"{newer}/{name_of(newer)}", "Version"), "version")
     expect(ALIAS in read("/etc/ingestd/ingestd.yaml"), "the configuration was kept")
     lab.receiver.answer(200)
     lab.journal.wait("submitted", thermometer, count=2)
