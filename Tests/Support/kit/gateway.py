@@ -22,6 +22,14 @@ def expect_equal(found, expected, what):
         raise Failure(f"{what}: {found!r} instead of {expected!r}")
 
 
+def wait_until(condition, what, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise Failure(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+
+
 THERMOMETER = {"id": 1002, "address": "C0:00:00:00:00:01"}
 # What no event and no log may hold of its readings.
 VALUES = (b'"measurements"', b"36.6")

@@ -8,11 +8,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-INGESTD = os.path.abspath(os.environ["INGESTD"])
-
-
-class Failure(Exception):
-    """What was expected, and what was."""
+from kit.gateway import INGESTD, Failure, wait_until
 
 
 def expect(expected, found, what):
@@ -71,7 +67,7 @@ class Box:
                 [INGESTD + "-simulated", "run", "--radio", "simulated", "--events", "stdout", "--config",
                  str(self.configuration)],
                 stdout=events, stderr=err)
-        wait_for(lambda: (self.state / "control.sock").exists() and answers(self.state / "control.sock"),
+        wait_until(lambda: (self.state / "control.sock").exists() and answers(self.state / "control.sock"),
                  "the gateway's socket")
 
     def stop(self):
@@ -105,11 +101,3 @@ def highest_memory(pid):
 def answers(path):
     with socket.socket(socket.AF_UNIX) as probe:
         return probe.connect_ex(str(path)) == 0
-
-
-def wait_for(condition, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Failure(f"{what} did not come")
-        time.sleep(0.05)

@@ -8,8 +8,10 @@ import subprocess
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
+from kit.gateway import INGESTD, Failure, wait_until
+
 from . import export
-from .box import INGESTD, Box, Failure, expect, wait_for
+from .box import Box, expect
 
 # More than the program and its libraries take, and far less than any document here.
 MOST_MEMORY = 120
@@ -129,8 +131,8 @@ def goes_by_the_service(directory):
         first = box.take(file)
         expect((0, sum(kinds.values())), (first.status, first.result["added"]), first.err or "the import")
         expect(0, box.take(file).result["added"], "again")
-        wait_for(lambda: len(received.read_text().splitlines()) >= sum(kinds.values()), "what was imported")
-        wait_for(lambda: box.events("imported"), "the event")
+        wait_until(lambda: len(received.read_text().splitlines()) >= sum(kinds.values()), "what was imported")
+        wait_until(lambda: box.events("imported"), "the event")
         box.stop()
     finally:
         box.kill()
@@ -165,7 +167,7 @@ def is_counted_by_the_service(directory):
             expect("404", client.recv(4096).decode().split()[1], "the answer to a number")
         program = subprocess.Popen([INGESTD, "import", "apple-health", str(file), "--config", str(box.configuration)],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for(lambda: sum(box.kinds().values()) >= 2000, "a part of the import")
+        wait_until(lambda: sum(box.kinds().values()) >= 2000, "a part of the import")
         program.kill()
         program.wait()
         box.stop()
@@ -346,7 +348,7 @@ def waits_for_room(directory):
     pool = ThreadPoolExecutor()
     try:
         outcome = pool.submit(box.take, file)
-        wait_for(lambda: "waiting until destinations" in (directory / "err").read_text(), "the wait", seconds=120)
+        wait_until(lambda: "waiting until destinations" in (directory / "err").read_text(), "the wait", seconds=120)
         receiver = subprocess.Popen([INGESTD, "receive", "--port", str(port)], stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL)
         outcome = outcome.result(timeout=300)

@@ -4,9 +4,9 @@ import json
 import signal
 import subprocess
 import threading
-import time
 from pathlib import Path
 
+from kit.gateway import wait_until
 from kit.ports import wait_for_port
 
 USER, PASSWORD = "box", "s3cret-password-of-the-box"
@@ -92,11 +92,3 @@ def password_file(directory: Path):
     path = directory / "passwords"
     subprocess.run(["mosquitto_passwd", "-b", "-c", path, USER, PASSWORD], check=True, capture_output=True)
     return path
-
-
-def wait_until(condition, what, seconds=30):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not within {seconds} s: {what}")
-        time.sleep(0.05)

@@ -4,10 +4,10 @@ import json
 import time
 
 from kit.backlog import fill
-from kit.gateway import NOBODY, Failure, Gateway, expect_equal
+from kit.gateway import NOBODY, Failure, Gateway, expect_equal, wait_until
 from kit.ports import free_ports
 
-from .brokers import Mosquitto, Watcher, wait_until
+from .brokers import Mosquitto, Watcher
 from .fake import Behaviour, FakeBroker, silent
 
 CUFF = {"id": 1001, "address": "C0:00:00:00:00:02"}
