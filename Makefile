@@ -25,8 +25,8 @@ test: build
 prove: build release-simulated deb
 	tools/test prove
 
-# The package: looked at by lintian; installed, upgraded, removed and purged in the lab, from PREVIOUS=ingestd_OLD.deb if
-# that is given; and made twice from nothing, which has to give the same bytes.
+# The package: looked at by lintian; installed, upgraded, removed and purged in the lab, from PREVIOUS=ingestd_OLD.deb
+# if that is given; and made twice from nothing, which has to give the same bytes.
 release-check: deb
 	tools/test release-check
 
@@ -95,7 +95,8 @@ cuts: packages
 	swift build
 	tools/test cuts
 
-# The proof of docs/reliability.md: half an hour or more. CUTS and GUESTS are numbers, SEED draws the same moments again.
+# The proof of docs/reliability.md: half an hour or more. CUTS and GUESTS are numbers, SEED draws the same moments
+# again.
 prove-power-cuts: packages
 	swift build
 	tools/test prove-power-cuts

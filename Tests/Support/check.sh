@@ -85,8 +85,8 @@ until_told() {
   done
 }
 
-# begin_fake NAME ARGUMENT…: starts a fake of Tests/Support/Fakes. Its address is in $fake_url, its output in fake.out and
-# fake.err below $work.
+# begin_fake NAME ARGUMENT…: starts a fake of Tests/Support/Fakes. Its address is in $fake_url, its output in fake.out
+# and fake.err below $work.
 begin_fake() {
   rm -f "$work/fake.out"
   "Tests/Support/Fakes/$1.py" --port 0 "${@:2}" > "$work/fake.out" 2> "$work/fake.err" &

@@ -29,7 +29,8 @@ make_environment() {
     echo "$part: installing $(wc -l < "$here/requirements.txt") packages"
     rm -rf "$environment"
     "$python" -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps --requirement "$here/requirements.txt" ||
+    "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps \
+      --requirement "$here/requirements.txt" ||
       fail "the packages of requirements.txt could not be installed"
     cp "$here/requirements.txt" "$environment/requirements.txt"
   fi

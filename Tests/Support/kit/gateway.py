@@ -139,7 +139,7 @@ def check(file: Path, environment=None):
 
 
 def expect_untold(directory: Path, secrets):
-    """No secret is in what the gateways of this directory wrote or in their queues, and no measured value is in what they
+    """No secret is in what the gateways of this directory wrote or in their queues, and no measured value in what they
     wrote."""
     outputs = [*directory.glob("*.output"), *directory.glob("*.errors")]
     written = b"".join(path.read_bytes() for path in outputs)

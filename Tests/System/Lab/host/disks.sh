@@ -72,8 +72,8 @@ fill_payload() {
   done
 }
 
-# fill_packages PAYLOAD: the package under test, an earlier one from which it is upgraded, and the page that tells what to
-# do with them. Without PREVIOUS the earlier one is the same under an earlier number.
+# fill_packages PAYLOAD: the package under test, an earlier one from which it is upgraded, and the page that tells what
+# to do with them. Without PREVIOUS the earlier one is the same under an earlier number.
 fill_packages() {
   local tree
   mkdir -p "$1"/package/{first,newer}

@@ -43,8 +43,8 @@ download_kernel() {
   (cd kernel && apt-get "${@:2}" download -q "$1")
 }
 
-# The newest kernel of bookworm-backports, into kernel/. APT sees this suite alone; the machine's own sources stay as they
-# are.
+# The newest kernel of bookworm-backports, into kernel/. APT sees this suite alone; the machine's own sources stay as
+# they are.
 download_backport() {
   local options package
   mkdir -p apt/lists/partial
