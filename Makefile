@@ -1,7 +1,7 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
-.PHONY: all build demo test test-unit oracles webhook fhir delivery mqtt import disk kills lab lab-package cuts lint fuzz \
-	prove-import prove-kills prove-queue prove-disk prove-power-cuts \
+.PHONY: all build demo test prove release-check test-unit oracles webhook fhir delivery mqtt import disk kills cuts \
+	prove-import prove-kills prove-queue prove-disk prove-lab prove-power-cuts lab lab-package lint fuzz \
 	bench bench-decode release release-simulated deb packages clean
 
 all: build
@@ -17,8 +17,18 @@ demo: packages
 	swift build
 	tools/demo
 
+# For every change; at most an hour on two idle cores.
 test: build
 	tools/test
+
+# What is too long for every change, whole: the parts below whose names begin with prove, fuzz and bench.
+prove: build release-simulated deb
+	tools/test prove
+
+# The package: looked at by lintian; installed, upgraded, removed and purged in the lab, from PREVIOUS=ingestd_OLD.deb
+# if that is given; and made twice from nothing, which has to give the same bytes.
+release-check: deb
+	tools/test release-check
 
 test-unit: build
 	tools/test unit
@@ -55,42 +65,41 @@ kills: packages
 	swift build
 	tools/test kills
 
-# Kills the gateway KILLS times; Tests/Reliability/README.md.
+# Kills the gateway KILLS times; Tests/System/Reliability/README.md.
 prove-kills: packages
 	swift build
-	KILLS=$${KILLS:-1000} Tests/Reliability/run
+	tools/test prove-kills
 
 # An Apple Health export whose document has BYTES bytes, by the release build; docs/import.md.
 prove-import: release-simulated
-	INGESTD=$(CURDIR)/ingestd BYTES=$${BYTES:-2000000000} Tests/Import/run large
+	tools/test prove-import
 
-# The queue against a model of it; `make test` takes 1,500 steps. QUEUE_SEED repeats a run.
-prove-queue:
-	QUEUE_STEPS=$${QUEUE_STEPS:-100000} swift test --disable-xctest --filter QueueModelTests
+# The queue against a model of it; `make test` takes 1,500 steps. QUEUE_STEPS is their number, QUEUE_SEED repeats a run.
+prove-queue: packages
+	tools/test prove-queue
 
 # The queue on a disk that fails at each write, sync and truncation in turn, and with each page damaged in turn.
-prove-disk:
-	PROOF=whole swift test --disable-xctest --filter 'FaultyDiskTests|MendingTests'
+prove-disk: packages
+	tools/test prove-disk
 
-# All cases of the lab; `make test` leaves out those of which the unit tests show the same.
-lab: packages
+# All cases of the lab, the package's if there is one; `make test` leaves out those of which unit tests show the same.
+lab prove-lab: packages
 	swift build
-	Tests/Lab/run
+	tools/test prove-lab
 
 # The lab's case of the package: installed, upgraded, removed, purged.
 lab-package: deb
-	Tests/Lab/run 37
+	tools/test lab-package
 
 cuts: packages
 	swift build
 	tools/test cuts
 
-# The proof of docs/reliability.md: half an hour or more. SEED draws the same moments again.
-prove-power-cuts: CUTS ?= 100
-prove-power-cuts: GUESTS ?= 2
+# The proof of docs/reliability.md: half an hour or more. CUTS and GUESTS are numbers, SEED draws the same moments
+# again.
 prove-power-cuts: packages
 	swift build
-	CUTS=$(CUTS) GUESTS=$(GUESTS) SEED=$(SEED) Tests/PowerCuts/run
+	tools/test prove-power-cuts
 
 lint:
 	tools/lint
@@ -105,7 +114,7 @@ bench: release-simulated
 
 # How many payloads a second `decode -` takes, beside the decoders that others wrote; docs/fuzzing.md.
 bench-decode: release
-	INGESTD=$(CURDIR)/ingestd Tests/Oracles/run --speed
+	INGESTD=$(CURDIR)/ingestd Tests/System/Oracles/run --speed
 
 # What a box runs: the Swift runtime inside, no debug information.
 release: packages

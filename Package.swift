@@ -182,14 +182,14 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
-        // Of Tests/Reliability; not installed.
+        // Of Tests/System/Reliability; not installed.
         .executableTarget(
             name: "peripheral-simulator",
             dependencies: [
                 "BlueZBridge", "IngestCore", "PeripheralSimulator",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Tests/Reliability/Simulator", swiftSettings: strict),
+            path: "Tests/System/Reliability/Simulator", swiftSettings: strict),
         // Of Benchmarks; not installed.
         .executableTarget(
             name: "queue-benchmark",

@@ -9,7 +9,7 @@ from bench.measuring import HERE, Row, median
 
 LAB = HERE.parent / "lab" / "run"
 FIGURES = HERE.parent.parent / ".build" / "benchmarks" / "lab" / "last" / "figures.jsonl"
-READS, IDLE, ADVERTS, START = "101", "102", "103", "104"
+READS, IDLE, ADVERTS, START = "reads-beside-bleak", "idle", "adverts-beside-theengs", "start-to-scanning"
 # Waiting takes no time.
 HURRIED = "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1"
 ROUNDS = int(os.environ.get("LAB_ROUNDS") or 3)

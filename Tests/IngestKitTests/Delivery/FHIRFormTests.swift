@@ -88,7 +88,7 @@ import Testing
 
     /// Of every kind, from the records of every kind.
     private static func records() throws -> [RecordContent] {
-        let path = Samples.repository + "/Tests/Webhook/records.ndjson"
+        let path = Samples.repository + "/Tests/System/Webhook/records.ndjson"
         let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
         let all = lines + (try specials().map(\.json))
         let read = try all.map { line in
@@ -153,9 +153,10 @@ import Testing
         #expect(text.bytes.count == JSONText.base64Length(of: count) + 2)
     }
 
-    /// `RECORDS=write` writes the file anew. Tests/FHIR/run holds it against what the specification and the guide say.
+    /// `RECORDS=write` writes the file anew. Tests/System/FHIR/run holds it against what the specification and the
+    /// guide say.
     @Test func transactionsAreThoseOfTheFile() throws {
-        let file = Samples.repository + "/Tests/FHIR/transactions.ndjson"
+        let file = Samples.repository + "/Tests/System/FHIR/transactions.ndjson"
         let sent = try Self.records().filter {
             FHIR.kinds.contains($0.kind) && FHIRBundle.obstacle($0, patientSystem: "urn:oid:2.999.1") == nil
         }

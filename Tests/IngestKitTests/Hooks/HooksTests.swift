@@ -5,7 +5,7 @@ import Testing
 @testable import IngestGateway
 @testable import IngestRecords
 
-/// Programs that are run at events, with made-up programs; Tests/Commands/hooks has real ones.
+/// Programs that are run at events, with made-up programs; Tests/System/Commands/hooks has real ones.
 @Suite struct HooksTests {
     private let clock = DrivenClock()
     private let programs = MadeUpPrograms()

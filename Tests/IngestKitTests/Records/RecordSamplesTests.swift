@@ -7,9 +7,9 @@ import Testing
 @testable import IngestRecords
 
 /// One record at least of every kind, each member somewhere, by way of the decoders and the factory. They stand in
-/// Tests/Webhook/records.ndjson, which is held against docs/record.schema.json there.
+/// Tests/System/Webhook/records.ndjson, which is held against docs/record.schema.json there.
 @Suite struct RecordSamplesTests {
-    private static let file = Samples.repository + "/Tests/Webhook/records.ndjson"
+    private static let file = Samples.repository + "/Tests/System/Webhook/records.ndjson"
 
     private static let broadcasts = [
         "d2fc40000102ca0903bf13", "1d18229e43e507040b101301", "1b180226b20705040f0201ac018642",

@@ -1,0 +1,219 @@
+#!/usr/bin/python3
+"""Junction's side, for trials: it takes what Junction's API reference and its SDKs have, and nothing else.
+
+GET /state tells what it has got. POST /control with a JSON object changes how it answers:
+  {"status": 503}            to data, until {"status": null}
+  {"end_access": true}       no access token is good any more
+  {"end_user": true}         the user is gone: a refresh is answered with invalid_token
+  {"reauthenticate": true}   a refresh is answered with reauthentication_required, until false
+  {"disconnect": true}       no source is connected any more
+"""
+import base64
+import gzip
+import json
+import re
+import sys
+import time
+import urllib.parse
+import uuid
+
+sys.dont_write_bytecode = True
+from fakes import Backend, Number, Refused, main, members, need  # noqa: E402
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+SLUGS = {"omron_ble", "beurer_ble", "accuchek_ble", "contour_ble", "onetouch_ble", "freestyle_libre_ble", "manual"}
+SOURCES = {
+    "unknown", "phone", "watch", "app", "ring", "chest_strap", "multiple_sources", "automatic", "manual_scan", "cuff",
+    "fingerprick", "insulin_pump", "scale", "lab", "exercise_machine", "earphone",
+}
+UNITS = {
+    "glucose": "mmol/L", "heartrate": "bpm", "blood_oxygen": "%", "temperature": "\u00b0C", "systolic": "mmHg",
+    "diastolic": "mmHg", "pulse": "bpm", "body_mass": "kg", "body_fat_percentage": "%", "body_mass_index": "index",
+    "lean_body_mass": "kg", "waist_circumference": "centimeter",
+}
+BODY = ["body_mass", "body_fat_percentage", "body_mass_index", "waist_circumference", "lean_body_mass"]
+
+
+def moment(value):
+    need(isinstance(value, str) and MOMENT.fullmatch(value), f"no moment in UTC and whole seconds: {value}")
+    return value
+
+
+class Junction(Backend):
+    def __init__(self, key):
+        super().__init__()
+        self.key = key
+        self.users, self.sign_in, self.access, self.refresh = {}, {}, {}, {}
+        self.connected, self.samples = set(), {}
+        self.status = None
+        # How long an exchange of a sign-in token takes, in seconds.
+        self.delay = 0
+        self.reauthenticate = False
+        self.issued = 0
+
+    def state(self):
+        return {
+            "users": self.users, "connected": sorted("/".join(pair) for pair in self.connected),
+            "samples": self.samples, "sessions": len(self.access),
+        }
+
+    def refusal(self, refused):
+        return {"detail": refused.answer or str(refused)}
+
+    def control(self, change):
+        members(change, [], ["status", "delay", "end_access", "end_user", "reauthenticate", "disconnect"])
+        self.delay = change.get("delay", self.delay)
+        self.status = change.get("status", self.status)
+        self.reauthenticate = change.get("reauthenticate", self.reauthenticate)
+        if change.get("end_access") or change.get("end_user"):
+            self.access = {}
+        if change.get("end_user"):
+            self.refresh = {}
+        if change.get("disconnect"):
+            self.connected = set()
+
+    def caller(self, headers):
+        """Whose requests these are: nobody's in particular with the key."""
+        if "x-vital-api-key" in headers:
+            need(headers["x-vital-api-key"] == self.key, "the API key is none", 401)
+            return None
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        need(scheme == "Bearer" and token in self.access, "the access token is none", 401)
+        return self.access[token]
+
+    def check_user(self, caller, user):
+        need(user in self.users.values(), f"no user {user}", 404)
+        need(caller in (None, user), "another user's", 403)
+
+    def post(self, path, headers, body):
+        return 200, self.answer(path, headers, body)
+
+    def answer(self, path, headers, body):
+        parts = path.strip("/").split("/")
+        if parts[:2] == ["v2", "user"] and parts[3:] == ["sign_in_token"]:
+            # The customer's backend asks for it, and not the gateway.
+            need(self.caller(headers) is None, "wants the API key", 401)
+            return self.sign_in_token(parts[2])
+        need(headers.get("accept") == "application/json", "Accept")
+        if path == "/auth/v1/token":
+            return self.tokens(headers, body)
+        caller = self.caller(headers)
+        need(headers.get("content-type") == "application/json", "Content-Type")
+        if parts == ["v2", "user"]:
+            need(caller is None, "wants the API key", 401)
+            return self.make_user(json.loads(body))
+        if parts[:4] == ["v2", "link", "provider", "manual"] and len(parts) == 5:
+            user = members(json.loads(body), ["user_id"], ["provider_id", "granted_permissions"])["user_id"]
+            self.check_user(caller, user)
+            need(parts[4] in SLUGS, f"no provider {parts[4]}")
+            need((user, parts[4]) not in self.connected, "is connected", 409)
+            self.connected.add((user, parts[4]))
+            return {"success": True}
+        if parts[:2] == ["v2", "timeseries"] and len(parts) == 4:
+            user, resource = parts[2], parts[3]
+        elif parts[:3] == ["v2", "summary", "body"] and len(parts) == 4:
+            user, resource = parts[3], "body"
+        else:
+            raise Refused("no such path", 404)
+        self.check_user(caller, user)
+        need(self.status is None, "as told", self.status or 0)
+        need(headers.get("content-encoding") == "gzip", "Content-Encoding")
+        # Numbers as they were sent.
+        text = json.loads(gzip.decompress(body), parse_float=Number, parse_int=Number)
+        self.take(user, resource, text)
+        return {"success": True}
+
+    def make_user(self, body):
+        name = members(
+            body, ["client_user_id"],
+            ["fallback_time_zone", "fallback_birth_date", "ingestion_start", "ingestion_end"])["client_user_id"]
+        need(isinstance(name, str) and name, "client_user_id")
+        if name in self.users:
+            raise Refused("exists", 400, {
+                "error_type": "INVALID_REQUEST", "error_message": "Client user id already exists.",
+                "user_id": self.users[name], "created_on": "2026-11-22T00:00:00+00:00"})
+        self.users[name] = str(uuid.uuid4())
+        return {
+            "user_id": self.users[name], "team_id": str(uuid.UUID(int=1)), "client_user_id": name,
+            "created_on": "2026-11-22T00:00:00+00:00", "connected_sources": [], "fallback_time_zone": None}
+
+    def sign_in_token(self, user):
+        need(user in self.users.values(), f"no user {user}", 404)
+        self.issued += 1
+        claims = {
+            "iss": "id-signer-sandbox-us@vital-id-sandbox-us.iam.gserviceaccount.com", "uid": user, "tenant_id": "t",
+            "claims": {"vital_team_id": "team"}, "jti": self.issued}
+        jwt = ".".join(
+            base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+            for part in ({"alg": "RS256", "typ": "JWT"}, claims)) + ".c2lnbmF0dXJl"
+        self.sign_in[jwt] = user
+        token = base64.b64encode(json.dumps({"public_key": "none", "user_token": jwt}).encode()).decode()
+        return {"user_id": user, "sign_in_token": token}
+
+    def tokens(self, headers, body):
+        need(headers.get("content-type") == "application/x-www-form-urlencoded", "Content-Type")
+        form = dict(urllib.parse.parse_qsl(body.decode(), strict_parsing=True))
+        if form.get("grant_type") == "urn:ietf:params:oauth:grant-type:token-exchange":
+            members(form, ["grant_type", "subject_token_type", "subject_token"])
+            need(form["subject_token_type"] == "urn:junction:sign-in-token", "subject_token_type")
+            user = self.sign_in.pop(form["subject_token"], None)
+            time.sleep(self.delay)
+        elif form.get("grant_type") == "refresh_token":
+            members(form, ["grant_type", "refresh_token"])
+            if self.reauthenticate:
+                raise Refused("reauthenticate", 400, {"error_type": "reauthentication_required"})
+            user = self.refresh.pop(form["refresh_token"], None)
+        else:
+            raise Refused("grant_type")
+        if user is None:
+            raise Refused("the token is none", 400, {"error_type": "invalid_token"})
+        access, refresh = f"access-{uuid.uuid4()}", f"refresh-{uuid.uuid4()}"
+        self.access = {token: of for token, of in self.access.items() if of != user} | {access: user}
+        self.refresh[refresh] = user
+        return {"access_token": access, "refresh_token": refresh, "expires_in": 3600}
+
+    def take(self, user, resource, body):
+        dates = ["start_date", "end_date"]
+        members(body, ["stage", "time_zone", "provider", "data", "is_final_chunk"], dates)
+        need(body["stage"] in ("daily", "historical"), "stage")
+        historical = body["stage"] == "historical"
+        need(all((name in body) == historical for name in dates), "dates are for historical")
+        for name in dates if historical else []:
+            moment(body[name])
+        need(isinstance(body["time_zone"], str) and body["time_zone"], "time_zone")
+        need(body["is_final_chunk"] is True, "is_final_chunk")
+        provider = body["provider"]
+        found = {}
+
+        def sample(value, series):
+            members(value, ["value", "unit", "type", *dates], ["source_bundle", "product_type", "metadata"])
+            need(isinstance(value["value"], Number), "value is no number")
+            need(value["unit"] == UNITS[series], f"unit of {series}: {value['unit']}")
+            need(value["type"] in SOURCES, f"type: {value['type']}")
+            time = moment(value["start_date"])
+            moment(value["end_date"])
+            for name, text in value.get("metadata", {}).items():
+                need(isinstance(text, str), f"metadata.{name}")
+            found[f"{user}/{series}/{provider}/{value['type']}/{time}"] = f"{value['value'].text} {value['unit']}"
+
+        if resource == "blood_pressure":
+            for value in body["data"]:
+                for name, part in members(value, ["systolic", "diastolic"], ["pulse"]).items():
+                    sample(part, name)
+        elif resource == "body":
+            lists = members(body["data"], [*BODY, "time_zones"])
+            need(isinstance(lists["time_zones"], list), "time_zones")
+            for name in BODY:
+                for value in lists[name]:
+                    sample(value, name)
+        else:
+            need(resource in ("glucose", "heartrate", "blood_oxygen", "temperature"), f"no resource {resource}", 404)
+            for value in body["data"]:
+                sample(value, resource)
+        need(found, "no sample")
+        need((user, provider) in self.connected, f"no connected source {provider}", 400)
+        self.samples.update(found)
+
+
+if __name__ == "__main__":
+    main(Junction, __doc__, 8090, "key", "the API key that it takes", "fake-api-key")

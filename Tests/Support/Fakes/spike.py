@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""A receiver of Spike's webhook notifications, version 2, as strict as the public specification.
+
+It takes what has the documented form and a good signature, prints it, and refuses everything else with 400 (401 for the
+signature). GET /state tells what it has got, by the event_id. POST /control with a JSON object changes how it answers:
+  {"status": 503}           to notifications, until {"status": null}
+"""
+import datetime
+import hashlib
+import hmac
+import json
+import re
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from fakes import Backend, Refused, main, members, need  # noqa: E402
+
+ENVELOPE = {"event_id": str, "event_type": str, "timestamp": str, "user_id": (str, type(None)), "client_user_id": str,
+            "source": str, "data_type": str, "data": list}
+NUMBER = (int, float)
+TIME_VALUE = {"time": str, "value": NUMBER}
+SERIES = {"value": NUMBER, "timeseries": [{"timestamp": str, "value": NUMBER}]}
+NOTHING = type(None)
+TREND = ({"time": str, "value": NUMBER}, {
+    "realtime_value": NUMBER, "smoothed_value": NUMBER, "status": str, "trend": str, "trend_rate": NUMBER,
+    "source": (str, NOTHING)})
+# docs.spikeapi.com, Metrics, API version 2: the members of an element of data, and those that may be left out, because
+# not every device knows them.
+TYPES = {
+    "glucose": ({"date": str, "avg_value": NUMBER, "min_value": NUMBER, "max_value": NUMBER, "unit": "mg/dL",
+                 "source": str, "timezone_offset": int, "intraday_data": [TREND]}, {"extra": (dict, NOTHING)}),
+    "heart": ({"date": str, "timezone_offset": int, "min_hr": NUMBER, "avg_hr": NUMBER, "max_hr": NUMBER,
+               "heart_rate_samples": [TIME_VALUE], "source": str}, {"resting_hr": NUMBER}),
+    "oxygen_saturation": ({"date": str, "avg": NUMBER, "min": NUMBER, "max": NUMBER, "intraday_data": [TIME_VALUE],
+                           "source": str}, {}),
+    "body": ({"source": str, "timezone_offset": int, "body_data": ({}, {
+        name: (SERIES, {}) for name in ("weight_kg", "height_cm", "BMI", "bodyfat_percentage", "bone_mass_g",
+                                        "muscle_mass_g")})}, {"date": str}),
+}
+FORMATS = {"date": r"\d{4}-\d\d-\d\d", "time": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d",
+           "timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ?"}
+
+
+def check(value, form, path):
+    """Compares a value with its form; raises Refused."""
+    if isinstance(form, dict):
+        form = (form, {})
+    if isinstance(form, tuple) and form and isinstance(form[0], dict):
+        needed, optional = form
+        if not isinstance(value, dict):
+            raise Refused(f"{path}: an object is expected", 400)
+        for name in needed.keys() - value.keys():
+            raise Refused(f"{path}.{name} is missing", 400)
+        for name in value.keys() - needed.keys() - optional.keys():
+            raise Refused(f"{path}.{name} is unknown", 400)
+        for name, inner in value.items():
+            check(inner, needed.get(name, optional.get(name)), f"{path}.{name}")
+            pattern = FORMATS.get(name)
+            if pattern and not re.fullmatch(pattern, inner):
+                raise Refused(f"{path}.{name} has another form", 400)
+            if pattern:
+                datetime.datetime.fromisoformat(inner.removesuffix("Z"))
+    elif isinstance(form, list):
+        if not isinstance(value, list) or not value:
+            raise Refused(f"{path}: a list with something in it is expected", 400)
+        for index, item in enumerate(value):
+            check(item, form[0], f"{path}[{index}]")
+    elif isinstance(form, str):
+        if value != form:
+            raise Refused(f"{path}: {form} is expected", 400)
+    elif isinstance(value, bool) or not isinstance(value, form):
+        raise Refused(f"{path} is of the wrong type", 400)
+
+
+class Spike(Backend):
+    fault_statuses = (400, 401)
+
+    def __init__(self, secret):
+        """`secret`: the file with the application's secret token."""
+        super().__init__()
+        self.secret = Path(secret).read_bytes().rstrip(b"\r\n")
+        self.status = None
+        self.kept = {}
+
+    def state(self):
+        return {"events": self.kept}
+
+    def refusal(self, refused):
+        return {"detail": str(refused)}
+
+    def control(self, change):
+        self.status = members(change, ["status"])["status"]
+
+    def post(self, path, headers, body):
+        need(self.status is None, "as told", self.status)
+        try:
+            event = self.event(headers, body)
+        except ValueError as error:
+            raise Refused(str(error), 400) from error
+        self.kept[event["event_id"]] = body.decode()
+        print(body.decode(), flush=True)
+        return 200, {}
+
+    def event(self, headers, body):
+        need(headers.get("content-type") == "application/json", "Content-Type: application/json is expected", 400)
+        event = json.loads(body)
+        check(event, (ENVELOPE, {}), "event")
+        expected = hmac.new(self.secret, event["event_id"].encode(), hashlib.sha256).hexdigest()
+        signature = headers.get("x-spike-signature", "")
+        need(hmac.compare_digest(expected, signature), "X-Spike-Signature is wrong or missing", 401)
+        need(event["data_type"] in TYPES, "event.data_type is unknown", 400)
+        check(event["data"], [TYPES[event["data_type"]]], "event.data")
+        earlier = self.kept.get(event["event_id"], body.decode())
+        need(earlier == body.decode(), "event.event_id comes with another content", 400)
+        return event
+
+
+if __name__ == "__main__":
+    main(Spike, __doc__, 8097, "secret", "the file with the application's secret token")

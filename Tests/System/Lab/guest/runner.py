@@ -1,0 +1,148 @@
+"""Runs the cases in the guest: one result line per case on standard output, files under RESULTS."""
+
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+
+from labkit import gateway as gateway_module
+from labkit.air import Air
+from labkit.capture import ACTIVE, Capture
+from labkit.commands import is_active, run
+from labkit.gateway import Gateway
+from labkit.journal import Journal
+from labkit.pairing import forget_all_bonds
+from labkit.receiver import Receiver
+from labkit.waiting import Failure, expect, expect_equal, wait_until
+
+RESULTS = "/var/tmp/results"
+SELECTION = "/lab/cases"
+ADAPTER_LIMIT_S = 60
+# For cases that say nothing else (LIMIT_S in the case).
+CASE_LIMIT_S = 180
+
+
+class Lab:
+    """What a case gets."""
+
+    def __init__(self):
+        self.journal = Journal(f"{RESULTS}/journal.jsonl")
+        self.gateway = Gateway(self.journal)
+        self.air = Air()
+        self.capture = Capture(f"{RESULTS}/btmon.btsnoop")
+        self.receiver = Receiver(f"{RESULTS}/receiver.jsonl", f"{RESULTS}/receiver.log")
+        self.addresses = 0
+
+    def address(self):
+        """A random static address that no other peripheral has."""
+        self.addresses += 1
+        return f"F1:F1:F1:F1:F1:{self.addresses:02X}"
+
+    def add(self, name, kind, **properties):
+        """A sleeping peripheral with an address of its own; the name is its alias."""
+        return self.air.add(name, self.address(), kind, **properties)
+
+    def begin(self):
+        self.journal.mark()
+        self.receiver.mark()
+        self.capture.mark()
+
+    def restore(self):
+        """Puts back what a case may have changed, so that the next one finds it as the first did."""
+        self.gateway.stop()
+        self.receiver.answer(200)
+        self.receiver.refuse("")
+        self.air.clear()
+        if not is_active("bluetooth.service"):
+            run("systemctl", "unmask", "--runtime", "bluetooth.service")
+            run("systemctl", "start", "bluetooth.service")
+        wait_until("the adapter is back", ADAPTER_LIMIT_S, adapter_is_up)
+        forget_all_bonds()
+
+    def close(self):
+        self.gateway.stop()
+        self.receiver.close()
+        self.capture.process.terminate()
+        self.capture.process.wait()
+        self.journal.close()
+
+
+def adapter_is_up():
+    return bool(os.listdir("/sys/class/bluetooth")) and "Powered: yes" in run("bluetoothctl", "show", check=False)
+
+
+class OutOfTime(Exception):
+    """No Failure, which a case may collect; this ends it."""
+
+
+def on_alarm(_signal, _frame):
+    raise OutOfTime("the case took too long")
+
+
+def run_case(lab, name):
+    case = importlib.import_module(f"cases.{name}")
+    say(f"started {name}")
+    began = time.monotonic()
+    signal.alarm(getattr(case, "LIMIT_S", CASE_LIMIT_S))
+    reason, note = None, None
+    try:
+        lab.begin()
+        note = case.run(lab)
+        expect_equal(lab.air.alarms(), [], "alarms of peripherals")
+        if not getattr(case, "SCANS_ACTIVELY", False):
+            expect(ACTIVE not in lab.capture.scan_types(), "an active scan was set up")
+        expect_equal(lab.gateway.restarts, getattr(case, "RESTARTS", 0), "restarts of the service")
+    except Exception as error:  # Whatever went wrong is this case's result; the next cases run all the same.
+        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = reason if isinstance(error, (Failure, OutOfTime)) else f"{type(error).__name__}: {reason}"
+        with open(f"{RESULTS}/case-{name}.txt", "w", encoding="utf-8") as file:
+            traceback.print_exc(file=file)
+    finally:
+        signal.alarm(0)
+    seconds = time.monotonic() - began
+    if reason is None:
+        say(f"ok {name}: {case.TITLE}{f': {note}' if note else ''} ({seconds:.0f} s)")
+    else:
+        say(f"FAILED {name}: {case.TITLE}: {reason}")
+    return {"case": name, "title": case.TITLE, "seconds": round(seconds, 1), "note": note, "failure": reason}
+
+
+def say(line):
+    print(line, flush=True)
+
+
+def chosen_cases():
+    with open(SELECTION, encoding="utf-8") as file:
+        return file.read().split()
+
+
+def main():
+    os.makedirs(RESULTS, exist_ok=True)
+    say(f"started the guest in {time.clock_gettime(time.CLOCK_BOOTTIME):.0f} s")
+    signal.signal(signal.SIGALRM, on_alarm)
+    gateway_module.install()
+    wait_until("the adapter is up", ADAPTER_LIMIT_S, adapter_is_up)
+    lab = Lab()
+    results = []
+    for name in chosen_cases():
+        results.append(run_case(lab, name))
+        with open(f"{RESULTS}/results.json", "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1)
+        try:
+            lab.restore()
+        except Exception as error:
+            say(f"started to go wrong after case {name}: {error}")
+            with open(f"{RESULTS}/restore-{name}.txt", "w", encoding="utf-8") as file:
+                traceback.print_exc(file=file)
+    lab.close()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception:
+        traceback.print_exc()
+        sys.exit(1)

@@ -1,0 +1,101 @@
+# The guest's disks: the image that is kept, and those made for one run.
+
+image_hash() {
+  (cd "$lab/image" && sha256sum ./*) | sha256sum | cut -c 1-12
+}
+
+build_image() {
+  [ -f "$1/complete" ] && return
+  echo "lab: building the guest's image, once"
+  rm -rf "$cache"/image-* "$1.part"
+  mkdir -p "$cache"
+  "$lab/image/build" "$1.part" > "$cache/image.log" 2>&1 ||
+    { tail -n 20 "$cache/image.log"; fail "the guest's image could not be built"; }
+  sed -n 's/^kernel: /lab: /p' "$cache/image.log"
+  mv "$1.part" "$1"
+  touch "$1/complete"
+}
+
+# The names of all cases: those of the layer, if there is one.
+all_cases() {
+  (cd "${LAYER:-$lab}/guest/cases" && printf '%s\n' [a-z]*.py) | sed 's/\.py$//'
+}
+
+# The same without those that need the package if there is none. QUICK leaves these out in any case, and those that unit
+# tests show as well.
+wanted_cases() {
+  local name file
+  for name in $(all_cases); do
+    file=${LAYER:-$lab}/guest/cases/$name.py
+    if [ -z "${package:-}" ] && grep -q '^NEEDS_PACKAGE' "$file"; then continue; fi
+    if [ -n "${QUICK:-}" ] && grep -qE '^(NEEDS_PACKAGE|SHOWN_BY_UNITS)' "$file"; then continue; fi
+    echo "$name"
+  done
+}
+
+# need_cases NAME…: fails if one of these is no case.
+need_cases() {
+  local name
+  for name in "$@"; do
+    [[ $'\n'$(all_cases)$'\n' == *$'\n'"$name"$'\n'* ]] ||
+      fail "there is no case $name; the cases are:"$'\n'"$(all_cases | sed 's/^/  /')"
+  done
+}
+
+# make_disks DIRECTORY: payload.img (cases and ingestd, read-only), results.img (a tar comes back on it) and state.img
+# (the file system of /var/lib/ingestd).
+make_disks() {
+  fill_payload "$1/payload"
+  cp -r "$lab/guest" "$1/payload/guest"
+  cp "$root/Tests/Support/kit/tags.py" "$1/payload/guest/labkit/"
+  [ -z "${LAYER:-}" ] || cp -r "$LAYER/." "$1/payload/"
+  printf '%s\n' "${cases[@]}" > "$1/payload/cases"
+  make_payload_disk "$1"
+  truncate --size 256M "$1/results.img"
+  truncate --size 512M "$1/state.img"
+  mkfs.ext4 -q "$1/state.img"
+}
+
+# fill_payload DIRECTORY: ingestd and what is installed with it, in payload/ of this directory.
+fill_payload() {
+  local payload=$1/payload
+  mkdir -p "$payload/lib"
+  strip --strip-debug -o "$payload/ingestd" "$INGESTD"
+  chmod 755 "$payload/ingestd"
+  ldd "$INGESTD" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | while read -r library; do
+    in_image "$(basename "$library")" || strip --strip-debug -o "$payload/lib/$(basename "$library")" "$library"
+  done
+  cp "$root"/systemd/ingestd.service "$root"/systemd/ingestd.sysusers.conf "$payload/"
+  if [ -n "${package:-}" ]; then fill_packages "$payload"; fi
+  for optional in systemd/ingestd.catalog config/peripherals.yaml; do
+    [ ! -f "$root/$optional" ] || cp "$root/$optional" "$payload/"
+  done
+}
+
+# fill_packages PAYLOAD: the package under test, an earlier one from which it is upgraded, and the page that tells what
+# to do with them. Without PREVIOUS the earlier one is the same under an earlier number.
+fill_packages() {
+  local tree
+  mkdir -p "$1"/package/{first,newer}
+  cp "$package" "$1/package/newer/"
+  if [ -n "${PREVIOUS:-}" ]; then
+    cp "$PREVIOUS" "$1/package/first/" || fail "PREVIOUS: $PREVIOUS cannot be read"
+  else
+    tree=$(mktemp -d)
+    dpkg-deb --raw-extract "$package" "$tree"
+    sed -i 's/^Version: .*/&~earlier/' "$tree/DEBIAN/control"
+    dpkg-deb -Zgzip -z1 --root-owner-group --build "$tree" "$1/package/first/" > /dev/null
+    rm -rf "$tree"
+  fi
+  cp "$root/docs/operating.md" "$1/"
+}
+
+# make_payload_disk DIRECTORY: payload.img out of payload/ in this directory.
+make_payload_disk() {
+  truncate --size $(($(du -sm "$1/payload" | cut -f 1) + 32))M "$1/payload.img"
+  mkfs.ext4 -q -d "$1/payload" "$1/payload.img"
+}
+
+in_image() {
+  grep -qxF "$1" "$image/libraries.txt"
+}

@@ -1,0 +1,147 @@
+"""mosquitto is stopped, killed and frozen in the middle of a delivery; the status that it keeps of the gateway."""
+
+import json
+import time
+
+from kit.backlog import fill
+from kit.gateway import NOBODY, Failure, Gateway, expect_equal, wait_until
+from kit.ports import free_ports
+
+from .brokers import Mosquitto, Watcher
+from .fake import Behaviour, FakeBroker, silent
+
+CUFF = {"id": 1001, "address": "C0:00:00:00:00:02"}
+RECORDS = 2000
+
+
+class Broker:
+    """A mosquitto of its own, with a watcher and the keys of a destination there."""
+
+    def __init__(self, directory, name, **keys):
+        self.port = free_ports(1)[0]
+        self.mosquitto = Mosquitto(directory, name, f"listener {self.port} 127.0.0.1", "allow_anonymous true")
+        self.mosquitto.start()
+        self.watcher = Watcher(self.port, "watcher", "#")
+        self.watcher.is_there(self.mosquitto)
+        self.destinations = {"broker": {"type": "mqtt", "url": f"mqtt://localhost:{self.port}", **keys}}
+
+    def stop(self):
+        self.watcher.stop()
+        self.mosquitto.stop()
+
+
+def restarted(world):
+    """Stopped and started again and again while a backlog goes out: all of it arrives, and is told once."""
+    broker = Broker(world.directory, "restarted", batch={"max_records": 20, "max_wait": "0s"})
+    first = Gateway(world.directory, "restarts", broker.destinations, peripherals=[NOBODY])
+    first.wait(None, "started")
+    first.stop()
+    backlog = fill(first.state / "queue.db", RECORDS)
+    gateway = Gateway(world.directory, "restarts", broker.destinations, peripherals=[NOBODY])
+    prefix = "ingestd/"
+    try:
+        for share in range(1, 6):
+            # What it got, and not what is told: that may come when all is sent.
+            part = share * RECORDS // 8
+            wait_until(lambda: len(set(broker.watcher.ids(prefix))) >= part, f"the watcher has {part}", 60)
+            broker.mosquitto.stop()
+            gateway.wait("broker", "destination-down", count=share)
+            broker.mosquitto.start()
+            broker.watcher.is_there(broker.mosquitto)
+            gateway.reload()
+        gateway.wait("broker", "submitted", 60, count=RECORDS)
+        submitted = [event["INGEST_RECORD_ID"] for event in gateway.of("broker", "submitted")]
+        expect_equal(submitted, gateway.tags(backlog), "what was submitted, in its order")
+        wait_until(lambda: len(set(broker.watcher.ids(prefix))) == RECORDS, "the watcher has everything")
+        expect_equal(set(broker.watcher.ids(prefix)), set(backlog), "what the watcher got")
+        print(f"# {len(broker.watcher.ids(prefix)) - RECORDS} of {RECORDS} messages came twice", flush=True)
+        if not 1 <= len(gateway.of("broker", "destination-up")) <= 5:
+            raise Failure("destination-up was not told")
+    finally:
+        expect_equal(gateway.stop(), 0, "the exit status")
+        broker.stop()
+
+
+def frozen(world):
+    """Frozen with a message under way, then killed: the message is kept, and goes to the next one."""
+    broker = Broker(world.directory, "frozen")
+    gateway = Gateway(world.directory, "freezes", broker.destinations)
+    try:
+        gateway.wait("broker", "submitted", count=3)
+        broker.mosquitto.freeze()
+        gateway.also_reads(CUFF)
+        gateway.until(lambda: len(world.read_tags(gateway)) == 6, "the cuff is read")
+        time.sleep(2)
+        expect_equal(len(gateway.of("broker", "submitted")), 3, "submitted while nobody answers")
+        broker.mosquitto.stop(is_killed=True)
+        event = gateway.wait("broker", "destination-down")[0]
+        expect_equal(event["INGEST_ERROR"], "the connection was closed without an answer", "the error")
+        broker.mosquitto.start()
+        broker.watcher.is_there(broker.mosquitto)
+        gateway.wait("broker", "submitted", 60, count=6)
+        wait_until(lambda: set(gateway.tags(broker.watcher.ids("ingestd/"))) == set(world.read_tags(gateway)),
+                   "all are there")
+    finally:
+        expect_equal(gateway.stop(), 0, "the exit status")
+        broker.stop()
+
+
+def status(world):
+    """online with the connection, offline at a stop and by the will at a kill."""
+    broker = Broker(world.directory, "status", status_topic="status/{gateway}")
+
+    def told():
+        return [json.loads(payload)["status"] for _, _, payload in broker.watcher.of("status/")]
+
+    try:
+        expected = []
+        for is_killed in (False, True):
+            gateway = Gateway(world.directory, f"status-{is_killed}", broker.destinations)
+            gateway.wait("broker", "submitted", count=3)
+            expected.append("online")
+            wait_until(lambda: told() == expected, f"{expected}, then {told()}")
+            if is_killed:
+                gateway.kill()
+            else:
+                expect_equal(gateway.stop(), 0, "the exit status")
+            expected.append("offline")
+            wait_until(lambda: told() == expected, f"{expected}, then {told()}")
+        # Kept for those who come later.
+        late = Watcher(broker.port, "late", "status/#")
+        wait_until(lambda: late.got, "what was retained")
+        offline = '{"version":1,"gateway":"delivery-box","status":"offline"}'
+        expect_equal(late.got, [("status/delivery-box", True, offline)], "what a late watcher gets")
+        late.stop()
+    finally:
+        broker.stop()
+
+
+def idle(world):
+    """A connection that nobody uses for some keep-alives stands."""
+    broker = Broker(world.directory, "idle")
+    gateway = Gateway(world.directory, "idles", broker.destinations)
+    try:
+        gateway.wait("broker", "submitted", count=3)
+        before = broker.mosquitto.connections()
+        time.sleep(100)
+        gateway.also_reads(CUFF)
+        gateway.wait("broker", "submitted", 60, count=6)
+        expect_equal(broker.mosquitto.connections(), before, "connections of the gateway")
+    finally:
+        expect_equal(gateway.stop(), 0, "the exit status")
+        broker.stop()
+
+
+def stops(world):
+    """A gateway whose broker does not answer ends in time."""
+    hangs = FakeBroker(Behaviour(answer=silent))
+    gateway = Gateway(world.directory, "stops", {"hangs": {"type": "mqtt", "url": f"mqtt://localhost:{hangs.port}"}})
+    gateway.until(lambda: hangs.connects, "a connection")
+    gateway.wait(None, "read", count=3)
+    start = time.monotonic()
+    expect_equal(gateway.stop(), 0, "the exit status")
+    if time.monotonic() - start > 8:
+        raise Failure(f"took {time.monotonic() - start:.0f} s to end")
+
+
+CASES = {"restarted": restarted, "frozen": frozen, "status": status, "idle": idle, "stops": stops}
