@@ -1,6 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// INGESTD_UNIT=MODULE   leaves nothing but a module's unit tests and what they need, which builds in seconds
+//                       (docs/developing.md).
+// INGESTD_FUZZ=PROGRAM  adds the program, `FuzzDecoders` or `FuzzPeers`, and has the modules that it examines report
+//                       their branches to libFuzzer (docs/fuzzing.md).
+let unit = Context.environment["INGESTD_UNIT"]
+let fuzz = Context.environment["INGESTD_FUZZ"]
+
 /// The same strictness everywhere: a warning is an error, memory safety is visible.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -14,27 +21,230 @@ let strict: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 
-/// The modules of the domain, each of which imports earlier ones alone (docs/architecture.md).
-let domain: [Target.Dependency] = [
-    "IngestCore",
-    "IngestBluetooth",
-    "IngestRecords",
-    "IngestPeripherals",
-    "IngestProfiles",
-    "IngestEvents",
-    "IngestStorage",
-    "IngestQueue",
-    "IngestDelivery",
-    "IngestEntries",
-    "IngestGateway",
-    "IngestConfiguration",
+/// Of a module that peers reach, or that decodes what they send.
+func settings(of module: String) -> [SwiftSetting] {
+    switch fuzz {
+    // Writing answers with coverage would be ten times slower.
+    case "FuzzDecoders"? where module == "IngestProfiles":
+        strict + [.unsafeFlags(["-sanitize=fuzzer"])]
+    case "FuzzPeers"?:
+        strict + [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])]
+    default: strict
+    }
+}
+
+extension Target.Dependency {
+    static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let yams = product(name: "Yams", package: "Yams")
+    static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+    static let nioCore = product(name: "NIOCore", package: "swift-nio")
+    static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioCompression = product(name: "NIOHTTPCompression", package: "swift-nio-extras")
+    static let nioSOCKS = product(name: "NIOSOCKS", package: "swift-nio-extras")
+    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
+    static let crypto = product(name: "Crypto", package: "swift-crypto")
+    static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
+    static let logging = product(name: "Logging", package: "swift-log")
+    static let system = product(name: "SystemPackage", package: "swift-system")
+    static let lifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let signals = product(name: "UnixSignals", package: "swift-service-lifecycle")
+    static let arguments = product(name: "ArgumentParser", package: "swift-argument-parser")
+}
+
+/// A module of the domain, in Sources/IngestKit. It imports earlier ones alone (docs/architecture.md).
+func domain(_ name: String, _ modules: [String] = [], _ products: [Target.Dependency] = []) -> Target {
+    .target(
+        name: "Ingest" + name, dependencies: modules.map { .init(stringLiteral: "Ingest" + $0) } + products,
+        path: "Sources/IngestKit/" + name, swiftSettings: settings(of: "Ingest" + name))
+}
+
+/// The unit tests of a module, in Tests/Unit.
+func unitTests(_ name: String, of module: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+    let module = module ?? "Ingest" + name
+    return .testTarget(
+        name: module + "Tests", dependencies: [.init(stringLiteral: module)] + dependencies,
+        path: "Tests/Unit/" + name, swiftSettings: strict)
+}
+
+let modules: [Target] = [
+    // Basic values: bytes, decimals, JSON text, times and time zones, the monotonic clock, credentials, the log.
+    domain("Core", [], [.crypto, .cryptoExtras, .logging, .system]),
+    // The radio's ports, adverts and the filter of adverts.
+    domain("Bluetooth", ["Core"], [.logging]),
+    // Readings, and the records made of them: identity, time, subject. Entries by hand.
+    domain("Records", ["Core"], [.crypto]),
+    // Models of devices, their quirks, and the entries of the allow-list.
+    domain("Peripherals", ["Core", "Bluetooth", "Records"]),
+    // Decoders from the bytes of characteristics and adverts to readings, and the logic of their protocols.
+    domain("Profiles", ["Core", "Bluetooth", "Records"]),
+    // Events, and the fields that the journal gets of them.
+    domain("Events", ["Core", "Records"]),
+    // The queue's ports, and what is remembered of devices.
+    domain("Storage", ["Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events"]),
+    // The queue in SQLite; the only user of GRDB.
+    domain(
+        "Queue", ["Core", "Records", "Peripherals", "Events", "Storage"],
+        [.grdb, .crypto, .system]),
+    // Destinations and the transport to them; the only user of the HTTP client in the domain.
+    domain(
+        "Delivery", ["Core", "Records", "Peripherals", "Events", "Storage"],
+        [
+            .httpClient, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .nioCompression, .nioSOCKS, .nioSSL,
+            .crypto, .logging,
+        ]),
+    // Readings that no peripheral sent: entries by hand, and imports.
+    domain("Entries", ["Core", "Records", "Storage"]),
+    // Passive reading: when which device is read, sessions, pairing, the operator, hooks, status.
+    domain(
+        "Gateway", ["Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage"],
+        [.logging]),
+    // Settings and the catalogue, from YAML; the only user of Yams.
+    domain(
+        "Configuration",
+        ["Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage", "Delivery"], [.yams]),
 ]
+let allModules = modules.map { Target.Dependency(stringLiteral: $0.name) }
+
+let bridges: [Target] = [
+    .target(name: "CBlueZ", linkerSettings: [.linkedLibrary("bluetooth")]),
+    .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
+    .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto")]),
+    .target(name: "CArchive", linkerSettings: [.linkedLibrary("archive")]),
+    .target(name: "CExpat", linkerSettings: [.linkedLibrary("expat")]),
+    .target(
+        name: "ExportBridge", dependencies: ["CArchive", "CExpat"],
+        swiftSettings: settings(of: "ExportBridge")),
+    .target(
+        name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestBluetooth", "IngestCore"],
+        swiftSettings: settings(of: "BlueZBridge")),
+    .target(
+        name: "MQTTBridge", dependencies: ["CMosquitto", "IngestCore", "IngestDelivery"],
+        swiftSettings: settings(of: "MQTTBridge")),
+    .target(
+        name: "HTTPService", dependencies: [.nioCore, .nioHTTP1, .nioPosix],
+        swiftSettings: settings(of: "HTTPService")),
+]
+
+let programs: [Target] = [
+    // The commands, and the composition of the gateway.
+    .target(
+        name: "IngestDaemon",
+        dependencies: allModules + [
+            "BlueZBridge", "CSystemd", "ExportBridge", "HTTPService", "MQTTBridge", .lifecycle, .signals,
+            .arguments, .httpClient, .nioCore, .nioHTTP1, .nioPosix, .logging, .system,
+        ],
+        swiftSettings: settings(of: "IngestDaemon")),
+    .executableTarget(name: "ingestd", dependencies: ["IngestDaemon", .arguments], swiftSettings: strict),
+    // What follows is for the demo, tests and benchmarks, and is not installed.
+    .target(
+        name: "PeripheralSimulator",
+        dependencies: ["BlueZBridge", "IngestBluetooth", "IngestCore"], swiftSettings: strict),
+    .executableTarget(
+        name: "ingestd-simulated",
+        dependencies: [
+            "BlueZBridge", "IngestConfiguration", "IngestDaemon", "IngestDelivery", "PeripheralSimulator",
+            .arguments,
+        ], swiftSettings: strict),
+    .executableTarget(
+        name: "peripheral-simulator",
+        dependencies: ["BlueZBridge", "IngestCore", "PeripheralSimulator", .system],
+        path: "Tests/System/Reliability/Simulator", swiftSettings: strict),
+    .executableTarget(
+        name: "queue-benchmark", dependencies: allModules + [.httpClient, .nioCore, .nioHTTP1, .system],
+        path: "Benchmarks/Queue", swiftSettings: strict),
+    .executableTarget(
+        name: "advert-benchmark", dependencies: ["BlueZBridge", "IngestBluetooth", "IngestCore"],
+        path: "Benchmarks/Adverts", swiftSettings: strict),
+]
+
+let tests: [Target] = [
+    // A disk that fails.
+    .target(
+        name: "CFaultyDisk", path: "Tests/Support/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(
+        name: "TestSupport",
+        dependencies: [
+            "IngestBluetooth", "IngestCore", "IngestEntries", "IngestEvents", "IngestPeripherals",
+            "IngestProfiles", "IngestRecords",
+        ],
+        path: "Tests/Support/TestSupport", swiftSettings: strict),
+    .target(
+        name: "QueueTestSupport",
+        dependencies: [
+            "CFaultyDisk", "IngestCore", "IngestEvents", "IngestQueue", "IngestRecords", "IngestStorage",
+            "TestSupport", .grdb,
+        ],
+        path: "Tests/Support/QueueTestSupport", swiftSettings: strict),
+    unitTests("Core", ["TestSupport"]),
+    unitTests("Bluetooth", ["IngestCore", "TestSupport"]),
+    unitTests("Records", ["IngestCore", "IngestPeripherals", "IngestProfiles", "TestSupport"]),
+    unitTests("Profiles", ["IngestBluetooth", "IngestCore", "IngestRecords", "TestSupport"]),
+    unitTests("Events", ["IngestRecords", "TestSupport"]),
+    unitTests("Storage", allModules + ["QueueTestSupport", "TestSupport"]),
+    unitTests("Queue", allModules + ["CFaultyDisk", "QueueTestSupport", "TestSupport", .crypto, .grdb]),
+    unitTests(
+        "Delivery",
+        allModules + ["HTTPService", "QueueTestSupport", "TestSupport", .crypto, .grdb, .nioCore, .nioPosix]),
+    unitTests("Entries", ["IngestCore", "IngestQueue", "IngestRecords", "TestSupport"]),
+    unitTests("Gateway", allModules + ["TestSupport", .logging]),
+    unitTests("Configuration", allModules + ["TestSupport"]),
+    unitTests("HTTPService", of: "HTTPService", [.nioCore, .nioPosix]),
+    unitTests("ExportBridge", of: "ExportBridge", []),
+    unitTests("BlueZBridge", of: "BlueZBridge", allModules + ["PeripheralSimulator", "TestSupport"]),
+]
+
+/// GNU gold, the default, fails on libFuzzer.
+let withFuzzer: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+
+let fuzzers: [Target] = [
+    .target(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),
+    .target(name: "FuzzChecks", path: "Fuzz/Checks", swiftSettings: strict),
+    .executableTarget(
+        name: "FuzzDecoders",
+        dependencies: ["CLibFuzzer", "FuzzChecks", "IngestCore", "IngestProfiles"],
+        path: "Fuzz/Decoders", swiftSettings: [.swiftLanguageMode(.v6)], linkerSettings: withFuzzer),
+    .executableTarget(
+        name: "FuzzPeers",
+        dependencies: allModules + [
+            "BlueZBridge", "CLibFuzzer", "CSystemd", "ExportBridge", "FuzzChecks", "HTTPService",
+            "IngestDaemon",
+            "MQTTBridge", .nioCore, .nioEmbedded, .nioHTTP1,
+        ],
+        path: "Fuzz/Peers",
+        swiftSettings: [
+            .swiftLanguageMode(.v6),
+            // A check stays on the radio's thread, on which the stand-ins for peers work.
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ],
+        linkerSettings: withFuzzer),
+]
+
+/// The target of this name and all that it needs.
+func closure(of name: String, in targets: [Target]) -> [Target] {
+    let byName = Dictionary(uniqueKeysWithValues: targets.map { ($0.name, $0) })
+    var found: [String: Target] = [:]
+    var waiting = [name]
+    while let name = waiting.popLast() {
+        guard found[name] == nil, let target = byName[name] else { continue }
+        found[name] = target
+        for case .byNameItem(let name, _) in target.dependencies { waiting.append(name) }
+    }
+    return found.values.sorted { $0.name < $1.name }
+}
+
+var targets = modules + bridges + programs + tests
+if let unit {
+    targets = closure(
+        of: targets.contains { $0.name == unit + "Tests" } ? unit + "Tests" : "Ingest\(unit)Tests",
+        in: targets)
+}
+if let fuzz { targets = closure(of: fuzz, in: targets + fuzzers) }
 
 let package = Package(
     name: "ingestd",
-    products: [
-        .executable(name: "ingestd", targets: ["ingestd"])
-    ],
+    products: unit == nil && fuzz == nil ? [.executable(name: "ingestd", targets: ["ingestd"])] : [],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -48,216 +258,5 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
-    targets: [
-        // Basic values: bytes, decimals, JSON text, times and time zones, the monotonic clock, credentials, the log.
-        .target(
-            name: "IngestCore",
-            dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Sources/IngestKit/Core", swiftSettings: strict),
-        // The radio's ports, adverts and the filter of adverts.
-        .target(
-            name: "IngestBluetooth",
-            dependencies: [
-                "IngestCore",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            path: "Sources/IngestKit/Bluetooth", swiftSettings: strict),
-        // Readings, and the records made of them: identity, time, subject. Entries by hand.
-        .target(
-            name: "IngestRecords",
-            dependencies: [
-                "IngestCore",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            path: "Sources/IngestKit/Records", swiftSettings: strict),
-        // Models of devices, their quirks, and the entries of the allow-list.
-        .target(
-            name: "IngestPeripherals",
-            dependencies: [
-                "IngestCore", "IngestBluetooth", "IngestRecords",
-            ],
-            path: "Sources/IngestKit/Peripherals", swiftSettings: strict),
-        // Decoders from the bytes of characteristics and adverts to readings, and the logic of their protocols.
-        .target(
-            name: "IngestProfiles",
-            dependencies: [
-                "IngestCore", "IngestBluetooth", "IngestRecords",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            path: "Sources/IngestKit/Profiles", swiftSettings: strict),
-        // Events, and the fields that the journal gets of them.
-        .target(
-            name: "IngestEvents",
-            dependencies: [
-                "IngestCore", "IngestRecords",
-            ],
-            path: "Sources/IngestKit/Events", swiftSettings: strict),
-        // The queue's ports, and what is remembered of devices.
-        .target(
-            name: "IngestStorage",
-            dependencies: [
-                "IngestCore", "IngestBluetooth", "IngestRecords", "IngestPeripherals", "IngestProfiles",
-                "IngestEvents",
-            ],
-            path: "Sources/IngestKit/Storage", swiftSettings: strict),
-        // The queue in SQLite; the only user of GRDB.
-        .target(
-            name: "IngestQueue",
-            dependencies: [
-                "IngestCore", "IngestRecords", "IngestPeripherals", "IngestEvents", "IngestStorage",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "SystemPackage", package: "swift-system"),
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            path: "Sources/IngestKit/Queue", swiftSettings: strict),
-        // Destinations and the transport to them; the only user of the HTTP client.
-        .target(
-            name: "IngestDelivery",
-            dependencies: [
-                "IngestCore", "IngestRecords", "IngestPeripherals", "IngestEvents", "IngestStorage",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
-                .product(name: "NIOSOCKS", package: "swift-nio-extras"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Sources/IngestKit/Delivery", swiftSettings: strict),
-        // Readings that no peripheral sent: entries by hand, and imports.
-        .target(
-            name: "IngestEntries",
-            dependencies: [
-                "IngestCore", "IngestRecords", "IngestStorage",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            path: "Sources/IngestKit/Entries", swiftSettings: strict),
-        // Passive reading: when which device is read, sessions, pairing, the operator, hooks, status.
-        .target(
-            name: "IngestGateway",
-            dependencies: [
-                "IngestCore", "IngestBluetooth", "IngestRecords", "IngestPeripherals", "IngestProfiles",
-                "IngestEvents", "IngestStorage",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            path: "Sources/IngestKit/Gateway", swiftSettings: strict),
-        // Settings and the catalogue, from YAML; the only user of Yams.
-        .target(
-            name: "IngestConfiguration",
-            dependencies: [
-                "IngestCore", "IngestBluetooth", "IngestRecords", "IngestPeripherals", "IngestProfiles",
-                "IngestEvents", "IngestStorage", "IngestDelivery",
-                .product(name: "Yams", package: "Yams"),
-            ],
-            path: "Sources/IngestKit/Configuration", swiftSettings: strict),
-        .target(name: "CBlueZ", linkerSettings: [.linkedLibrary("bluetooth")]),
-        .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
-        .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto")]),
-        .target(name: "CArchive", linkerSettings: [.linkedLibrary("archive")]),
-        .target(name: "CExpat", linkerSettings: [.linkedLibrary("expat")]),
-        .target(name: "ExportBridge", dependencies: ["CArchive", "CExpat"], swiftSettings: strict),
-        .target(
-            name: "BlueZBridge", dependencies: ["CBlueZ", "CSystemd", "IngestBluetooth", "IngestCore"],
-            swiftSettings: strict),
-        .target(
-            name: "MQTTBridge", dependencies: ["CMosquitto", "IngestCore", "IngestDelivery"],
-            swiftSettings: strict),
-        .target(
-            name: "PeripheralSimulator", dependencies: ["BlueZBridge", "IngestBluetooth", "IngestCore"],
-            swiftSettings: strict),
-        .target(
-            name: "HTTPService",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: strict),
-        // Of Tests/System/Reliability; not installed.
-        .executableTarget(
-            name: "peripheral-simulator",
-            dependencies: [
-                "BlueZBridge", "IngestCore", "PeripheralSimulator",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Tests/System/Reliability/Simulator", swiftSettings: strict),
-        // Of Benchmarks; not installed.
-        .executableTarget(
-            name: "queue-benchmark",
-            dependencies: [
-                "IngestConfiguration", "IngestCore", "IngestPeripherals", "IngestProfiles", "IngestQueue",
-                "IngestRecords", "IngestStorage",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Benchmarks/Queue", swiftSettings: strict),
-        // The commands, and the composition of the gateway.
-        .target(
-            name: "IngestDaemon",
-            dependencies: [
-                "BlueZBridge", "CSystemd", "ExportBridge", "HTTPService", "MQTTBridge",
-            ] + domain + [
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "ingestd",
-            dependencies: [
-                "IngestDaemon", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: strict),
-        // For the demo, tests and benchmarks; not installed.
-        .executableTarget(
-            name: "ingestd-simulated",
-            dependencies: [
-                "BlueZBridge", "IngestConfiguration", "IngestDaemon", "IngestDelivery", "PeripheralSimulator",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: strict),
-        // For tests alone: a disk that fails.
-        .target(
-            name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
-        .testTarget(
-            name: "IngestKitTests",
-            dependencies: domain + [
-                "CFaultyDisk", "HTTPService",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "HTTPServiceTests",
-            dependencies: [
-                "HTTPService",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: strict),
-        .testTarget(name: "ExportBridgeTests", dependencies: ["ExportBridge"], swiftSettings: strict),
-        .testTarget(
-            name: "BlueZBridgeTests", dependencies: domain + ["BlueZBridge", "PeripheralSimulator"],
-            swiftSettings: strict),
-    ]
+    targets: targets
 )

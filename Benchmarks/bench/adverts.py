@@ -17,7 +17,7 @@ def allocations(*command):
 
 
 def rows():
-    program = BUILD / "AdvertDecision"
+    program = BUILD / "advert-benchmark"
     medians = beside(lambda: number(program, "ours", 10_000_000), {
         "sum": lambda: number(program, "sum", 10_000_000),
         "search": lambda: number(program, "search", 10_000_000),

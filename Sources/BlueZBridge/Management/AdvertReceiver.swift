@@ -1,20 +1,20 @@
-import IngestBluetooth
-import IngestCore
+package import IngestBluetooth
+package import IngestCore
 
 /// Picks the wanted adverts out of the stream of management events, in place and without
 /// allocating for the others. Belongs to the radio's loop.
-final class AdvertReceiver {
+package final class AdvertReceiver {
     /// Adverts that wait for their reader; a device goes on advertising, so that the oldest may go.
     static let longestQueue = 256
 
     let advertisements: AsyncStream<Advertisement>
     private let continuation: AsyncStream<Advertisement>.Continuation
     private let clock: any GatewayClock
-    var filter = AdvertisementFilter()
+    package var filter = AdvertisementFilter()
     /// Gets every advert, whatever the filter says, while an operator scans.
     var onEvery: ((Advertisement) -> Void)?
 
-    init(clock: any GatewayClock) {
+    package init(clock: any GatewayClock) {
         self.clock = clock
         (advertisements, continuation) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(Self.longestQueue))
@@ -23,7 +23,7 @@ final class AdvertReceiver {
     /// Takes a Device Found event (0x0012: address, RSSI, flags, data) or an Adv Monitor Device
     /// Found (0x002F: the same after the monitor's handle).
     /// - Returns: whether it is an advert of an LE device with content.
-    func receive(_ parameters: Span<UInt8>, hasHandle: Bool, index: UInt16) -> Bool {
+    package func receive(_ parameters: Span<UInt8>, hasHandle: Bool, index: UInt16) -> Bool {
         var reader = ManagementReader(parameters)
         if hasHandle { _ = reader.number16() }
         guard let address = reader.address(), let type = reader.byte(), let rssi = reader.byte(),

@@ -41,7 +41,7 @@ package protocol RecordStore: Sendable {
 
 extension RecordStore {
     /// Commits one record.
-    func commit(_ submission: RecordSubmission) async throws -> CommitOutcome {
+    package func commit(_ submission: RecordSubmission) async throws -> CommitOutcome {
         let outcomes = try await commit(QueueTransaction(submissions: [submission]))
         return outcomes.first ?? .committed(submission.record.id)
     }

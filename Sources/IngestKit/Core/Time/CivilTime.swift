@@ -110,7 +110,7 @@ extension [UInt8] {
     }
 
     /// Appends a number, 0 or more, in ASCII, with at least `count` digits.
-    mutating func append(padded number: Int, _ count: Int) {
+    package mutating func append(padded number: Int, _ count: Int) {
         var unit = 1
         for _ in 1..<count { unit *= 10 }
         while number / unit >= 10 { unit *= 10 }

@@ -1,1 +1,0 @@
-../../../Sources/BlueZBridge/Management/ManagementProtocol.swift

@@ -1,1 +1,0 @@
-../../../Sources/IngestKit/Radio/AdvertisementDataType.swift

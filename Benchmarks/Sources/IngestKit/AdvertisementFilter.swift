@@ -1,1 +1,0 @@
-../../../Sources/IngestKit/Passive/AdvertisementFilter.swift

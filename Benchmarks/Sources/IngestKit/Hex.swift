@@ -1,1 +1,0 @@
-../../../Sources/IngestKit/Records/Hex.swift

@@ -1,1 +1,0 @@
-../FuzzDecoders/JSONCheck.swift

@@ -1,0 +1,123 @@
+import PeripheralSimulator
+import Synchronization
+import TestSupport
+
+@testable import IngestCore
+@testable import IngestPeripherals
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
+
+/// The queue, with notes of what was released when, and with commits that fail.
+final class NotedStore: RecordStore {
+    struct NoRoom: Error {}
+
+    struct Release: Sendable {
+        let records: [Record]
+        let instant: MonotonicInstant
+    }
+
+    let releases = Notes<Release>()
+    /// Records that were new, in the order of their commits, as they were then.
+    let committed = Notes<Record>()
+    /// Records in each commit, new and known; those without any are left out.
+    let groups = Notes<Int>()
+    private let store: SQLiteRecordStore
+    private let clock: DrivenClock
+    private let failingCommits: Mutex<Int>
+    private let failsPackets: Bool
+    private let failure: any Error
+    /// Called before the store is asked what it remembers of a device.
+    private let onRecall: @Sendable () -> Void
+
+    init(
+        store: SQLiteRecordStore, clock: DrivenClock, failingCommits: Int, failsPackets: Bool = false,
+        failure: any Error = NoRoom(), onRecall: @escaping @Sendable () -> Void = {}
+    ) {
+        self.onRecall = onRecall
+        self.failsPackets = failsPackets
+        self.failure = failure
+        self.store = store
+        self.clock = clock
+        self.failingCommits = Mutex(failingCommits)
+    }
+
+    func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
+        let fails = failingCommits.withLock { count in
+            guard count > 0 else { return false }
+            count -= 1
+            return true
+        }
+        if fails { throw failure }
+        let outcomes = try await store.commit(transaction)
+        for (submission, outcome) in zip(transaction.submissions, outcomes) {
+            if case .committed = outcome { committed.add(submission.record) }
+        }
+        if !outcomes.isEmpty { groups.add(outcomes.count) }
+        return outcomes
+    }
+
+    func markConfirmed(_ id: RecordID) async throws {
+        try await store.markConfirmed(id)
+    }
+
+    func freeze(_ records: [Record]) async throws {
+        let instant = clock.now
+        try await store.freeze(records)
+        releases.add(Release(records: records, instant: instant))
+    }
+
+    func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
+        onRecall()
+        return try await store.recall(device)
+    }
+
+    func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
+        try await store.remember(memory, of: device)
+    }
+
+    func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
+        if failsPackets { throw failure }
+        return try await store.pendingPackets(of: device)
+    }
+
+    func record(
+        numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
+    ) async throws -> StoredPayload? {
+        try await store.record(numbered: sequence, kind: kind, of: device)
+    }
+
+    func rememberedBonds() async throws -> Set<DeviceAddress> { try await store.rememberedBonds() }
+    func spentPairings() async throws -> Set<String> { try await store.spentPairings() }
+
+    func setPairing(_ key: String, isSpent: Bool) async throws {
+        try await store.setPairing(key, isSpent: isSpent)
+    }
+
+    func acquaint(_ entries: [AllowedPeripheral]) async throws {
+        try await store.acquaint(entries)
+    }
+
+    func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
+        try await store.acquaintances(of: entries)
+    }
+}
+
+extension LinkTrace {
+    static let indicationOpcode: UInt8 = 0x1D
+    static let confirmationOpcode: UInt8 = 0x1E
+
+    var indications: Int {
+        pdus.count { !$0.isFromGateway && $0.bytes.first == Self.indicationOpcode }
+    }
+
+    /// PDUs from the connection to the first indication, both counted; nil without one.
+    var pdusToIndication: Int? {
+        pdus.firstIndex { !$0.isFromGateway && $0.bytes.first == Self.indicationOpcode }.map { $0 + 1 }
+    }
+
+    /// Whether the peripheral sent these bytes, next to each other.
+    func sent(_ bytes: [UInt8]) -> Bool {
+        pdus.contains { !$0.isFromGateway && $0.bytes.contains(bytes) }
+    }
+}

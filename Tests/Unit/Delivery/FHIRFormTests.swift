@@ -1,0 +1,236 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestRecords
+
+/// The form that records have in FHIR.
+@Suite struct FHIRFormTests {
+    private static let glucose = measurement("glucose", 160020, 54, -1, "mmol/L")
+    static let heartRate = measurement("heart-rate", 147842, 61, 0, "/min")
+
+    static func measurement(
+        _ type: String, _ code: UInt32?, _ coefficient: Int64, _ exponent: Int8, _ unit: String
+    ) -> Measurement {
+        Measurement(
+            type: type, code: code,
+            value: .exact(ExactDecimal(coefficient: coefficient, exponent: exponent)), unit: unit)
+    }
+
+    static func record(
+        _ kind: RecordKind, _ measurements: [Measurement], flags: [String] = [],
+        source: RecordTime.Source = .received, device: DeviceTime? = nil, clockOffset: Int? = nil,
+        characteristic: BluetoothUUID = 0x2B8B, id: String = "1f3c0d6e-6a52-5b0e-9c38-4c1d5a0e7b21"
+    ) throws -> Record {
+        Record(
+            id: RecordID(text: id), kind: kind, stage: .live,
+            time: RecordTime(
+                value: "2026-11-20T09:15:00+01:00", source: source, device: device,
+                clockOffsetSeconds: clockOffset, received: "2026-11-20T08:15:04Z"),
+            measurements: measurements, flags: flags, sequence: nil, user: nil, subject: "patient-17",
+            device: DeviceBlock(
+                peripheralID: 1001, address: try #require(BluetoothAddress("F1:F1:F1:F1:F1:F1")), alias: nil),
+            gateway: "ward-3-box-1", raw: RawPayload(characteristic: characteristic, bytes: [0x1E]),
+            isSimulated: false)
+    }
+
+    private static let shown = DeviceTime(year: 2026, month: 11, day: 20, hours: 9, minutes: 13, seconds: 30)
+
+    /// What the samples of the kinds do not have.
+    private static func specials() throws -> [Record] {
+        let temperature = measurement("body-temperature", 150364, 3660, -2, "Cel")
+        func absent(_ reason: AbsentReason) -> Measurement {
+            var measurement = temperature
+            measurement.value = .absent(reason)
+            return measurement
+        }
+        let spo2 = measurement("spo2", 150456, 98, 0, "%")
+        let unknown = measurement("mdc-163840", 163840, 1, 2, "{mdc-262656}")
+        return [
+            try record(.bodyTemperature, AbsentReason.allCases.map(absent), characteristic: 0x2A1C),
+            try record(.pulseOximetry, [spo2], flags: ["status-invalid", "status-questionable"]),
+            try record(.pulseOximetry, [spo2], flags: ["measurement-unavailable"]),
+            try record(
+                .pulseOximetry, [spo2],
+                flags: [
+                    "status-questionable", "status-early-estimate", "status-threshold-error", "modality-fast",
+                ]),
+            try record(.pulseOximetry, [spo2], flags: ["status-test-data", "supplemental-mdc-150588"]),
+            try record(.healthObservation, [unknown], flags: ["status-setting", "value-in-raw"]),
+            try record(
+                .healthObservation, [unknown, measurement("measurement-duration", nil, 905, -1, "s")],
+                source: .device, device: DeviceTime(wallSeconds: shown.wallSeconds + 90)),
+            try record(
+                .healthObservation, [unknown, measurement("measurement-duration", nil, 905, -1, "s")]),
+            try record(.heartRate, [heartRate], source: .unknown),
+            // Corrected, by a clock that is 90 s behind; not believed; as it is.
+            try record(.bodyTemperature, [temperature], source: .device, device: shown, clockOffset: -90),
+            try record(.bodyTemperature, [temperature], device: shown),
+            try record(
+                .bodyTemperature, [temperature], source: .device,
+                device: DeviceTime(wallSeconds: shown.wallSeconds + 90), clockOffset: 0,
+                characteristic: 0x2A1C),
+            try record(
+                .heartRate,
+                [heartRate] + [922, 931].map { measurement("rr-interval", nil, $0, -3, "s") },
+                flags: ["sensor-contact", "location-chest"], characteristic: 0x2A37),
+            try record(.bloodPressure, [measurement("systolic", 150021, 120, 0, "mm[Hg]")]),
+            try record(
+                .bloodPressure,
+                [
+                    measurement("systolic", 150021, 120, 0, "mm[Hg]"),
+                    measurement("diastolic", 150022, 80, 0, "mm[Hg]"),
+                ],
+                flags: ["status-invalid"]),
+        ]
+    }
+
+    /// Of every kind, from the records of every kind.
+    private static func records() throws -> [RecordContent] {
+        let path = Repository.root + "/Tests/System/Webhook/records.ndjson"
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let all = lines + (try specials().map(\.json))
+        let read = try all.map { line in
+            var content = try #require(RecordContent(json: line))
+            if content.subject == nil { content.subject = "patient-17" }
+            return content
+        }
+        // Entered by hand, at once and over a span of time.
+        let entered = try [glucose, heartRate].map { measurement in
+            var content = try #require(RecordContent(json: record(.glucose, [measurement]).json))
+            content.address = ""
+            content.end = measurement == glucose ? nil : content.time + 600
+            return content
+        }
+        return read + entered
+    }
+
+    private static func text(_ records: [RecordContent], patientSystem: String? = "urn:oid:2.999.1") -> String
+    {
+        String(decoding: FHIRBundle(records: records, patientSystem: patientSystem).bytes, as: UTF8.self)
+    }
+
+    private static func text(_ record: Record, patientSystem: String? = "urn:oid:2.999.1") throws -> String {
+        text([try #require(RecordContent(json: record.json))], patientSystem: patientSystem)
+    }
+
+    /// A picture of one black point.
+    private static let png = """
+        iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==
+        """
+
+    private static func media(patientSystem: String? = "urn:oid:2.999.1") throws -> String {
+        let bytes = try #require(Data(base64Encoded: png))
+        let image = try #require(
+            EnteredImage(bytes, of: SampleEntries.glucose, gateway: "box", received: 1_795_166_107))
+        let record = try #require(RecordContent(json: image.body))
+        return String(
+            decoding: FHIRMedia(record: record, image: bytes, patientSystem: patientSystem).bytes,
+            as: UTF8.self)
+    }
+
+    @Test func anImageIsAMediaOfItsObservations() throws {
+        let text = try Self.media(patientSystem: nil)
+        let entry = SampleEntries.glucose.id(gateway: "box")
+        #expect(
+            text.contains(
+                #""partOf":[{"type":"Observation","identifier":{"system":"urn:ietf:rfc:3986","#
+                    + #""value":"urn:uuid:\#(entry)"}}],"status":"completed""#))
+        #expect(text.contains(#""subject":{"reference":"Patient/patient-17"}"#))
+        #expect(text.contains(#""content":{"contentType":"image/png","data":"\#(Self.png)","size":67,"#))
+        #expect(!text.contains(#""resourceType":"Patient""#) && !text.contains(#""resourceType":"Device""#))
+        #expect(try Self.media(patientSystem: nil) == text)
+    }
+
+    /// In parts, which must make one base64.
+    @Test(arguments: [0, 1, 2, 3, 3 << 14, 3 << 14 + 1, 100_000])
+    func bytesAreWrittenAsBase64(count: Int) {
+        let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        var text = JSONText()
+        text.value(base64: data)
+        #expect(text.string == "\"\(data.base64EncodedString())\"")
+        #expect(text.bytes.count == JSONText.base64Length(of: count) + 2)
+    }
+
+    /// `RECORDS=write` writes the file anew. Tests/System/FHIR/run holds it against what the specification and the
+    /// guide say.
+    @Test func transactionsAreThoseOfTheFile() throws {
+        let file = Repository.root + "/Tests/System/FHIR/transactions.ndjson"
+        let sent = try Self.records().filter {
+            FHIR.kinds.contains($0.kind) && FHIRBundle.obstacle($0, patientSystem: "urn:oid:2.999.1") == nil
+        }
+        #expect(Set(sent.map(\.kind)) == FHIR.kinds.subtracting([.mibeacon]))
+        let lines = sent.map { Self.text([$0]) + "\n" }.joined() + (try Self.media()) + "\n"
+        if ProcessInfo.processInfo.environment["RECORDS"] == "write" {
+            try Data(lines.utf8).write(to: URL(filePath: file))
+        }
+        let written = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        #expect(written.count == sent.count + 1)
+        for (line, expected) in zip(lines.split(separator: "\n"), written) { #expect(line == expected) }
+    }
+
+    @Test func whatHasNoFormIsNotSent() throws {
+        for record in try Self.records() where [.bthome, .battery, .undecoded].contains(record.kind) {
+            #expect(
+                FHIRBundle.obstacle(record, patientSystem: nil)
+                    == "has no value that this destination has a form for")
+        }
+        let scale = Self.measurement("weight", 188736, 7000, -2, "kg")
+        let record = try Self.record(
+            .mibeacon, [Self.measurement("temperature", nil, 180, -1, "Cel"), scale])
+        let text = try Self.text(record)
+        #expect(text.contains("29463-7") && !text.contains("Cel"))
+    }
+
+    @Test func severalRecordsShareTheirDeviceGatewayAndPerson() throws {
+        let first = try Self.record(.heartRate, [Self.heartRate], id: "00000000-0000-5000-8000-000000000001")
+        var second = try Self.record(.heartRate, [Self.heartRate], id: "00000000-0000-5000-8000-000000000002")
+        second.device.address = try #require(BluetoothAddress("F2:F1:F1:F1:F1:F1"))
+        second.device.manufacturer = "ACME"
+        let contents = try [first, second, first].map { try #require(RecordContent(json: $0.json)) }
+        let text = Self.text(Array(contents.prefix(2)))
+        #expect(text.ranges(of: #""resourceType":"Patient""#).count == 1)
+        #expect(text.ranges(of: #""resourceType":"Device""#).count == 3)
+        #expect(text.ranges(of: #""resourceType":"Observation""#).count == 2)
+        #expect(text.ranges(of: #""_manufacturer""#).count == 1)
+        #expect(Self.text(contents) == Self.text(contents))
+        #expect(!Self.text(contents, patientSystem: nil).contains(#""resourceType":"Patient""#))
+    }
+
+    @Test(arguments: [
+        ("urn:oid:2.999.1", "patient-17", "identifier=urn:oid:2.999.1|patient-17"),
+        ("http://h.example/a?b=c&d", "a b", "identifier=http://h.example/a%3Fb%3Dc%26d|a%20b"),
+        ("urn:oid:2.999.1", "a|b,c$\\é+", "identifier=urn:oid:2.999.1|a%5C%7Cb%5C%2Cc%5C%24%5C%5C%C3%A9%2B"),
+    ])
+    func aNameIsSearchedForExactly(system: String, value: String, expected: String) {
+        #expect(FHIRBundle.Name(type: "Patient", system: system, value: value).condition == expected)
+    }
+
+    @Test(arguments: [
+        (Self.measurement("systolic", 150021, 160, -1, "kPa"), #""value":120.0,"unit":"mm[Hg]""#),
+        (Self.measurement("height", 188740, 1755, -3, "m"), #""value":175.5,"unit":"cm""#),
+        (Self.measurement("height", 188740, 690, -1, "[in_i]"), #""value":69.0,"unit":"[in_i]""#),
+        (Self.measurement("body-temperature", 150364, 3660, -2, "Cel"), #""value":36.60,"unit":"Cel""#),
+        (Self.measurement("body-temperature", 150364, 986, -1, "[degF]"), #""value":98.6,"unit":"[degF]""#),
+        (Self.measurement("weight", 188736, 15432, -2, "[lb_av]"), #""value":154.32,"unit":"[lb_av]""#),
+        (Self.measurement("glucose", 160184, 12, 1, "mg/dL"), #""value":120,"unit":"mg/dL""#),
+        (Self.measurement("glucose", 160184, 54, -1, "mmol/L"), #""value":5.4,"unit":"mmol/L""#),
+    ])
+    func aNumberHasItsDigits(_ measurement: Measurement, _ expected: String) throws {
+        #expect(try Self.text(try Self.record(.healthObservation, [measurement])).contains(expected))
+    }
+
+    @Test func aUnitThatR4DoesNotAllowIsNoVitalSign() throws {
+        let temperature = Self.measurement("body-temperature", 150364, 3098, -1, "K")
+        let text = try Self.text(try Self.record(.bodyTemperature, [temperature]))
+        #expect(text.contains("150364") && !text.contains("8310-5") && !text.contains("vital-signs"))
+    }
+
+    @Test func anObservationThatStandsTwiceInARecordHasTwoNames() throws {
+        let text = try Self.text(
+            try Self.record(.heartRate, [1, 2].map { Self.measurement("rr-interval", nil, $0, 0, "s") }))
+        #expect(text.contains(#"4c1d5a0e7b21-147240""#) && text.contains(#"4c1d5a0e7b21-147240.2""#))
+    }
+}

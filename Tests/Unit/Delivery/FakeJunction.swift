@@ -1,0 +1,311 @@
+import FoundationEssentials
+import Synchronization
+import TestSupport
+
+@testable import IngestDelivery
+
+/// Junction's side, as strict as what is public of it: its API reference, and what its SDKs send.
+final class FakeJunction: Sendable {
+    static let apiKey = "sk_us_key"
+    static let user = "patient-17"
+
+    private struct State {
+        var keys: Set<String> = [apiKey]
+        /// Ids by client_user_id.
+        var users: [String: String] = [:]
+        /// User ids by what may be exchanged, once.
+        var signInTokens: [String: String] = [:]
+        /// User ids by tokens.
+        var access: [String: String] = [:]
+        var refresh: [String: String] = [:]
+        var issued = 0
+        var lifetime = 3600
+        /// `user/slug`.
+        var connected: Set<String> = []
+        /// What is kept, by what Junction tells it apart by.
+        var samples: [String: String] = [:]
+        var requests: [String] = []
+        var bodies: [String] = []
+        var faults: [String] = []
+        /// Other answers, by a part of the target.
+        var answers: [String: TestReceiver.Answer] = [:]
+        /// A text that data is refused for.
+        var refused: String?
+        /// What happens when data comes.
+        var whileTaking: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// Method and path of each request.
+    var requests: [String] { state.withLock { $0.requests } }
+    /// What came as data, unpacked.
+    var bodies: [String] { state.withLock { $0.bodies } }
+    var faults: [String] { state.withLock { $0.faults } }
+    /// `user/resource/provider/type/time` to the value with its unit.
+    var samples: [String: String] { state.withLock { $0.samples } }
+    var connected: Set<String> { state.withLock { $0.connected } }
+    var users: [String: String] { state.withLock { $0.users } }
+    var accessTokens: Set<String> { state.withLock { Set($0.access.keys) } }
+
+    func count(_ part: String) -> Int { requests.count { $0.contains(part) } }
+
+    func answer(_ part: String, _ status: Int, _ body: String = "") {
+        state.withLock { $0.answers[part] = TestReceiver.Answer(status: status, body: body) }
+    }
+    func whileTaking(_ body: (@Sendable () -> Void)?) { state.withLock { $0.whileTaking = body } }
+    func refuse(_ text: String) { state.withLock { $0.refused = text } }
+    func answerAsEver(_ part: String) { state.withLock { $0.answers[part] = nil } }
+    func accept(keys: Set<String>) { state.withLock { $0.keys = keys } }
+    func setLifetime(_ seconds: Int) { state.withLock { $0.lifetime = seconds } }
+    func add(user: String, id: String) { state.withLock { $0.users[user] = id } }
+    func disconnect() { state.withLock { $0.connected = [] } }
+    func endAccess() { state.withLock { $0.access = [:] } }
+    func endRefresh() { state.withLock { $0.refresh = [:] } }
+
+    /// A sign-in token, as the customer's backend gets it.
+    func signInToken(
+        for id: String, issuer: String = "id-signer-sandbox-us@vital-id-sandbox-us.iam.gserviceaccount.com"
+    ) -> String {
+        func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+        func url(_ text: String) -> String {
+            base64(text).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }
+        let jwt = state.withLock { state in
+            state.issued += 1
+            let claims =
+                #"{"iss":"\#(issuer)","uid":"\#(id)","tenant_id":"t","claims":{"vital_team_id":"team"},"n":\#(state.issued)}"#
+            let jwt = url(#"{"alg":"RS256","typ":"JWT"}"#) + "." + url(claims) + ".c2ln"
+            state.signInTokens[jwt] = id.lowercased()
+            return jwt
+        }
+        return base64(#"{"public_key":"AIza","user_token":"\#(jwt)"}"#)
+    }
+
+    func answer(_ request: TestReceiver.Received) -> TestReceiver.Answer {
+        state.withLock { state in
+            state.requests.append(request.target)
+            if let other = state.answers.first(where: { request.target.contains($0.key) }) {
+                return other.value
+            }
+            do throws(StrictJSON.Fault) {
+                return try Self.take(request, &state)
+            } catch {
+                state.faults.append(error.what)
+                return TestReceiver.Answer(status: 422, body: #"{"detail":"\#(error.what)"}"#)
+            }
+        }
+    }
+
+    private typealias Fault = StrictJSON.Fault
+
+    private static func take(
+        _ request: TestReceiver.Received, _ state: inout State
+    ) throws(Fault) -> TestReceiver.Answer {
+        guard request.headers["accept"] == "application/json" else { throw Fault("Accept") }
+        let parts = request.target.split(separator: "/").map(String.init)
+        if request.target == "POST /auth/v1/token" { return try tokens(request, &state) }
+        guard request.headers["content-type"] == "application/json" else { throw Fault("Content-Type") }
+        let caller: String?
+        if let key = request.headers["x-vital-api-key"] {
+            guard state.keys.contains(key) else {
+                return TestReceiver.Answer(status: 401, body: "the key \(key) is none")
+            }
+            caller = nil
+        } else {
+            let token = request.headers["authorization"]?.replacing("Bearer ", with: "") ?? ""
+            guard let id = state.access[token] else {
+                return TestReceiver.Answer(status: 401, body: "\(token) is none")
+            }
+            caller = id
+        }
+        func check(_ user: String) throws(Fault) {
+            guard state.users.values.contains(user) || caller == user else { throw Fault("no user \(user)") }
+            if let caller, caller != user { throw Fault("another user") }
+        }
+        switch (parts.dropFirst(2).first, parts.count) {
+        case ("user", 3) where caller == nil: return try makeUser(request, &state)
+        case ("link", 6) where parts[3...4] == ["provider", "manual"]:
+            let body = try StrictJSON.object(
+                request.text, ["user_id"], optional: ["provider_id", "granted_permissions"])
+            let user = try StrictJSON.text(body, "user_id")
+            try check(user)
+            guard JunctionProvider(rawValue: parts[5]) != nil else { throw Fault("provider") }
+            guard state.connected.insert("\(user)/\(parts[5])").inserted else {
+                return TestReceiver.Answer(status: 409)
+            }
+            return TestReceiver.Answer(status: 200, body: #"{"success":true}"#)
+        case ("timeseries", 5):
+            try check(parts[3])
+            return try data(request, user: parts[3], resource: parts[4], &state)
+        case ("summary", 5) where parts[3] == "body":
+            try check(parts[4])
+            return try data(request, user: parts[4], resource: "body", &state)
+        default: return TestReceiver.Answer(status: 404)
+        }
+    }
+
+    private static func makeUser(
+        _ request: TestReceiver.Received, _ state: inout State
+    ) throws(Fault) -> TestReceiver.Answer {
+        let body = try StrictJSON.object(
+            request.text, ["client_user_id"],
+            optional: ["fallback_time_zone", "fallback_birth_date", "ingestion_start", "ingestion_end"])
+        let name = try StrictJSON.text(body, "client_user_id")
+        if let known = state.users[name] {
+            return TestReceiver.Answer(
+                status: 400,
+                body:
+                    #"{"detail":{"error_type":"INVALID_REQUEST","error_message":"Client user id already exists.","user_id":"\#(known)","created_on":"2023-02-27T12:31:24+00:00"}}"#
+            )
+        }
+        let id = "00000000-0000-4000-8000-" + padded(state.users.count + 1, 12)
+        state.users[name] = id
+        return TestReceiver.Answer(
+            status: 200,
+            body:
+                #"{"user_id":"\#(id)","team_id":"\#(id)","client_user_id":"\#(name)","created_on":"2026-11-22T00:00:00+00:00","connected_sources":[],"fallback_time_zone":null}"#
+        )
+    }
+
+    private static func tokens(
+        _ request: TestReceiver.Received, _ state: inout State
+    ) throws(Fault) -> TestReceiver.Answer {
+        guard request.headers["content-type"] == "application/x-www-form-urlencoded" else {
+            throw Fault("Content-Type")
+        }
+        var fields: [String: String] = [:]
+        for field in request.text.split(separator: "&") {
+            let pair = field.split(separator: "=").map(String.init)
+            guard pair.count == 2 else { throw Fault("form") }
+            fields[pair[0]] = pair[1].replacing("%3A", with: ":")
+        }
+        let user: String?
+        switch fields["grant_type"] {
+        case "urn:ietf:params:oauth:grant-type:token-exchange":
+            guard Set(fields.keys) == ["grant_type", "subject_token_type", "subject_token"],
+                fields["subject_token_type"] == "urn:junction:sign-in-token"
+            else { throw Fault("form") }
+            user = fields["subject_token"].flatMap { state.signInTokens.removeValue(forKey: $0) }
+        case "refresh_token":
+            guard Set(fields.keys) == ["grant_type", "refresh_token"] else { throw Fault("form") }
+            user = fields["refresh_token"].flatMap { state.refresh.removeValue(forKey: $0) }
+        default: throw Fault("grant_type")
+        }
+        guard let user else {
+            return TestReceiver.Answer(status: 400, body: #"{"detail":{"error_type":"invalid_token"}}"#)
+        }
+        state.issued += 1
+        // Both are new with each answer.
+        state.access = state.access.filter { $0.value != user }
+        state.access["access-\(state.issued)"] = user
+        state.refresh["refresh-\(state.issued)"] = user
+        return TestReceiver.Answer(
+            status: 200,
+            body:
+                #"{"access_token":"access-\#(state.issued)","refresh_token":"refresh-\#(state.issued)","expires_in":\#(state.lifetime)}"#
+        )
+    }
+}
+
+// MARK: - Data
+
+extension FakeJunction {
+    /// Units that the SDK has for each resource.
+    private static let units: [String: String] = [
+        "glucose": "mmol/L", "heartrate": "bpm", "blood_oxygen": "%", "temperature": "°C",
+        "systolic": "mmHg", "diastolic": "mmHg", "pulse": "bpm", "body_mass": "kg",
+        "body_fat_percentage": "%", "body_mass_index": "index", "lean_body_mass": "kg",
+    ]
+    private static let sources: Set<String> = [
+        "unknown", "phone", "watch", "app", "ring", "chest_strap", "multiple_sources", "automatic",
+        "manual_scan", "cuff", "fingerprick", "insulin_pump", "scale", "lab", "exercise_machine", "earphone",
+    ]
+
+    private static func data(
+        _ request: TestReceiver.Received, user: String, resource: String, _ state: inout State
+    ) throws(Fault) -> TestReceiver.Answer {
+        guard request.headers["content-encoding"] == "gzip",
+            let unpacked = try? Gzip.decompress(request.body, limit: 1 << 20)
+        else { throw Fault("gzip") }
+        let text = String(decoding: unpacked, as: UTF8.self)
+        let (provider, found) = try check(text, resource: resource)
+        if let refused = state.refused, text.contains(refused) {
+            return TestReceiver.Answer(status: 422, body: #"{"detail":"\(refused)"}"#)
+        }
+        guard state.connected.contains("\(user)/\(provider)") else {
+            return TestReceiver.Answer(status: 400, body: #"{"detail":"no connected source"}"#)
+        }
+        state.bodies.append(text)
+        state.whileTaking?()
+        for (key, value) in found { state.samples["\(user)/\(key)"] = value }
+        return TestReceiver.Answer(status: 200, body: #"{"success":true}"#)
+    }
+
+    /// What the body of a request says.
+    static func check(
+        _ text: String, resource: String
+    ) throws(StrictJSON.Fault) -> (provider: String, samples: [(key: String, value: String)]) {
+        let envelope: Set<String> = ["stage", "time_zone", "provider", "data", "is_final_chunk"]
+        let dates: Set<String> = ["start_date", "end_date"]
+        let body = try StrictJSON.object(text, envelope, optional: dates)
+        let isHistorical = try StrictJSON.text(body, "stage") == "historical"
+        guard isHistorical || body["stage"] == #""daily""#,
+            dates.allSatisfy({ (body[$0] != nil) == isHistorical })
+        else { throw Fault("stage") }
+        if isHistorical { for name in dates { try moment(body, name) } }
+        guard body["is_final_chunk"] == "true" else { throw Fault("is_final_chunk") }
+        _ = try StrictJSON.text(body, "time_zone")
+        let provider = try StrictJSON.text(body, "provider")
+        var found: [(key: String, value: String)] = []
+        func take(_ json: String, _ series: String) throws(Fault) {
+            guard let unit = units[series] else { throw Fault("resource \(series)") }
+            let sample = try StrictJSON.object(
+                json, ["value", "unit", "type", "start_date", "end_date"],
+                optional: ["source_bundle", "product_type", "metadata"])
+            guard try StrictJSON.text(sample, "unit") == unit else { throw Fault("unit") }
+            let source = try StrictJSON.text(sample, "type")
+            guard sources.contains(source) else { throw Fault("type") }
+            let time = try moment(sample, "start_date")
+            try moment(sample, "end_date")
+            if let metadata = sample["metadata"] { _ = try StrictJSON.object(metadata, ["time"]) }
+            found.append(
+                (
+                    "\(series)/\(provider)/\(source)/\(time)",
+                    try StrictJSON.number(sample, "value") + " " + unit
+                ))
+        }
+        switch resource {
+        case "blood_pressure":
+            for element in try StrictJSON.elements(body["data"]) {
+                let members = try StrictJSON.object(element, ["systolic", "diastolic"], optional: ["pulse"])
+                for name in members.keys.sorted() { try take(members[name] ?? "", name) }
+            }
+        case "body":
+            let lists = [
+                "body_mass", "body_fat_percentage", "body_mass_index", "waist_circumference",
+                "lean_body_mass",
+            ]
+            let members = try StrictJSON.object(body["data"], Set(lists + ["time_zones"]))
+            for name in lists {
+                for element in try StrictJSON.elements(members[name]) { try take(element, name) }
+            }
+            guard try StrictJSON.elements(members["time_zones"]).isEmpty else { throw Fault("time_zones") }
+        case "glucose", "heartrate", "blood_oxygen", "temperature":
+            for element in try StrictJSON.elements(body["data"]) { try take(element, resource) }
+        default: throw Fault("resource \(resource)")
+        }
+        if found.isEmpty { throw Fault("no sample") }
+        return (provider, found)
+    }
+
+    /// ISO 8601 in UTC, in whole seconds.
+    @discardableResult
+    private static func moment(_ members: [String: String], _ name: String) throws(Fault) -> String {
+        let text = try StrictJSON.text(members, name)
+        guard text.utf8.count == 20, text.hasSuffix("Z"), text.dropFirst(10).first == "T" else {
+            throw Fault(name)
+        }
+        return text
+    }
+}

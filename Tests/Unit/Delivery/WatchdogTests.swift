@@ -1,0 +1,108 @@
+import Dispatch
+import GRDB
+import QueueTestSupport
+import TestSupport
+import Testing
+
+@testable import IngestCore
+@testable import IngestDelivery
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
+
+@Suite struct WatchdogTests {
+    private static let interval = Duration.seconds(30)
+    private let clock = DrivenClock()
+    private let fed = WorkerHarness.Counter()
+
+    /// A destination that is asked for nothing.
+    private struct Nowhere: Destination {
+        func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer { .taken(httpStatus: 200) }
+    }
+
+    /// Runs the watchdog beside `body`, which moves the clock by its interval and sees whether it was fed.
+    private func watch(
+        _ pulse: Pulse, turned: @escaping @Sendable () async -> Void = {},
+        _ body: (_ isFed: () async throws -> Bool) async throws -> Void
+    ) async throws {
+        let looks = WorkerHarness.Counter()
+        let watchdog = Watchdog(
+            interval: Self.interval, clock: clock, pulse: pulse,
+            turned: {
+                await turned()
+                looks.increase()
+            }, feed: { fed.increase() })
+        let task = Task { await watchdog.run() }
+        try await body {
+            try await eventually("the watchdog waits") { clock.sleeperCount == 1 }
+            let (before, looked) = (fed.value, looks.value)
+            clock.advance(by: Self.interval)
+            try await eventually("it has looked") { looks.value > looked && clock.sleeperCount == 1 }
+            return fed.value > before
+        }
+        task.cancel()
+        await task.value
+    }
+
+    @Test func itIsFedWhileTheQueueIsAtWorkOnSomethingLong() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let pulse = Pulse(clock: clock)
+            let gate = DispatchSemaphore(value: 0)
+            store.database.asyncWriteWithoutTransaction { _ in gate.wait() }
+            let asked = WorkerHarness.Counter()
+            let heartbeat = pulse.register("clinic")
+            let worker = DeliveryWorker(
+                name: "clinic", gateway: "box", store: store, destination: Nowhere(),
+                batching: BatchSettings(), clock: clock, events: EventLog(sink: RecordingSink()),
+                heartbeat: {
+                    heartbeat($0)
+                    if $0 == .asking { asked.increase() }
+                })
+            let delivery = Task { try await worker.run() }
+            try await eventually("delivery asks the queue") { asked.value == 1 }
+            try await watch(pulse) { isFed async throws in
+                // Ten minutes.
+                for _ in 0..<20 { #expect(try await isFed() == true) }
+            }
+            gate.signal()
+            delivery.cancel()
+            try await delivery.value
+            try await store.close()
+        }
+    }
+
+    @Test(arguments: [Pulse.Beat.turning, .asking])
+    func itIsNotFedWhenADeliveryLoopHangs(beat: Pulse.Beat) async throws {
+        let pulse = Pulse(clock: clock)
+        pulse.register("clinic")(beat)
+        try await watch(pulse) { isFed async throws in
+            let start = clock.now
+            while clock.now.since(start) + Self.interval < beat.bound {
+                #expect(try await isFed() == true)
+            }
+            #expect(try await isFed() == false)
+        }
+    }
+
+    @Test func itIsNotFedWhenTheRadioHangs() async throws {
+        let pulse = Pulse(clock: clock)
+        let (turns, loop) = AsyncStream.makeStream(of: Void.self)
+        let looks = WorkerHarness.Counter()
+        let watchdog = Watchdog(
+            interval: Self.interval, clock: clock, pulse: pulse,
+            turned: {
+                looks.increase()
+                for await _ in turns { return }
+            }, feed: { fed.increase() })
+        let task = Task { await watchdog.run() }
+        try await eventually("the watchdog waits") { clock.sleeperCount == 1 }
+        clock.advance(by: Self.interval)
+        try await eventually("it has looked") { looks.value == 1 }
+        #expect(fed.value == 0)
+        loop.yield()
+        try await eventually("it is fed again") { fed.value == 1 }
+        task.cancel()
+        await task.value
+    }
+}

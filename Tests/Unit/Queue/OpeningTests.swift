@@ -1,0 +1,293 @@
+import FoundationEssentials
+import GRDB
+import QueueTestSupport
+import TestSupport
+import Testing
+
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
+
+@Suite struct OpeningTests {
+    @Test func theConnectionThatWritesSyncsEveryCommit() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let pragmas = try await store.write { db in
+                try ["synchronous", "journal_mode", "mmap_size", "journal_size_limit", "secure_delete"].map {
+                    name in
+                    try String.fetchOne(db, sql: "PRAGMA \(name)") ?? "none"
+                }
+            }
+            // 2 is FULL (sqlite.org/pragma.html#pragma_synchronous).
+            #expect(pragmas == ["2", "wal", "0", "16777216", "1"])
+            try await store.close()
+        }
+    }
+
+    @Test func nothingOfADeletedRecordIsLeftInTheFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let names = (0..<50).map { "somebody-\($0)-who-must-not-be-left" }
+            for name in names {
+                let record = try record(name, alias: name)
+                try await store.add(record)
+                try await store.freeze([record])
+            }
+            func left() async throws -> Int {
+                // The write-ahead log goes into the file, and is empty.
+                _ = try await store.database.writeWithoutTransaction { db in
+                    try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                }
+                let content = try Data(contentsOf: URL(filePath: directory + "/queue.sqlite"))
+                return names.count { content.firstRange(of: Data($0.utf8)) != nil }
+            }
+            #expect(try await left() == 50)
+            try await store.write { db in
+                for table in ["outbox", "record"] { try db.execute(sql: "DELETE FROM \(table)") }
+            }
+            #expect(try await left() == 0)
+            try await store.close()
+        }
+    }
+
+    @Test func aFileOfALaterVersionIsRefusedAndLeftAlone() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            try await store.fill(["a"])
+            try await store.write { try $0.execute(sql: "PRAGMA user_version = \(QueueSchema.version + 1)") }
+            try await store.close()
+            let before = try Data(contentsOf: URL(filePath: directory + "/queue.sqlite"))
+
+            let error = await #expect(throws: StoreError.self) {
+                try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            }
+            #expect(
+                error?.kind == .newerVersion(found: QueueSchema.version + 1, supported: QueueSchema.version))
+            #expect(
+                error?.description.contains(directory + "/queue.sqlite: written by a later ingestd") == true)
+            #expect(try Data(contentsOf: URL(filePath: directory + "/queue.sqlite")) == before)
+        }
+    }
+
+    /// What version 8 added, taken away again.
+    static let version7 = """
+        DROP TABLE spent_pairing;
+        CREATE TABLE old_packet (
+            address TEXT NOT NULL, characteristic TEXT NOT NULL, ordinal INTEGER NOT NULL, payload BLOB NOT NULL,
+            boot_id TEXT NOT NULL, received_ns INTEGER NOT NULL,
+            PRIMARY KEY (address, characteristic, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO old_packet
+            SELECT address, characteristic, ordinal, payload, boot_id, received_ns FROM pending_packet;
+        DROP TABLE pending_packet;
+        ALTER TABLE old_packet RENAME TO pending_packet;
+        DROP TRIGGER record_stranger_added;
+        DROP TRIGGER record_stranger_changing;
+        DROP TRIGGER record_stranger_changed;
+        DROP TRIGGER record_stranger_removing;
+        DROP TRIGGER letter_stranger_added;
+        DROP TRIGGER letter_stranger_removing;
+        DROP TRIGGER retired_stranger_added;
+        DROP TRIGGER retired_stranger_changed;
+        DROP TRIGGER retired_stranger_removed;
+        DROP VIEW record_size;
+        DROP VIEW letter_size;
+        DROP TABLE stranger;
+        DROP INDEX record_stranger;
+        DROP INDEX retired_stranger;
+        ALTER TABLE record DROP COLUMN stranger;
+        ALTER TABLE retired DROP COLUMN stranger;
+        ALTER TABLE retired DROP COLUMN stranger_seq;
+        DROP INDEX device_stranger;
+        ALTER TABLE device DROP COLUMN is_stranger;
+        ALTER TABLE device DROP COLUMN changed;
+        ALTER TABLE device DROP COLUMN size;
+        PRAGMA user_version = 7;
+
+        """
+
+    /// And what version 7 added.
+    private static let version5 = """
+        DROP TABLE image_batch;
+        DROP INDEX record_image;
+        PRAGMA user_version = 5;
+
+        """
+
+    /// And what version 5 added.
+    private static let version4 = """
+        DROP TABLE assignment;
+        DROP INDEX record_undecoded;
+        ALTER TABLE destination DROP COLUMN skipped;
+        PRAGMA user_version = 4;
+
+        """
+
+    /// And what version 4 added.
+    private static let version3 = """
+        ALTER TABLE destination DROP COLUMN fresh_position;
+        ALTER TABLE destination DROP COLUMN account;
+        ALTER TABLE destination DROP COLUMN account_seq;
+        ALTER TABLE destination DROP COLUMN cleared_seq;
+        ALTER TABLE destination DROP COLUMN session;
+        ALTER TABLE destination DROP COLUMN signed_out;
+        ALTER TABLE batch DROP COLUMN lane;
+        ALTER TABLE record DROP COLUMN is_singular;
+        DROP TABLE ahead;
+        DROP TABLE retired;
+        DROP INDEX dead_letter_record;
+        DROP INDEX record_unfrozen;
+        CREATE INDEX record_unfrozen ON record (seq) WHERE frozen = 0;
+        CREATE INDEX record_undated ON record (seq) WHERE undated IS NOT NULL;
+        PRAGMA user_version = 3;
+
+        """
+
+    /// And what version 3 added.
+    private static let version2 = """
+        DROP INDEX record_undated;
+        ALTER TABLE record DROP COLUMN boot_id;
+        ALTER TABLE record DROP COLUMN received_ns;
+        ALTER TABLE record DROP COLUMN undated;
+        ALTER TABLE record DROP COLUMN released;
+        ALTER TABLE acquaintance DROP COLUMN boot_id;
+        ALTER TABLE acquaintance DROP COLUMN monotonic_ns;
+        DROP TABLE found_clock;
+        PRAGMA user_version = 2;
+
+        """
+
+    /// And what version 2 added.
+    private static let version1 = """
+        DROP INDEX record_device_sequence;
+        DROP INDEX record_undated_payload;
+        ALTER TABLE record DROP COLUMN device_sequence;
+        ALTER TABLE record DROP COLUMN undated_payload;
+        DROP TABLE pending_packet;
+        DROP TABLE acquaintance;
+        PRAGMA user_version = 1;
+        """
+
+    @Test(arguments: [
+        version7 + version5 + version4 + version3 + version2 + version1,
+        version7 + version5 + version4 + version3 + version2, version7 + version5 + version4 + version3,
+        version7 + version5 + version4, version7 + version5, version7,
+    ])
+    func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let old = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await old.fill(["a"])
+            try await old.write { try $0.execute(sql: downgrade) }
+            try await old.close()
+
+            let new = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let version = try await new.write { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+            #expect(version == QueueSchema.version)
+            try await new.fill(["b"])
+            #expect(try await new.add(try record("a")) == .duplicate(RecordID(text: "a")))
+            let next = try await new.nextBatch(
+                for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
+            #expect(next.ids == ["a", "b"])
+            try await new.acquaint([])
+            // Nothing tells whose the old ones are: they are no strangers'.
+            #expect(try await new.read { try StrangerCount(kept: $0).sums } == [:])
+            let indexes = try await new.write {
+                try String.fetchAll(
+                    $0, sql: "SELECT sql FROM sqlite_master WHERE name GLOB 'record_unfrozen*'")
+            }
+            #expect(indexes == ["CREATE INDEX record_unfrozen ON record (released, seq) WHERE frozen = 0"])
+            try await new.close()
+        }
+    }
+
+    /// Version 7 did not write the address type down.
+    @Test func packetsOfAnEarlierVersionGoToTheTypeThatHasTheBond() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let device = DeviceAddress(BluetoothAddress(value: 0xF1F1_F1F1_F1F1), .random)
+            let old = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            var memory = DeviceMemory()
+            try await old.remember(memory, of: device.otherType)
+            memory.bondedAdapter = BluetoothAddress(value: 0xA0)
+            try await old.remember(memory, of: device)
+            let pending = PendingPackets(
+                device: device, characteristic: 0x2A9C, packets: [[1, 2], [3]], received: clock.now)
+            _ = try await old.commit(QueueTransaction(pending: pending))
+            try await old.write { try $0.execute(sql: Self.version7) }
+            try await old.close()
+            let new = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await new.pendingPackets(of: device) == [pending])
+            #expect(try await new.pendingPackets(of: device.otherType).isEmpty)
+            try await new.close()
+        }
+    }
+
+    @Test func anotherProgramsDatabaseIsRefused() async throws {
+        try await withTemporaryDirectory { directory in
+            let other = try DatabaseQueue(path: directory + "/queue.sqlite")
+            try await other.write { try $0.execute(sql: "CREATE TABLE notes (text)") }
+            try other.close()
+            let error = await #expect(throws: StoreError.self) {
+                try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            }
+            #expect(error?.kind == .foreign)
+        }
+    }
+
+    @Test func aDirectoryThatIsNotThereIsNamed() async throws {
+        let error = await #expect(throws: StoreError.self) {
+            try await SQLiteRecordStore.open(in: "/nonexistent/state", clock: DrivenClock())
+        }
+        #expect(error?.kind == .cannotOpen)
+        #expect(error?.description.hasPrefix("/nonexistent/state/queue.sqlite: ") == true)
+    }
+
+    @Test func whatAnEarlierRunDidNotFreezeIsFrozenAsItIs() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await first.add(try record("a"))
+            try await first.add(try record("b"))
+            let settings = BatchSettings()
+            #expect(try await first.nextBatch(for: "clinic", settings: settings, gateway: "box") == .nothing)
+            try await first.close()
+
+            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let next = try await second.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            #expect(next.ids == ["a", "b"])
+            // Frozen is frozen.
+            try await second.freeze([try record("a", model: "late")])
+            guard
+                case .batch(let batch) = try await second.nextBatch(
+                    for: "clinic", settings: settings, gateway: "box")
+            else { throw TimedOut() }
+            #expect(!batch.items[0].body.contains("late"))
+            try await second.close()
+        }
+    }
+
+    @Test func theFirstDestinationGetsWhatIsHeldAndALaterOneWhatComes() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let none = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: [])
+            try await none.fill(["a"])
+            try await none.close()
+
+            let settings = BatchSettings(maxWait: .zero)
+            let one = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await one.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == ["a"])
+            try await one.close()
+
+            let two = try await SQLiteRecordStore.open(
+                in: directory, clock: clock,
+                destinations: [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")])
+            #expect(try await two.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing)
+            try await two.fill(["b"])
+            #expect(try await two.nextBatch(for: "home", settings: settings, gateway: "box").ids == ["b"])
+            #expect(try await two.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == ["a"])
+            try await two.close()
+        }
+    }
+}

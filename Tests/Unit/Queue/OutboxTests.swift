@@ -1,0 +1,179 @@
+import GRDB
+import QueueTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import IngestCore
+@testable import IngestEvents
+@testable import IngestQueue
+@testable import IngestStorage
+
+@Suite struct OutboxTests {
+    @Test func aCrashBeforeTheMarkRepeatsTheEventUnderItsNumber() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let journal = RecordingSink()
+            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await first.fill(["a", "b"])
+            try await EventOutbox(store: first, sink: journal, clock: first.clock).drain()
+            try await first.fill(["c"])
+            // Written, and the process ends before the mark.
+            for item in try await first.outboxEntries(limit: 10) { journal.write(item.entry) }
+            try await first.close()
+
+            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await EventOutbox(store: second, sink: journal, clock: second.clock).drain()
+            try await second.fill(["d"])
+            try await EventOutbox(store: second, sink: journal, clock: second.clock).drain()
+            #expect(journal.entries.map { $0[.sequence] } == ["1", "2", "3", "3", "4"])
+            #expect(journal.entries.map { $0[.recordID] } == ["a", "b", "c", "c", "d"])
+            #expect(try await second.events.isEmpty)
+            try await second.close()
+        }
+    }
+
+    @Test func aStopBetweenTheWriteAndTheMarkRepeatsNothing() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            try await first.fill(["a", "b"])
+            let journal = StoppingSink()
+            let pump = Task {
+                await journal.stop.wait()
+                try await EventOutbox(store: first, sink: journal, clock: first.clock).run()
+            }
+            journal.stops.withLock { $0 = { pump.cancel() } }
+            journal.stop.raise()
+            try await pump.value
+            #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
+            try await first.close()
+
+            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            #expect(try await second.outboxEntries(limit: 10).isEmpty)
+            try await second.close()
+        }
+    }
+
+    @Test func aCommitWakesThePump() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let journal = RecordingSink()
+            let pump = Task { try await EventOutbox(store: store, sink: journal, clock: store.clock).run() }
+            for id in ["a", "b", "c"] {
+                try await store.add(try record(id))
+                try await eventually("\(id) is written") { journal.entries.last?[.recordID] == id }
+            }
+            pump.cancel()
+            try await pump.value
+            #expect(journal.names == ["read", "read", "read"])
+            try await store.close()
+        }
+    }
+
+    /// Commits of so many events each, told after each or only after several: what is at hand has an end, and some
+    /// events never are.
+    @Test(arguments: [[1, 2, 3], [400, 200, 1], [700, 1, 499, 2], [3, 700, 3]], [1, 2, 5])
+    func whateverIsAtHandEachEventIsToldOnceAndInOrder(sizes: [Int], commitsBetween: Int) async throws {
+        try await withMemoryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let journal = RecordingSink()
+            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
+            var expected: [String] = []
+            for (number, size) in (sizes + sizes).enumerated() {
+                let ids = (0..<size).map { "\(number)-\($0)" }
+                try await store.fillAtOnce(ids)
+                // Goes past what is kept at hand.
+                try await store.write { db in
+                    try SQLiteRecordStore.append(.destinationUp(destination: "clinic"), db)
+                }
+                expected += ids + ["up"]
+                if (number + 1).isMultiple(of: commitsBetween) { try await outbox.drain() }
+            }
+            try await outbox.drain()
+            #expect(journal.entries.map { $0[.recordID] ?? "up" } == expected)
+            #expect(journal.entries.map { $0[.sequence] } == (1...expected.count).map(String.init))
+            #expect(try await store.events.isEmpty)
+            try await store.close()
+        }
+    }
+
+    /// As where the disk is full: SQLite has then ended the transaction before anybody can.
+    @Test func whatSQLiteRolledBackByItselfIsNotTold() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let journal = RecordingSink()
+            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
+            try await store.fill(["a"])
+            try await outbox.drain()
+            let failure = await #expect(throws: StoreError.self) {
+                try await store.write { db in
+                    try store.tell([.destinationUp(destination: "clinic")], db)
+                    try db.execute(sql: "PRAGMA max_page_count = 1")
+                    defer { #expect(!db.isInsideTransaction) }
+                    try db.execute(sql: "INSERT INTO outbox VALUES (1000, hex(zeroblob(500000)))")
+                }
+            }
+            #expect(failure?.kind == .full)
+            try await store.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+            try await store.fill(["b"])
+            try await outbox.drain()
+            #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
+            #expect(journal.entries.map { $0[.sequence] } == ["1", "2"])
+            #expect(try await store.outboxEntries(limit: 10).isEmpty)
+            try await store.close()
+        }
+    }
+
+    @Test func whatWasRolledBackIsNotTold() async throws {
+        struct Refused: Error {}
+        try await withMemoryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let journal = RecordingSink()
+            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
+            try await store.fill(["a"])
+            try await outbox.drain()
+            await #expect(throws: Refused.self) {
+                try await store.write { db in
+                    try store.tell([.destinationUp(destination: "clinic")], db)
+                    throw Refused()
+                }
+            }
+            try await store.fill(["b"])
+            try await outbox.drain()
+            #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
+            #expect(journal.entries.map { $0[.sequence] } == ["1", "2"])
+            try await store.close()
+        }
+    }
+
+    /// Most events are told without being read from the outbox: read they would have to be the same.
+    @Test func whatIsAtHandIsWhatTheOutboxHolds() async throws {
+        try await withMemoryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let outbox = EventOutbox(store: store, sink: RecordingSink(), clock: store.clock)
+            try await store.fill(["a"])
+            try await outbox.drain()
+            try await store.add(try record("b", alias: "\"kitchen\" \u{1F9C2}\n"))
+            let atHand = store.recentEvents.next(10)
+            #expect(atHand.map(\.sequence) == [2])
+            #expect(try await store.events == atHand.map(\.entry))
+            try await store.close()
+        }
+    }
+}
+
+/// Has the pump stopped as soon as something is written.
+private final class StoppingSink: EventSink {
+    /// Raised when `stops` is set.
+    let stop = WakeUp()
+    let stops = Mutex<(@Sendable () -> Void)?>(nil)
+    private let written = Mutex<[JournalEntry]>([])
+
+    var entries: [JournalEntry] { written.withLock { $0 } }
+
+    func write(_ entry: JournalEntry) {
+        written.withLock { $0.append(entry) }
+        stops.withLock { $0 }?()
+    }
+}

@@ -1,0 +1,73 @@
+import GRDB
+import QueueTestSupport
+import TestSupport
+import Testing
+
+@testable import IngestCore
+@testable import IngestQueue
+@testable import IngestStorage
+
+/// What the status asks of the queue, again and again.
+@Suite struct StatusQuestionsTests {
+    private static let cuff = device("F1:F1:F1:F1:F1:F1")
+    private static let scale = device("F1:F1:F1:F1:F1:F2")
+    private static let silent = device("F1:F1:F1:F1:F1:F3")
+
+    private static func device(_ address: String) -> DeviceAddress {
+        DeviceAddress(BluetoothAddress(address) ?? BluetoothAddress(value: 0), .random)
+    }
+
+    @Test func theNewestRecordOfEachDeviceIsFoundFromTheEnd() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: [])
+            let devices = [Self.cuff, Self.scale, Self.silent]
+            #expect(try await store.status(of: devices).newestCommits.isEmpty)
+            try await store.add(try record("first"))
+            clock.advance(by: .seconds(60))
+            let newest = clock.wallNanoseconds
+            try await store.add(try record("second"))
+            clock.advance(by: .seconds(60))
+            let another = clock.wallNanoseconds
+            try await store.add(try record("another's", address: "F1:F1:F1:F1:F1:F2"))
+            #expect(
+                try await store.status(of: devices).newestCommits
+                    == [Self.cuff.address: newest, Self.scale.address: another])
+            #expect(try await store.status(of: [Self.cuff]).newestCommits == [Self.cuff.address: newest])
+            #expect(try await store.status(of: []).newestCommits.isEmpty)
+            let plan = try await store.read { db in
+                try Row.fetchAll(
+                    db, sql: "EXPLAIN QUERY PLAN " + SQLiteRecordStore.newestRecords(ofDevices: 2),
+                    arguments: [10_000, Self.cuff.address.description, Self.scale.address.description]
+                ).map { $0["detail"] as String }
+            }
+            #expect(plan.contains { $0.hasPrefix("SEARCH record USING INTEGER PRIMARY KEY") }, "\(plan)")
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+            try await store.close()
+        }
+    }
+
+    @Test func whatIsKnownOfDevicesAndDestinationsIsInOneAnswer() async throws {
+        try await withTemporaryDirectory { directory in
+            let former = try await SQLiteRecordStore.open(
+                in: directory, clock: DrivenClock(),
+                destinations: [DestinationRouting(name: "clinic"), DestinationRouting(name: "trial")])
+            try await former.fill(["a", "b"])
+            _ = try await former.adopt("patient-17", at: "clinic")
+            try await former.close()
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            try await store.remember(DeviceMemory(battery: 80), of: Self.cuff)
+            let status = try await store.status(of: [Self.cuff, Self.silent])
+            #expect(status.memories.mapValues(\.battery) == [Self.cuff: 80])
+            #expect(try await store.usedBytes() == status.usedBytes)
+            #expect(status.destinations.map(\.name) == ["clinic", "trial"])
+            #expect(
+                status.destinations.map(\.session) == [
+                    .open(account: "patient-17", number: 1), SessionState.none,
+                ])
+            #expect(status.destinations.map(\.pending) == [2, 0])
+            #expect(status.destinations.map(\.owed) == [0, 2])
+            try await store.close()
+        }
+    }
+}

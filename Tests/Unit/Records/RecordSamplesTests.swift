@@ -1,0 +1,121 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import IngestCore
+@testable import IngestPeripherals
+@testable import IngestProfiles
+@testable import IngestRecords
+
+/// One record at least of every kind, each member somewhere, by way of the decoders and the factory. They stand in
+/// Tests/System/Webhook/records.ndjson, which is held against docs/record.schema.json there.
+@Suite struct RecordSamplesTests {
+    private static let file = Repository.root + "/Tests/System/Webhook/records.ndjson"
+
+    private static let broadcasts = [
+        "d2fc40000102ca0903bf13", "1d18229e43e507040b101301", "1b180226b20705040f0201ac018642",
+        "95fe5020aa01a3bf2e3b342d580d1004b40095020a10013b",
+    ]
+
+    /// "HI", "LO" and a sample that was too small: 600, 20 and 97 mg/dL, capillary whole blood, finger; a strap on a
+    /// table.
+    private static let disowned: [(BluetoothUUID, [UInt8])] = [
+        (0x2A18, [0x0A, 7, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x58, 0xB2, 0x11, 0x20, 0]),
+        (0x2A18, [0x0A, 8, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x14, 0xB0, 0x11, 0x40, 0]),
+        (0x2A18, [0x0A, 9, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x61, 0xB0, 0x11, 0x04, 0]),
+        (0x2A37, [0x04, 0]),
+    ]
+
+    private func record(
+        _ reading: Reading?, _ raw: RawPayload, simulated: Bool = false, offset: Int? = -3,
+        way: RecordFactory.Circumstances.Way = .live, device: DeviceBlock = full
+    ) -> Record {
+        RecordFactory(
+            gateway: "ward-3-box-1", zone: .utc, bootID: "3b0f7c1e-8f0e-4c0a-9d37-5b1a6f0c2d11",
+            isSimulated: simulated
+        ).make(
+            reading, raw: raw,
+            reception: .init(
+                instant: MonotonicInstant(nanoseconds: 734_512_000_000),
+                wallNanoseconds: 1_795_166_104_000_000_000),
+            subjects: SampleCuff.entry(subject: "patient-17").subjects, device: device,
+            circumstances: RecordFactory.Circumstances(
+                way: way,
+                clock: offset.map { ClockObservation(offsetSeconds: $0, zoneOffsetSeconds: 0) })
+        ).record
+    }
+
+    private static let full = DeviceBlock(
+        peripheralID: 1001, address: SampleCuff.address, alias: "kitchen \"cuff\"", manufacturer: "ACME",
+        model: "BP-1", serial: "0042", firmware: "1.0", battery: 90)
+
+    private func samples() throws -> [Record] {
+        var records: [Record] = []
+        for (characteristic, bytes) in ValidPayloads.all {
+            for part in try Profiles.records(in: bytes, of: characteristic) {
+                let reading = try Profiles.decode(characteristic: characteristic, bytes: part)
+                guard reading.kind.isDelivered else { continue }
+                records.append(record(reading, RawPayload(characteristic: characteristic, bytes: part)))
+            }
+        }
+        for hex in Self.broadcasts {
+            let bytes = try #require(Hex.bytes(hex))
+            let reading = try BroadcastFormats.decode(
+                bytes, key: nil, address: BluetoothAddress("58:2D:34:3B:2E:BF"))
+            records.append(record(reading, RawPayload(characteristic: nil, bytes: bytes)))
+        }
+        // kPa; 18.4, 11.3, not a number; nothing is known of the device
+        let sparse: [UInt8] = [0x01, 0xB8, 0xF0, 0x71, 0xF0, 0xFF, 0x07]
+        let raw = RawPayload(characteristic: 0x2A35, bytes: sparse)
+        let reading = try Profiles.decode(characteristic: 0x2A35, bytes: sparse)
+        let bare = DeviceBlock(peripheralID: 1001, address: SampleCuff.address, alias: nil)
+        records.append(record(reading, raw, simulated: true, offset: nil, device: bare))
+        records.append(record(reading, raw, offset: nil, way: .stored(isFirstTransfer: true)))
+        records[records.count - 1].related = records[0].id
+        let broken: [UInt8] = [0x1E, 0x8A, 0x00]
+        records.append(record(nil, RawPayload(characteristic: 0x2A35, bytes: broken)))
+        // class numeric, 12 bytes; flags: type; a code that stands for no kind; /min; 72
+        let observation: [UInt8] = [1, 12, 0, 1, 0, 0x00, 0x80, 2, 0, 0xA0, 0x0A, 72, 0, 0, 0]
+        // 36.60, without a date; docs/destinations/webhook.md shows this record
+        for (characteristic, bytes) in [(0x2B8B, observation), (0x2A1C, [0, 0x4C, 0x0E, 0, 0xFE])]
+            as [(BluetoothUUID, [UInt8])]
+        {
+            let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+            let raw = RawPayload(characteristic: characteristic, bytes: bytes)
+            records.append(record(reading, raw, offset: nil, device: bare))
+        }
+        for (characteristic, bytes) in Self.disowned {
+            let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+            records.append(record(reading, RawPayload(characteristic: characteristic, bytes: bytes)))
+        }
+        return records
+    }
+
+    /// What no peripheral sent: one by hand, one of each kind that only imports have.
+    private func entries() throws -> [EnteredRecord] {
+        var entries = [SampleEntries.glucose]
+        for kind in [RecordKind.activity, .workout, .sleep, .nutrition, .reproductiveHealth] {
+            var entry = SampleEntries.steps
+            entry.kind = kind
+            entry.name += kind.rawValue
+            entries.append(entry)
+        }
+        return try entries.map {
+            try #require(EnteredRecord($0, gateway: "ward-3-box-1", received: 1_795_166_104))
+        }
+    }
+
+    /// `RECORDS=write` writes the file anew.
+    @Test func theFileHasTheRecordsAsTheyAreWritten() throws {
+        let lines = try (samples().map(\.json) + entries().map(\.body)).map { $0 + "\n" }.joined()
+        if ProcessInfo.processInfo.environment["RECORDS"] == "write" {
+            try lines.write(toFile: Self.file, atomically: true, encoding: .utf8)
+        }
+        #expect(try String(contentsOfFile: Self.file, encoding: .utf8) == lines)
+    }
+
+    @Test func everyKindThatIsARecordIsInTheFile() throws {
+        let kinds = Set(try samples().map(\.kind) + entries().map(\.kind))
+        #expect(kinds == Set(RecordKind.allCases.filter { $0.isDelivered || $0 == .undecoded }))
+    }
+}
