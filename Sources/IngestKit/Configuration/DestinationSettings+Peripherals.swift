@@ -10,7 +10,7 @@ extension DestinationSettings {
         guard let taken = deliveredKinds, kinds?.isEmpty != true, !feeding.isEmpty else { return false }
         return feeding.allSatisfy { entry in
             // Of a profile that this version does not know nothing can be said.
-            Profiles.named(entry.model.profile)?.measuredKinds?.isDisjoint(with: taken) ?? false
+            Profiles.named(entry.model.profile)?.kinds?.isDisjoint(with: taken) ?? false
         }
     }
 

@@ -4,7 +4,8 @@ import IngestRecords
 extension Profile {
     /// Blood Pressure Service 1.1.1.
     static let bloodPressure = Profile(
-        name: "blood-pressure", sources: [Source(BloodPressure.measurement, in: 0x1810)],
+        name: "blood-pressure", kinds: [.bloodPressure],
+        sources: [Source(BloodPressure.measurement, in: 0x1810)],
         longestPayload: 19, features: [Source(BloodPressure.feature, in: 0x1810)],
         decoders: [
             BloodPressure.measurement: BloodPressure.decodeMeasurement,

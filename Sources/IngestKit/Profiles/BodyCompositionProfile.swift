@@ -5,7 +5,7 @@ extension Profile {
     /// Body Composition Service 1.0, whose peripherals send the weight there or by the Weight Scale
     /// Service.
     static let bodyComposition = Profile(
-        name: "body-composition",
+        name: "body-composition", kinds: [.bodyComposition, .weight],
         sources: [
             Source(BodyComposition.measurement, in: 0x181B),
             Source(WeightScale.measurement, in: 0x181D, isOptional: true),

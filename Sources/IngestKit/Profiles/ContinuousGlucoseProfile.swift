@@ -4,7 +4,7 @@ package import IngestRecords
 extension Profile {
     /// Continuous Glucose Monitoring Service 1.0.2.
     static let continuousGlucose = Profile(
-        name: "continuous-glucose",
+        name: "continuous-glucose", kinds: [.continuousGlucose],
         sources: [Source(ContinuousGlucose.measurement, in: 0x181F)],
         procedure: .storedRecords(RecordAccess(service: 0x181F, filter: .timeOffset, isOptional: true)),
         longestPayload: 15, features: [Source(ContinuousGlucose.feature, in: 0x181F)],

@@ -4,7 +4,7 @@ import IngestRecords
 extension Profile {
     /// Generic Health Sensor Service 1.0.
     static let genericHealthSensor = Profile(
-        name: "generic-health-sensor",
+        name: "generic-health-sensor", kinds: nil,
         sources: [
             Source(GenericHealthSensor.live, in: 0x1840, isOptional: true),
             Source(GenericHealthSensor.stored, in: 0x1840, isOptional: true),

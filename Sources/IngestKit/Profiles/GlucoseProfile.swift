@@ -4,7 +4,7 @@ import IngestRecords
 extension Profile {
     /// Glucose Service 1.0.1.
     static let glucose = Profile(
-        name: "glucose",
+        name: "glucose", kinds: [.glucose, .glucoseContext],
         sources: [
             Source(Glucose.measurement, in: 0x1808),
             Source(GlucoseContext.characteristic, in: 0x1808, isOptional: true),

@@ -4,7 +4,7 @@ package import IngestRecords
 extension Profile {
     /// Heart Rate Service 1.0.
     static let heartRate = Profile(
-        name: "heart-rate", sources: [Source(HeartRate.measurement, in: 0x180D)],
+        name: "heart-rate", kinds: [.heartRate], sources: [Source(HeartRate.measurement, in: 0x180D)],
         procedure: .stream(singles: []),
         // With nine RR-intervals, as many as fit without an MTU exchange.
         longestPayload: payloadOfDefaultMTU,

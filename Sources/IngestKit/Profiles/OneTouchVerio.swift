@@ -4,7 +4,7 @@ import IngestRecords
 extension Profile {
     /// OneTouch meters, in LifeScan's own protocol.
     static let oneTouchVerio = Profile(
-        name: "onetouch-verio",
+        name: "onetouch-verio", kinds: [.glucose],
         sources: [Source(OneTouchVerio.notification, in: OneTouchVerio.service)],
         procedure: .oneTouchVerio, longestPayload: payloadOfDefaultMTU,
         decoders: [OneTouchVerio.notification: OneTouchVerio.decodeRecord])

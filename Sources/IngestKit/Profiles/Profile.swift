@@ -65,6 +65,9 @@ package struct Profile: Sendable {
 
     /// As catalogue models name it: `blood-pressure`.
     package let name: String
+    /// The kinds of records that its peripherals measure; nil where they may measure anything. Their battery, which makes
+    /// no record of its own, is none of them.
+    package let kinds: Set<RecordKind>?
     /// What to subscribe to, in this order. Empty for broadcasts.
     package let sources: [Source]
     package let procedure: Procedure
@@ -88,13 +91,15 @@ package struct Profile: Sendable {
     let namer: Namer?
 
     init(
-        name: String, sources: [Source], procedure: Procedure = .measurements, longestPayload: Int,
+        name: String, kinds: Set<RecordKind>?, sources: [Source], procedure: Procedure = .measurements,
+        longestPayload: Int,
         standing: [Source] = [], features: [Source] = [], decoders: [BluetoothUUID: Decoder],
         splitters: [BluetoothUUID: Splitter] = [:],
         assemblers: [BluetoothUUID: Assembler] = [:], joiners: [BluetoothUUID: Joiner] = [:],
         namer: Namer? = nil
     ) {
         self.name = name
+        self.kinds = kinds
         self.sources = sources
         self.procedure = procedure
         self.longestPayload = longestPayload

@@ -4,7 +4,7 @@ import IngestRecords
 extension Profile {
     /// Pulse Oximeter Service 1.0.1.
     static let pulseOximeter = Profile(
-        name: "pulse-oximeter",
+        name: "pulse-oximeter", kinds: [.pulseOximetry],
         sources: [
             Source(PulseOximeter.spotCheck, in: 0x1822, isOptional: true),
             Source(PulseOximeter.continuous, in: 0x1822, isOptional: true),

@@ -4,7 +4,8 @@ import IngestRecords
 extension Profile {
     /// Health Thermometer Service 1.0.
     static let thermometer = Profile(
-        name: "thermometer", sources: [Source(Thermometer.measurement, in: 0x1809)],
+        name: "thermometer", kinds: [.bodyTemperature],
+        sources: [Source(Thermometer.measurement, in: 0x1809)],
         longestPayload: 13, standing: [Source(Thermometer.temperatureType, in: 0x1809, isOptional: true)],
         decoders: [
             Thermometer.measurement: Thermometer.decode,

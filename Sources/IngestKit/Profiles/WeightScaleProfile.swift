@@ -4,7 +4,7 @@ import IngestRecords
 extension Profile {
     /// Weight Scale Service 1.0.1.
     static let weightScale = Profile(
-        name: "weight-scale", sources: [Source(WeightScale.measurement, in: 0x181D)],
+        name: "weight-scale", kinds: [.weight], sources: [Source(WeightScale.measurement, in: 0x181D)],
         longestPayload: 15, features: [Source(WeightScale.feature, in: 0x181D)],
         decoders: [
             WeightScale.measurement: WeightScale.decodeMeasurement,

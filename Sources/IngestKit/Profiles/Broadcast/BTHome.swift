@@ -4,7 +4,7 @@ import IngestRecords
 extension BroadcastFormat {
     /// BTHome v2 (bthome.io/format, bthome.io/encryption), service data of FCD2.
     static let bthome = BroadcastFormat(
-        name: "bthome", services: [0xFCD2], hasKeys: true, decoder: BTHome.decode)
+        name: "bthome", kinds: [.bthome], services: [0xFCD2], hasKeys: true, decoder: BTHome.decode)
 }
 
 /// BTHome v2: a device information byte, then objects of a number and a value; all of them may be

@@ -53,6 +53,8 @@ package struct BroadcastFormat: Sendable {
 
     /// As catalogue models name it: `bthome`.
     package let name: String
+    /// The kinds of records that its devices measure.
+    let kinds: Set<RecordKind>
     /// The owners of its service data.
     let services: Set<UInt16>
     /// Whether its devices can encrypt.
@@ -138,7 +140,8 @@ extension Profile {
 
     private init(broadcast format: BroadcastFormat) {
         self.init(
-            name: format.name, sources: [], procedure: .broadcast, longestPayload: Int(UInt8.max),
+            name: format.name, kinds: format.kinds, sources: [], procedure: .broadcast,
+            longestPayload: Int(UInt8.max),
             decoders: [:])
     }
 }

@@ -4,7 +4,7 @@ import IngestRecords
 extension BroadcastFormat {
     /// Xiaomi MiBeacon, service data of FE95.
     static let mibeacon = BroadcastFormat(
-        name: "mibeacon", services: [0xFE95], hasKeys: true, decoder: MiBeacon.decode)
+        name: "mibeacon", kinds: [.mibeacon], services: [0xFE95], hasKeys: true, decoder: MiBeacon.decode)
 }
 
 /// Xiaomi's MiBeacon, versions 2 to 5 (iot.mi.com, "BLE MiBeacon protocol", version 5; translated in

@@ -5,7 +5,7 @@ extension BroadcastFormat {
     /// Xiaomi's Mi Scale (service data of 181D) and Mi Body Composition Scale (181B), which both
     /// take from the services of the Bluetooth specification the number alone.
     static let miScale = BroadcastFormat(
-        name: "mi-scale", services: [MiScale.weightService, MiScale.compositionService],
+        name: "mi-scale", kinds: [.miScale], services: [MiScale.weightService, MiScale.compositionService],
         hasKeys: false, decoder: MiScale.decode)
 }
 
