@@ -7,7 +7,7 @@ extension ConfigurationReader {
         guard let text = checkedURL(reader, schemes: ["mqtts"], onLoopback: ["mqtt"]) else { return nil }
         guard BrokerAddress(url: text) != nil else {
             reader.error(
-                "expected a broker's host and port with nothing behind them, as mqtts://broker.example")
+                expected: "a broker's host and port with nothing behind them, as mqtts://broker.example")
             return nil
         }
         return text
@@ -18,7 +18,7 @@ extension ConfigurationReader {
         do throws(TopicTemplate.Malformed) {
             return try TopicTemplate(text, allowed: placeholders)
         } catch {
-            reader.error("expected \(error.expected)")
+            reader.error(expected: "\(error.expected)")
             return nil
         }
     }

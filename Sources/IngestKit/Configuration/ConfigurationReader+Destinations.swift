@@ -52,7 +52,7 @@ extension ConfigurationReader {
         if type == .junction { readJunction(entries, into: &destination) }
         if type == .spike { checkCallback(entries, destination) }
         if type == .fhir, let auth = destination.auth, FHIRSettings.Authentication(rawValue: auth) == nil {
-            entries["auth"]?.error("expected bearer or basic")
+            entries["auth"]?.error(expected: "bearer or basic")
         }
         checkPairs(entries)
         if let type { warnOfKeysWithoutEffect(entries, type) }
@@ -156,22 +156,23 @@ extension ConfigurationReader {
         let prefixes = TextForm.list(schemes.map { $0 + "://" })
         guard let text = reader.node.scalar?.string, let url = URLText(text) else {
             // A URL may hold a secret, so it is not repeated.
-            reader.error("expected a URL that begins with \(prefixes)")
+            reader.error(expected: "a URL that begins with \(prefixes)")
             return nil
         }
         if url.hasUserInformation {
-            reader.error("expected a URL without user and password; use credential")
+            reader.error(expected: "a URL without user and password; use credential")
             return nil
         }
         if onLoopback.contains(url.scheme) {
             guard url.isLoopback else {
                 reader.error(
-                    "expected \(prefixes): \(url.scheme):// is for this machine only (localhost, 127.0.0.1, ::1)"
+                    expected:
+                        "\(prefixes): \(url.scheme):// is for this machine only (localhost, 127.0.0.1, ::1)"
                 )
                 return nil
             }
         } else if !schemes.contains(url.scheme) {
-            reader.error("expected a URL that begins with \(prefixes)")
+            reader.error(expected: "a URL that begins with \(prefixes)")
             return nil
         }
         return text
@@ -185,7 +186,7 @@ extension ConfigurationReader {
             let url = destination.url.flatMap({ URLText($0) }), !url.isUnder(main)
         else { return }
         // A URL may hold a secret, so it is not repeated.
-        entries["url"]?.error("expected main_callback_url, or a URL under it")
+        entries["url"]?.error(expected: "main_callback_url, or a URL under it")
     }
 
     /// A scheme and something after it (RFC 3986 3).
@@ -203,7 +204,7 @@ extension ConfigurationReader {
         return (reader?.pairs() ?? []).compactMap { name, mark, value in
             // Field names are tokens (RFC 9110 5.6.2); these letters are all that is in use.
             guard TextForm.isName(name, limit: 64) else {
-                log.error(at: mark, key: value.key, "expected the name of a header")
+                log.error(at: mark, key: value.key, expected: "the name of a header")
                 return nil
             }
             guard names.insert(name.lowercased()).inserted else {
@@ -212,7 +213,7 @@ extension ConfigurationReader {
             }
             switch name.lowercased() {
             case "authorization", "proxy-authorization", "cookie":
-                log.error(at: mark, key: value.key, "expected no secrets here; use credential")
+                log.error(at: mark, key: value.key, expected: "no secrets here; use credential")
                 return nil
             case "host", "content-length", "content-type", "content-encoding", "transfer-encoding",
                 "connection", "idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature",
@@ -229,7 +230,7 @@ extension ConfigurationReader {
     private func checkPairs(_ entries: MappingReader) {
         for (key, other) in [("client_certificate", "client_key"), ("client_key", "client_certificate")]
         where entries[other] == nil {
-            entries[key]?.error("expected \(other) beside it")
+            entries[key]?.error(expected: "\(other) beside it")
         }
     }
 

@@ -117,7 +117,7 @@ extension ConfigurationReader {
             guard name.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let slot = Int(name),
                 (0...254).contains(slot)
             else {
-                log.error(at: mark, key: value.key, "expected a user slot from 0 to 254")
+                log.error(at: mark, key: value.key, expected: "a user slot from 0 to 254")
                 continue
             }
             guard users[slot] == nil else {
@@ -127,10 +127,10 @@ extension ConfigurationReader {
             users[slot] = self.subject(value)
         }
         if let reader = entries["users"], entries["subject"] != nil {
-            reader.error("expected subject or users, not both")
+            reader.error(expected: "subject or users, not both")
         }
         for name in ["subject", "users"] where entries["address"] == nil {
-            entries[name]?.error("expected an address beside it: only a known device has a known user")
+            entries[name]?.error(expected: "an address beside it: only a known device has a known user")
         }
         let since = entries["subject_since"]?.value("a date such as 2026-11-01") {
             TextForm.isDate($0) ? $0 : nil
@@ -144,7 +144,7 @@ extension ConfigurationReader {
     private func subject(_ reader: NodeReader) -> String? {
         guard let subject = reader.text() else { return nil }
         guard subject != Subject.unassigned else {
-            reader.error("expected somebody: unassigned is what readings of nobody are")
+            reader.error(expected: "somebody: unassigned is what readings of nobody are")
             return nil
         }
         return subject

@@ -16,7 +16,7 @@ extension ConfigurationReader {
         } else if host.gatewayID == nil {
             log.error(
                 at: reader?.mark, key: "gateway.id",
-                "expected a name, because this machine has no /etc/machine-id to derive one from")
+                expected: "a name, because this machine has no /etc/machine-id to derive one from")
         }
         return gateway
     }

@@ -10,18 +10,18 @@ extension ConfigurationReader {
         }
         guard ProxyAddress(url: text) != nil else {
             reader.error(
-                "expected a proxy's host and port with nothing behind them, as http://proxy.example:3128")
+                expected: "a proxy's host and port with nothing behind them, as http://proxy.example:3128")
             return nil
         }
         guard let url = url.flatMap({ URLText($0) }) else { return text }
         if url.scheme == "http", !proxy.isLoopback {
             // To a proxy elsewhere, localhost is itself.
-            reader.error("expected a proxy on this machine: http:// in url goes no further")
+            reader.error(expected: "a proxy on this machine: http:// in url goes no further")
             return nil
         }
         if url.scheme == "https", url.isAddress {
             // The client would compare the certificate with the address of the proxy.
-            reader.error("expected a host name in url, not an address: it is what the certificate is for")
+            reader.error(expected: "a host name in url, not an address: it is what the certificate is for")
             return nil
         }
         return text

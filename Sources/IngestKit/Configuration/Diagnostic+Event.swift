@@ -8,14 +8,6 @@ extension Diagnostic {
         return text + (expectation.map { ": \($0)" } ?? "")
     }
 
-    /// What is said of the format alone; nil where the words are about what stands in the file.
-    private var expectation: String? {
-        guard message.hasPrefix("expected ") || message.hasPrefix("unknown key") else { return nil }
-        let end = message.firstRange(of: ", found ")?.lowerBound ?? message.endIndex
-        let text = message[..<end]
-        return text.contains("\"") ? nil : String(text)
-    }
-
     private static func ours(of key: String) -> String {
         key.split(separator: ".").map { part in
             known.contains(String(part.prefix { $0 != "[" })) ? String(part) : "…"

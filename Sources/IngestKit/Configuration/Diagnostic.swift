@@ -19,11 +19,15 @@ package struct Diagnostic: Sendable, Hashable {
     /// The key, from the root: `destinations[0].url`. Nil when the finding is about no key.
     package let key: String?
     package let message: String
+    /// What the format asks for there, in our words alone: the message without what stands in the file. Nil for a message
+    /// that is about what stands there.
+    package let expectation: String?
 
     package init(
         _ severity: Severity, path: String, line: Int? = nil, column: Int? = nil, key: String? = nil,
-        message: String
+        message: String, expectation: String? = nil
     ) {
+        self.expectation = expectation
         self.severity = severity
         self.path = path
         self.line = line
@@ -60,6 +64,16 @@ package struct ConfigurationError: Error, Sendable, Equatable {
 
     init(path: String, message: String) {
         self.init(diagnostics: [Diagnostic(.error, path: path, message: message)])
+    }
+
+    /// - Parameter what: the end of "expected …", in our words alone.
+    init(path: String, line: Int? = nil, column: Int? = nil, key: String? = nil, expected what: String) {
+        let message = "expected \(what)"
+        self.init(diagnostics: [
+            Diagnostic(
+                .error, path: path, line: line, column: column, key: key, message: message,
+                expectation: message)
+        ])
     }
 }
 

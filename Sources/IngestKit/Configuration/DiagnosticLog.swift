@@ -30,17 +30,24 @@ final class DiagnosticLog {
         guard entries > Self.mostEntries else { return true }
         error(
             at: mark, key: key,
-            "expected at most \(Self.mostEntries) entries in the whole file, those that aliases repeat counted each time"
+            expected:
+                "at most \(Self.mostEntries) entries in the whole file, those that aliases repeat counted each time"
         )
         return false
     }
 
-    func error(at mark: Yams.Mark?, key: String?, _ message: String) {
-        add(.error, mark, key, message)
+    /// - Parameter expectation: as in `Diagnostic`.
+    func error(at mark: Yams.Mark?, key: String?, _ message: String, expectation: String? = nil) {
+        add(.error, mark, key, message, expectation)
+    }
+
+    /// - Parameter what: the end of "expected …", in our words alone.
+    func error(at mark: Yams.Mark?, key: String?, expected what: String) {
+        error(at: mark, key: key, "expected \(what)", expectation: "expected \(what)")
     }
 
     func warning(at mark: Yams.Mark?, key: String?, _ message: String) {
-        add(.warning, mark, key, message)
+        add(.warning, mark, key, message, nil)
     }
 
     /// In the order of the file.
@@ -64,7 +71,10 @@ final class DiagnosticLog {
         return all
     }
 
-    private func add(_ severity: Diagnostic.Severity, _ mark: Yams.Mark?, _ key: String?, _ message: String) {
+    private func add(
+        _ severity: Diagnostic.Severity, _ mark: Yams.Mark?, _ key: String?, _ message: String,
+        _ expectation: String?
+    ) {
         if found.count >= Self.limit {
             left += 1
             // Errors decide, and have the room of warnings.
@@ -76,6 +86,6 @@ final class DiagnosticLog {
         found.append(
             Diagnostic(
                 severity, path: path, line: mark?.line ?? 1, column: mark?.column ?? 1, key: key,
-                message: message))
+                message: message, expectation: expectation))
     }
 }

@@ -94,7 +94,7 @@ extension NodeReader {
     func credential() -> CredentialName? {
         guard let scalar, let name = CredentialName(scalar) else {
             error(
-                "expected the name of a credential (letters, digits, dots, dashes, underscores) "
+                expected: "the name of a credential (letters, digits, dots, dashes, underscores) "
                     + "or the absolute path of its file")
             return nil
         }
@@ -111,7 +111,7 @@ extension NodeReader {
     ) -> [Item]? {
         guard let items = items() else { return nil }
         guard !items.isEmpty || (mayBeEmpty && !isNull) else {
-            error("expected at least one \(what)")
+            error(expected: "at least one \(what)")
             return nil
         }
         return items.compactMap(read)

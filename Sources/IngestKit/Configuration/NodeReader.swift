@@ -30,6 +30,11 @@ struct NodeReader {
         log.error(at: mark, key: key.isEmpty ? nil : key, message)
     }
 
+    /// - Parameter what: the end of "expected …", in our words alone.
+    func error(expected what: String) {
+        log.error(at: mark, key: key.isEmpty ? nil : key, expected: what)
+    }
+
     func warning(_ message: String) {
         log.warning(at: mark, key: key.isEmpty ? nil : key, message)
     }
@@ -37,7 +42,10 @@ struct NodeReader {
     /// Says what was expected, and what stands there instead.
     /// - Parameter near: what was meant, most likely.
     func expected(_ what: String, near: String? = nil) {
-        error("expected \(what), found \(found)" + (near.map { "; did you mean \($0)?" } ?? ""))
+        log.error(
+            at: mark, key: key.isEmpty ? nil : key,
+            "expected \(what), found \(found)" + (near.map { "; did you mean \($0)?" } ?? ""),
+            expectation: "expected \(what)")
     }
 
     /// What stands here, short enough for one line.
@@ -72,7 +80,8 @@ extension NodeReader {
         var entries: [String: NodeReader] = [:]
         for (name, keyMark, value) in pairs {
             guard section.keys.contains(where: { $0.name == name }) else {
-                log.error(at: keyMark, key: value.key, unknown(name, in: section))
+                let message = unknown(name, in: section)
+                log.error(at: keyMark, key: value.key, message, expectation: message)
                 continue
             }
             entries[name] = value
@@ -88,13 +97,13 @@ extension NodeReader {
             return nil
         }
         guard mapping.count <= Self.maximumEntries else {
-            error("expected at most \(Self.maximumEntries) entries")
+            error(expected: "at most \(Self.maximumEntries) entries")
             return nil
         }
         guard isTaken(mapping.count) else { return nil }
         return mapping.compactMap { keyNode, value in
             guard case .scalar(let scalar) = keyNode else {
-                log.error(at: keyNode.mark, key: key.isEmpty ? nil : key, "expected a plain key")
+                log.error(at: keyNode.mark, key: key.isEmpty ? nil : key, expected: "a plain key")
                 return nil
             }
             let name = Self.shortened(scalar.string)
@@ -111,7 +120,7 @@ extension NodeReader {
             return nil
         }
         guard sequence.count <= Self.maximumEntries else {
-            error("expected at most \(Self.maximumEntries) items")
+            error(expected: "at most \(Self.maximumEntries) items")
             return nil
         }
         guard isTaken(sequence.count) else { return nil }
@@ -159,7 +168,7 @@ struct MappingReader {
     func required(_ name: String, _ what: String) -> NodeReader? {
         if let entry = entries[name] { return entry }
         let key = owner.key.isEmpty ? name : "\(owner.key).\(name)"
-        owner.log.error(at: owner.mark, key: key, "expected \(what), but the key is missing")
+        owner.log.error(at: owner.mark, key: key, expected: "\(what), but the key is missing")
         return nil
     }
 }

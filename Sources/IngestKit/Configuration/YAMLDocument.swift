@@ -16,7 +16,7 @@ struct YAMLDocument {
     /// - Throws: the syntax error, with its place. The parser stops at the first.
     init(text: String, path: String) throws(ConfigurationError) {
         guard text.utf8.count <= Self.maximumSize else {
-            throw ConfigurationError(path: path, message: Self.words(for: .tooLarge))
+            throw ConfigurationError(path: path, expected: "at most 1 MiB")
         }
         log = DiagnosticLog(path: path)
         let node: Node?
@@ -48,14 +48,16 @@ struct YAMLDocument {
         while let scalar = rest.popFirst() {
             let isFirst = isLineBreak(last)
             if isFirst, scalar == "%", !rest.starts(with: "YAML ".unicodeScalars) {
-                throw refusal(path, line, "expected no line that begins with %")
+                throw ConfigurationError(
+                    path: path, line: line, column: 1, expected: "no line that begins with %")
             }
             let endsHere = rest.first.map { $0 == " " || $0 == "\t" || isLineBreak($0) } ?? true
             if isOpen, scalar == "?", endsHere { keys += 1 }
             if scalar == ":", last == "]" || last == "}" { keys += 1 }
             guard keys <= mostKeysOfCollections else {
-                throw refusal(
-                    path, line, "expected plain keys: too many here begin with ? or end with ] or }")
+                throw ConfigurationError(
+                    path: path, line: line, column: 1,
+                    expected: "plain keys: too many here begin with ? or end with ] or }")
             }
             switch scalar {
             case " ", "\t": break
@@ -75,12 +77,6 @@ struct YAMLDocument {
         case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}": true
         default: false
         }
-    }
-
-    private static func refusal(_ path: String, _ line: Int, _ message: String) -> ConfigurationError {
-        ConfigurationError(diagnostics: [
-            Diagnostic(.error, path: path, line: line, column: 1, message: message)
-        ])
     }
 
     /// Stands for the sign of an alias in the first parse: a character for private use that no known file contains.
@@ -110,11 +106,9 @@ struct YAMLDocument {
                     {
                         continue
                     }
-                    throw ConfigurationError(diagnostics: [
-                        Diagnostic(
-                            .error, path: path, line: key.mark?.line ?? 1, column: key.mark?.column ?? 1,
-                            message: "expected a plain key")
-                    ])
+                    throw ConfigurationError(
+                        path: path, line: key.mark?.line ?? 1, column: key.mark?.column ?? 1,
+                        expected: "a plain key")
                 }
             case .scalar, .alias: break
             }
@@ -128,22 +122,22 @@ struct YAMLDocument {
         do {
             bytes = try BoundedFile.read(path, limit: maximumSize)
         } catch {
-            throw ConfigurationError(path: path, message: words(for: error))
+            switch error {
+            case .missing:
+                throw ConfigurationError(
+                    path: path,
+                    message:
+                        "there is no such file; name another with --config, or put the shipped ingestd.yaml there"
+                )
+            case .notAFile: throw ConfigurationError(path: path, expected: "a regular file")
+            case .tooLarge: throw ConfigurationError(path: path, expected: "at most 1 MiB")
+            case .unreadable: throw ConfigurationError(path: path, message: "this user may not read it")
+            }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ConfigurationError(path: path, message: "expected text in UTF-8")
+            throw ConfigurationError(path: path, expected: "text in UTF-8")
         }
         return text
-    }
-
-    private static func words(for failure: BoundedFile.Failure) -> String {
-        switch failure {
-        case .missing:
-            "there is no such file; name another with --config, or put the shipped ingestd.yaml there"
-        case .notAFile: "expected a regular file"
-        case .tooLarge: "expected at most 1 MiB"
-        case .unreadable: "this user may not read it"
-        }
     }
 
     private static func diagnostic(of error: any Error, text: String, path: String) -> Diagnostic {
@@ -157,7 +151,8 @@ struct YAMLDocument {
         case .duplicatedKeysInMapping(let duplicates, let context):
             return Diagnostic(
                 .error, path: path, line: context.mark.line, column: context.mark.column,
-                key: duplicates.first, message: "expected each key once; it stands here and again below")
+                key: duplicates.first, message: "expected each key once; it stands here and again below",
+                expectation: "expected each key once; it stands here and again below")
         case .reader(let problem, let offset, _, _):
             let (line, column) = place(ofCharacter: offset ?? 0, in: text)
             return Diagnostic(

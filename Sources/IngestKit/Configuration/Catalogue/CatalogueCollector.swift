@@ -76,7 +76,7 @@ enum ModelReader {
         let bonding: PeripheralModel.Bonding? = entries["bonding"]?.choice()
         let bondingMethod: PeripheralModel.BondingMethod? = entries["bonding_method"]?.choice()
         if bonding != .required {
-            entries["bonding_method"]?.error("expected bonding: required beside it")
+            entries["bonding_method"]?.error(expected: "bonding: required beside it")
         }
         let isReadyBefore = entries["ready_before_measurement"]?.boolean()
         let rearm = entries["rearm"]?.duration(.seconds(1)...(.seconds(7 * 86_400)))
@@ -132,7 +132,7 @@ enum ModelReader {
         if let text = entries["name_contains"]?.text("part of a name", limit: 29) {
             // A controller that filters adverts itself cannot look for it (kernelPatterns).
             if isAlone {
-                entries["name_contains"]?.error("expected service, company or name beside it")
+                entries["name_contains"]?.error(expected: "service, company or name beside it")
                 return nil
             }
             marks.append(.nameContains(Array(text.utf8)))
