@@ -60,12 +60,10 @@ struct QueueSalvage {
         let deadLetters = try copy("dead_letter", by: "number")
         let images = try copyImageBatches()
         try copy("ahead", by: "destination, first")
-        for (table, key) in [
-            ("device", "address, address_type"), ("unconfirmed", "address"), ("outbox", "sequence"),
-            ("pending_packet", "address, characteristic, ordinal"), ("acquaintance", "key"),
-            ("spent_pairing", "entry"), ("found_clock", "boot_id"), ("retired", "id"),
-            ("assignment", "record_seq, destination"),
-        ] { try copy(table, by: key) }
+        for table in QueueTable.allCases {
+            guard case .copied(let columns) = table.salvage else { continue }
+            try copy(table.rawValue, by: columns)
+        }
         try giveTypesToPackets()
         if let source, sharedColumns("device", source)?.contains("is_stranger") == false {
             try target.execute(sql: QueueSchema.strangersAmongDevices)

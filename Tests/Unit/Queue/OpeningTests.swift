@@ -10,6 +10,19 @@ import Testing
 @testable import IngestStorage
 
 @Suite struct OpeningTests {
+    @Test func theTablesOfTheFileAreThoseThatAreDeclared() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let tables = try await store.read {
+                try String.fetchSet(
+                    $0,
+                    sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")
+            }
+            #expect(tables == Set(QueueTable.allCases.map(\.rawValue)))
+            try await store.close()
+        }
+    }
+
     @Test func theConnectionThatWritesSyncsEveryCommit() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
