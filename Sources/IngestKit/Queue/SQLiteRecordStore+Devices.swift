@@ -21,7 +21,9 @@ extension SQLiteRecordStore {
             db, sql: "SELECT memory FROM device WHERE address = ? AND address_type = ?",
             arguments: [device.address.description, device.type.rawValue])
         guard let text else { return nil }
-        if let memory = try? JSONDecoder().decode(DeviceMemory.self, from: Data(text.utf8)) { return memory }
+        if let stored = try? JSONDecoder().decode(StoredMemory.self, from: Data(text.utf8)) {
+            return stored.memory
+        }
         // What another version wrote, or a disk has changed, is learned again; but not whether there was a bond: without
         // one the device may be read over a link in clear.
         var memory = DeviceMemory()
@@ -69,7 +71,7 @@ extension SQLiteRecordStore {
     static func remember(_ memory: DeviceMemory, of device: DeviceAddress, _ db: Database) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        let text = String(decoding: try encoder.encode(memory), as: UTF8.self)
+        let text = String(decoding: try encoder.encode(StoredMemory(memory)), as: UTF8.self)
         let isPinned = try Bool.fetchOne(
             try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM acquaintance WHERE key = ?)"),
             arguments: [device.address.description])

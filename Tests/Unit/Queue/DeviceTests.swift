@@ -60,7 +60,7 @@ import Testing
 
     @Test func whatAnEarlierVersionRememberedOfADeviceIsUnderstood() throws {
         let text = #"{"hasDeviceInformation":true,"layout":{"services":{}},"model":"T-1"}"#
-        let memory = try JSONDecoder().decode(DeviceMemory.self, from: Data(text.utf8))
+        let memory = try JSONDecoder().decode(StoredMemory.self, from: Data(text.utf8)).memory
         #expect(memory == DeviceMemory(model: "T-1", hasDeviceInformation: true))
         #expect(memory.features == nil)
         #expect(memory.sensorSession == nil)
@@ -71,6 +71,8 @@ import Testing
         arguments: [
             (#"{"bondedAdapter":"00:00:00:00:00:A0","layout":5}"#, 0xA0),
             (#"{"battery":90,"bondedAdapter" : "00:00:00:00:00:A0","hasDev"#, 0xA0),
+            // Written by a later version.
+            (#"{"bondedAdapter":"00:00:00:00:00:A0","layout":{"services":{}},"memoryVersion":2}"#, 0xA0),
             // No adapter has this address.
             (#"{"bondedAdapter":"00:00:00:0"#, 0), (#"{"bondedAdapter":7}"#, 0),
             (#"{"layout":5}"#, nil), ("", nil),

@@ -138,7 +138,7 @@ import Testing
                         sql: "INSERT INTO device VALUES (?, ?, ?)",
                         arguments: [
                             device.address.description, device.type.rawValue,
-                            String(decoding: try JSONEncoder().encode(memory), as: UTF8.self),
+                            String(decoding: try JSONEncoder().encode(StoredMemory(memory)), as: UTF8.self),
                         ])
                 }
                 try db.execute(sql: "INSERT INTO device VALUES ('00:00:00:00:00:01', 'random', 'no JSON')")
