@@ -2,7 +2,7 @@
 
 .PHONY: all build demo test prove release-check test-unit oracles webhook fhir delivery mqtt import disk kills cuts \
 	prove-import prove-kills prove-queue prove-disk prove-lab prove-power-cuts lab lab-package lint fuzz \
-	bench bench-decode release release-simulated deb packages clean
+	bench bench-quick bench-decode release release-simulated deb packages clean
 
 all: build
 
@@ -11,7 +11,7 @@ packages:
 
 # One debug build serves the demo, the tests and the lab.
 build: packages
-	swift build --build-tests
+	swift build --build-tests --explicit-target-dependency-import-check error
 
 demo: packages
 	swift build
@@ -107,6 +107,12 @@ lint:
 # FUZZ_RUNS inputs to each decoder, and to what each other peer reaches; docs/fuzzing.md.
 fuzz: packages
 	Fuzz/run
+
+# The instructions that the hot paths take, counted by callgrind; docs/performance.md.
+bench-quick: packages
+	tools/install-packages valgrind python3
+	Benchmarks/quick
+
 
 # The gateway beside what else does the same; docs/performance.md.
 bench: release-simulated
