@@ -1,5 +1,6 @@
 import FoundationEssentials
 import IngestConfiguration
+import IngestGateway
 import IngestRecords
 import IngestStorage
 
@@ -46,9 +47,9 @@ enum EntryInlet: Sendable {
             case .queue(let queue): return try await queue.enter(message)
             }
         } catch let refusal as ControlMessage.Refusal {
-            throw refusal.reason == EntryDesk.noRoom ? refusal : CommandFailure(refusal)
+            throw refusal.reason == .queueFull ? refusal : CommandFailure(refusal)
         } catch ControlClient.Failure.refused(let refusal) {
-            throw refusal.reason == EntryDesk.noRoom ? refusal : CommandFailure(refusal)
+            throw refusal.reason == .queueFull ? refusal : CommandFailure(refusal)
         } catch {
             throw failure(error)
         }
@@ -73,6 +74,6 @@ enum EntryInlet: Sendable {
 
 extension CommandFailure {
     init(_ refusal: ControlMessage.Refusal) {
-        self.init(ExitStatus(reason: refusal.reason), refusal.error)
+        self.init(ExitStatus(refusal.reason), refusal.error)
     }
 }

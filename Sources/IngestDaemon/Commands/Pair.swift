@@ -96,7 +96,7 @@ struct Pair: AsynchronousCommand {
                         try? await client.answer($0, to: id)
                     }
                 case .failed:
-                    throw CommandFailure(ExitStatus(reason: step.reason ?? ""), step.text)
+                    throw CommandFailure(ExitStatus(step.reason ?? .other), step.text)
                 case .paired: return
                 default: break
                 }

@@ -77,7 +77,7 @@ struct QueueAccess {
         } catch let error as StoreError {
             result = .failure(CommandFailure(error))
         } catch let refusal as ControlMessage.Refusal {
-            result = .failure(CommandFailure(ExitStatus(reason: refusal.reason), refusal.error))
+            result = .failure(CommandFailure(ExitStatus(refusal.reason), refusal.error))
         } catch let refusal as DeadLetterRefusal {
             result = .failure(CommandFailure(.badData, refusal.message.error))
         } catch {

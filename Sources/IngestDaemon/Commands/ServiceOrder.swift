@@ -51,7 +51,7 @@ enum ServiceOrder {
                     for step in try await client.orderSteps(of: id, after: last) {
                         last = step.number
                         if step.step == .failed {
-                            throw CommandFailure(ExitStatus(reason: step.reason ?? ""), step.text ?? "")
+                            throw CommandFailure(ExitStatus(step.reason ?? .other), step.text ?? "")
                         }
                         try show(step)
                         if step.step == .done { return }

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import IngestCore
 import IngestDelivery
+import IngestGateway
 
 /// `ingestd sign-in`: begins a session at a destination by the running service.
 struct SignIn: AsynchronousCommand {
@@ -59,7 +60,7 @@ extension SignIn {
             do throws(ControlClient.Failure) {
                 return try await client.signIn(destination, changesUser: changesUser, token: token)
             } catch {
-                guard case .refused(let refusal) = error, refusal.reason == ControlMessage.Refusal.underWay
+                guard case .refused(let refusal) = error, refusal.reason == .underWay
                 else { throw error }
             }
         }

@@ -157,7 +157,7 @@ extension CommandFailure {
             self.init(
                 .noPermission, "\(path): you may not: run it as root, or as a member of the group ingestd")
         case .refused(let refusal):
-            self.init(ExitStatus(reason: refusal.reason), refusal.error)
+            self.init(ExitStatus(refusal.reason), refusal.error)
         case .broken:
             self.init(.tryAgain, "the service went away or does not answer: systemctl status ingestd")
         }
@@ -166,15 +166,21 @@ extension CommandFailure {
 
 extension ExitStatus {
     /// How a command ends that the service refused for this reason, or whose pairing failed for it.
-    init(reason: String) {
-        switch reason {
-        case "bad-target": self = .usage
-        case "no-keeper", "adapter-unavailable", "unreachable", "no-adapter", "not-seen": self = .unavailable
-        case "busy", "reading-under-way", "not-heard", "not-reachable", "other-device", "timed-out",
-            "cancelled", "read-failed", "no-bond", "store-error", "unknown-order", "unknown-pairing",
-            "another-user", "no-time", EntryDesk.noRoom:
-            self = .tryAgain
-        default: self = .badData
-        }
+    init(_ reason: FailureReason) {
+        self =
+            switch reason {
+            case .badTarget: .usage
+            case .noKeeper, .adapterUnavailable, .unreachable, .noAdapter, .notSeen: .unavailable
+            case .busy, .readingUnderWay, .notHeard, .notReachable, .otherDevice, .timedOut, .cancelled,
+                .readFailed, .noBond, .storeError, .unknownOrder, .unknownPairing, .anotherUser, .noTime,
+                .queueFull:
+                .tryAgain
+            case .badRequest, .unknownRecord, .ambiguousRecord, .undecoded, .damaged, .notConfigured,
+                .unassigned, .notUnassigned, .controlSolution, .anotherPerson, .anotherSession, .notAllowed,
+                .onlyBroadcasts, .notAsked, .givenOnce, .alreadyPaired, .passkeyNotAsked, .badPasskey,
+                .refused, .wrongPasskey, .noAnswer, .notBonded, .whichDevice, .badToken, .tokenOfAnotherPlace,
+                .tokenOfAnotherUser, .tokenRefused, .underWay, .other:
+                .badData
+            }
     }
 }

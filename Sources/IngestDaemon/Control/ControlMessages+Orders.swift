@@ -10,7 +10,7 @@ extension ControlMessage {
 
         func parsed() throws(Refusal) -> OperatorOrders.Order {
             guard Self.seconds.contains(seconds) else {
-                throw Refusal(error: "expected 1 to 120 seconds", reason: "bad-request")
+                throw Refusal(error: "expected 1 to 120 seconds", reason: .badRequest)
             }
             return .scan(.seconds(seconds))
         }
@@ -34,7 +34,7 @@ extension ControlMessage {
         func parsed() throws(Refusal) -> OperatorOrders.Order {
             let target = try Target(target: target).parsed()
             guard Self.seconds.contains(timeout) else {
-                throw Refusal(error: "expected 1 to 600 seconds", reason: "bad-request")
+                throw Refusal(error: "expected 1 to 600 seconds", reason: .badRequest)
             }
             return .read(OperatorRead(target: target, timeout: .seconds(timeout), isDryRun: isDryRun))
         }

@@ -1,3 +1,4 @@
+import IngestGateway
 import IngestStorage
 
 // What goes over the control socket about the queue.
@@ -55,13 +56,29 @@ extension DeadLetterRefusal {
         case .unknown(let name):
             ControlMessage.Refusal(
                 error: "\(name): nothing that is set aside there has this id or tag: ingestd failed list",
-                reason: "unknown-record")
+                reason: .unknownRecord)
         case .ambiguous(let name):
             ControlMessage.Refusal(
                 error: "\(name): several records have an id that begins so: write more of it",
-                reason: "ambiguous-record")
+                reason: .ambiguousRecord)
         case .stays(let id, let obstacle):
-            ControlMessage.Refusal(error: "\(id) \(obstacle.words)", reason: obstacle.rawValue)
+            ControlMessage.Refusal(error: "\(id) \(obstacle.words)", reason: FailureReason(obstacle))
         }
+    }
+}
+
+extension FailureReason {
+    init(_ obstacle: DeadLetterObstacle) {
+        self =
+            switch obstacle {
+            case .undecoded: .undecoded
+            case .damaged: .damaged
+            case .notConfigured: .notConfigured
+            case .unassigned: .unassigned
+            case .notUnassigned: .notUnassigned
+            case .controlSolution: .controlSolution
+            case .anotherPerson: .anotherPerson
+            case .anotherSession: .anotherSession
+            }
     }
 }

@@ -13,7 +13,7 @@ enum ControlMessage {
             guard let target = PairingTarget(target) else {
                 throw Refusal(
                     error: "expected a catalogue ID such as 1001, or an address such as F1:F1:F1:F1:F1:F1",
-                    reason: "bad-target")
+                    reason: .badTarget)
             }
             return target
         }
@@ -47,7 +47,7 @@ enum ControlMessage {
             if let sameNumber { return .sameNumber(sameNumber) }
             guard let passkey else { return .passkey(nil) }
             guard let number = Passkey.read(passkey) else {
-                throw Refusal(error: "expected a passkey of six digits", reason: "bad-passkey")
+                throw Refusal(error: "expected a passkey of six digits", reason: .badPasskey)
             }
             return .passkey(number)
         }
@@ -118,11 +118,8 @@ enum ControlMessage {
     struct Refusal: Codable, Sendable, Error {
         /// One sentence that says what to do.
         var error: String
-        /// For programs: `busy`, `not-allowed`…
-        var reason: String
+        var reason: FailureReason
 
-        /// The reason while something takes longer than one request waits: ask again.
-        static let underWay = "under-way"
-        static let malformed = Refusal(error: "the request is not understood", reason: "bad-request")
+        static let malformed = Refusal(error: "the request is not understood", reason: .badRequest)
     }
 }

@@ -225,7 +225,7 @@ struct ControlServer: Service {
             return response(422, refusal.message)
         } catch let error as StoreError {
             return response(
-                503, ControlMessage.Refusal(error: error.description, reason: "store-error"))
+                503, ControlMessage.Refusal(error: error.description, reason: .storeError))
         } catch {
             return response(400, ControlMessage.Refusal.malformed)
         }

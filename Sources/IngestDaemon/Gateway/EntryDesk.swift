@@ -1,4 +1,5 @@
 import IngestCore
+import IngestGateway
 import IngestQueue
 import IngestRecords
 import IngestStorage
@@ -15,14 +16,14 @@ struct EntryDesk: Sendable {
         guard let wall = clock.trustedWallNanoseconds else {
             throw ControlMessage.Refusal(
                 error: "the gateway's clock is not known to be right, so nothing can be dated: set it, or "
-                    + "gateway.trust_clock, and try again", reason: "no-time")
+                    + "gateway.trust_clock, and try again", reason: .noTime)
         }
         // What peripherals send has the last of the room.
         if keeper.level != .normal, message.entries.contains(where: { $0.origin != .manual }) {
             throw ControlMessage.Refusal(
                 error:
                     "the queue is nearly full of records that are not delivered: see why a destination does "
-                    + "not take them, or allow more (queue.max_size), and import again", reason: Self.noRoom)
+                    + "not take them, or allow more (queue.max_size), and import again", reason: .queueFull)
         }
         let received = wall / 1_000_000_000
         let records = try message.entries.map { entry throws(ControlMessage.Refusal) in
@@ -49,7 +50,4 @@ struct EntryDesk: Sendable {
         else { throw .malformed }
         return entered
     }
-
-    /// Why an import has to wait.
-    static let noRoom = "queue-full"
 }

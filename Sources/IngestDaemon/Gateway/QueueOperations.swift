@@ -1,6 +1,7 @@
 import IngestConfiguration
 import IngestCore
 import IngestDelivery
+import IngestGateway
 import IngestQueue
 import IngestRecords
 import IngestStorage
@@ -28,7 +29,7 @@ struct QueueOperations: Sendable {
         if let subject = message.subject, !Subject.isName(subject) {
             throw ControlMessage.Refusal(
                 error: "--subject: expected the name of a person, as in the configuration",
-                reason: "bad-target")
+                reason: .badTarget)
         }
         let outcome: RetryOutcome
         do {
@@ -41,7 +42,7 @@ struct QueueOperations: Sendable {
                 id.text.hasPrefix($0) || key?.tag(ofRecord: id.text) == $0
             }
             throw ControlMessage.Refusal(
-                error: "\(name ?? "a record") \(obstacle.words)", reason: obstacle.rawValue)
+                error: "\(name ?? "a record") \(obstacle.words)", reason: FailureReason(obstacle))
         }
         return ControlMessage.Retried(
             released: outcome.released,
@@ -60,18 +61,18 @@ struct QueueOperations: Sendable {
         guard let destination = destinations[message.destination] else {
             throw ControlMessage.Refusal(
                 error: "no destination of the configuration is named \(message.destination)",
-                reason: "bad-target")
+                reason: .badTarget)
         }
         guard message.since < message.until else {
             throw ControlMessage.Refusal(
-                error: "expected a range of time that ends after it begins", reason: "bad-target")
+                error: "expected a range of time that ends after it begins", reason: .badTarget)
         }
         // Whatever two numbers came, their difference fits.
         let length = Int128(message.until) - Int128(message.since)
         if destination.type == .spike, length > Self.longestSpikeRange {
             throw ControlMessage.Refusal(
                 error: "\(message.destination) takes ranges of at most 7 days: send one after the other",
-                reason: "bad-target")
+                reason: .badTarget)
         }
         let outcome = try await store.resend(
             to: message.destination, measured: message.since..<message.until,
@@ -94,6 +95,6 @@ extension ControlMessage.Refusal {
     init(unknown destination: String) {
         self.init(
             error: "neither the configuration nor the queue has a destination \(destination)",
-            reason: "bad-target")
+            reason: .badTarget)
     }
 }

@@ -1,5 +1,6 @@
 import IngestCore
 import IngestDelivery
+import IngestGateway
 import IngestQueue
 import IngestStorage
 
@@ -62,7 +63,7 @@ struct Sessions: Sendable {
         if before.isOfAnother, !changesUser {
             throw ControlMessage.Refusal(
                 error: "\(destination) was signed in for another user, and \(before.waiting) records wait",
-                reason: "another-user")
+                reason: .anotherUser)
         }
         return try await signIns.run(at: destination, token: token, by: clock) {
             try await exchange(token, at: destination)
@@ -85,7 +86,7 @@ struct Sessions: Sendable {
         guard let junction = junctions[destination], junction.takesToken else {
             guard token == nil else {
                 throw ControlMessage.Refusal(
-                    error: "\(destination) takes no sign-in token", reason: "bad-target")
+                    error: "\(destination) takes no sign-in token", reason: .badTarget)
             }
             await junctions[destination]?.startAnew()
             return
@@ -95,14 +96,14 @@ struct Sessions: Sendable {
             throw ControlMessage.Refusal(
                 error:
                     "\(destination) needs a sign-in token: name a file with --token, or - for standard input",
-                reason: "bad-target")
+                reason: .badTarget)
         }
         let parsed: JunctionSignInToken
         do throws(JunctionSignInToken.Malformed) {
             parsed = try JunctionSignInToken(token)
         } catch {
             throw ControlMessage.Refusal(
-                error: "this is no sign-in token of Junction", reason: "bad-token")
+                error: "this is no sign-in token of Junction", reason: .badToken)
         }
         do throws(JunctionSignInError) {
             try await junction.signIn(parsed)
@@ -116,37 +117,37 @@ struct Sessions: Sendable {
         if let user = users[destination] { return user }
         guard let type = types[destination] else {
             throw ControlMessage.Refusal(
-                error: "no destination of the configuration is named \(destination)", reason: "bad-target")
+                error: "no destination of the configuration is named \(destination)", reason: .badTarget)
         }
         throw ControlMessage.Refusal(
             error: "\(destination) is of type \(type.rawValue), which nobody signs in to",
-            reason: "bad-target")
+            reason: .badTarget)
     }
 }
 
 extension ControlMessage.Refusal {
     fileprivate init(_ error: JunctionSignInError, destination: String) {
         switch error {
-        case .otherPlace(let words): self.init(error: words, reason: "token-of-another-place")
+        case .otherPlace(let words): self.init(error: words, reason: .tokenOfAnotherPlace)
         case .otherUser:
             self.init(
                 error:
                     "the token is for another user than the one whom \(destination) is signed in for; sign out "
                     + "first, or name the other one as user",
-                reason: "token-of-another-user")
+                reason: .tokenOfAnotherUser)
         case .formerUser:
             self.init(
                 error:
                     "the token is for the user of before, and the configuration of \(destination) names another",
-                reason: "token-of-another-user")
+                reason: .tokenOfAnotherUser)
         case .notKept:
             self.init(
-                error: "the state directory takes no file: the token was not used", reason: "store-error")
+                error: "the state directory takes no file: the token was not used", reason: .storeError)
         case .refused:
             self.init(
                 error: "\(destination) does not accept the token: it was used before, or has expired",
-                reason: "token-refused")
-        case .unavailable(let words): self.init(error: words, reason: "unreachable")
+                reason: .tokenRefused)
+        case .unavailable(let words): self.init(error: words, reason: .unreachable)
         }
     }
 }

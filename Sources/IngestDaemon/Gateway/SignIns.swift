@@ -1,4 +1,5 @@
 import IngestCore
+import IngestGateway
 import Synchronization
 
 /// Sign-ins under way, by destination. One goes on when whoever asked for it has gone: its token is good for one
@@ -26,7 +27,7 @@ final class SignIns: Sendable {
         guard let result = await task.result(within: Self.bound, by: clock) else {
             throw ControlMessage.Refusal(
                 error: "\(destination) has not answered yet: ask again, with the same token",
-                reason: ControlMessage.Refusal.underWay)
+                reason: .underWay)
         }
         running.withLock { running in
             if running[destination]?.task == task { running[destination] = nil }
@@ -42,7 +43,7 @@ final class SignIns: Sendable {
                 if known.token == token { return known.task }
                 guard known.isOver else {
                     throw ControlMessage.Refusal(
-                        error: "another sign-in at \(destination) is under way", reason: "busy")
+                        error: "another sign-in at \(destination) is under way", reason: .busy)
                 }
             }
             let task = Task {

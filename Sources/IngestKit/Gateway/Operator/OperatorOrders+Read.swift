@@ -91,7 +91,7 @@ extension OperatorOrders {
                 return OperatorStep(
                     .failed,
                     "\(candidate.entry.model.name) gives a reading once only, so a dry run could lose it: "
-                        + "read it without --dry-run", reason: "given-once")
+                        + "read it without --dry-run", reason: .givenOnce)
             }
             if !candidate.isDirected || awaited != candidate.device {
                 await job.add(candidate.step)
@@ -117,18 +117,18 @@ extension OperatorOrders {
                 notBefore = ports.clock.now + Self.backOff
             }
         }
-        return OperatorStep(.failed, "it was stopped", reason: "cancelled")
+        return OperatorStep(.failed, "it was stopped", reason: .cancelled)
     }
 
     private func notSeen(_ seconds: Int) async -> OperatorStep {
         if await gateway.listeningAdapters == 0 {
             return OperatorStep(
-                .failed, "no adapter listens: ingestd status says why", reason: "no-adapter")
+                .failed, "no adapter listens: ingestd status says why", reason: .noAdapter)
         }
         return OperatorStep(
             .failed,
             "it did not show itself within \(seconds) s: wake it up as for a measurement, near the box",
-            reason: "not-seen")
+            reason: .notSeen)
     }
 
     /// Who is to be read now: who was heard over an adapter that may read it, or who no scan reports.
@@ -225,7 +225,7 @@ private actor ReadView {
         case .failed where isDryRun && hasHungUp: return .done(OperatorStep(.done, summary))
         case .failed(let words):
             let text = "the read failed: \(words)" + (added + known > 0 ? ". \(counts)" : "")
-            let step = OperatorStep(.failed, text, reason: "read-failed")
+            let step = OperatorStep(.failed, text, reason: .readFailed)
             // What was shown is not shown again.
             return given > 0 ? .failed(step) : .tryAgain(step)
         case .refused:
@@ -233,12 +233,12 @@ private actor ReadView {
                 OperatorStep(
                     .failed,
                     "it is not read without a bond that works: \(BondTable.pairIt(entry))",
-                    reason: "no-bond"))
+                    reason: .noBond))
         case .dayIsFull:
             let text = "the read ended: \(DailyAllowance.words)" + (added + known > 0 ? ". \(counts)" : "")
-            return .failed(OperatorStep(.failed, text, reason: "read-failed"))
+            return .failed(OperatorStep(.failed, text, reason: .readFailed))
         case .storeUnusable(let error):
-            return .failed(OperatorStep(.failed, "the queue: \(error)", reason: "store-error"))
+            return .failed(OperatorStep(.failed, "the queue: \(error)", reason: .storeError))
         }
     }
 

@@ -23,7 +23,7 @@ extension OperatorOrders {
         await job.add(last)
     }
 
-    private static let stopped = OperatorStep(.failed, "it was stopped", reason: "cancelled")
+    private static let stopped = OperatorStep(.failed, "it was stopped", reason: .cancelled)
 
     /// - Returns: the last step.
     private func survey(_ duration: Duration, _ job: OperatorJob) async -> OperatorStep {
@@ -64,10 +64,10 @@ private final class SharedSurvey: Sendable {
 }
 
 extension ActiveScanError {
-    fileprivate var reason: String {
+    fileprivate var reason: FailureReason {
         switch self {
-        case .busy: "busy"
-        case .noAdapter, .refused: "no-adapter"
+        case .busy: .busy
+        case .noAdapter, .refused: .noAdapter
         }
     }
 }

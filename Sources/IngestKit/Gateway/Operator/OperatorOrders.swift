@@ -116,7 +116,7 @@ package actor OperatorOrders {
         case .read(let read): await self.read(read, work.job)
         }
         // It has been told already, unless it was stopped.
-        await work.job.add(OperatorStep(.failed, "it was stopped", reason: "cancelled"))
+        await work.job.add(OperatorStep(.failed, "it was stopped", reason: .cancelled))
     }
 
     /// Waits until nothing is read any more. Reading is paused already.
@@ -127,7 +127,7 @@ package actor OperatorOrders {
         while await gateway.isReading {
             guard ports.clock.now < end else {
                 return OperatorStep(
-                    .failed, "a reading goes on: try again when it has ended", reason: "reading-under-way")
+                    .failed, "a reading goes on: try again when it has ended", reason: .readingUnderWay)
             }
             if !isTold {
                 await job.add(
@@ -163,12 +163,12 @@ package enum OrderRefusal: Error, Sendable, Equatable {
     }
 
     /// As the control socket tells it.
-    package var reason: String {
+    package var reason: FailureReason {
         switch self {
-        case .notAllowed: "not-allowed"
-        case .onlyBroadcasts: "only-broadcasts"
-        case .busy: "busy"
-        case .unknown: "unknown-order"
+        case .notAllowed: .notAllowed
+        case .onlyBroadcasts: .onlyBroadcasts
+        case .busy: .busy
+        case .unknown: .unknownOrder
         }
     }
 }

@@ -30,9 +30,9 @@ package struct OperatorStep: Sendable, Equatable, Codable {
     package var record: String?
     /// Our words for why a reading could not be decoded.
     package var error: String?
-    package var reason: String?
+    package var reason: FailureReason?
 
-    package init(_ step: Kind, _ text: String? = nil, reason: String? = nil) {
+    package init(_ step: Kind, _ text: String? = nil, reason: FailureReason? = nil) {
         self.step = step
         self.text = text
         self.reason = reason

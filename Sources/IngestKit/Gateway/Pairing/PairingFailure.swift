@@ -18,14 +18,14 @@ package enum PairingFailure: Error, Sendable, Equatable {
     case error(PairingError)
 
     /// As the control socket and `--json` tell it.
-    package var reason: String {
+    package var reason: FailureReason {
         switch self {
-        case .readingUnderWay: "reading-under-way"
-        case .notHeard: "not-heard"
-        case .alreadyPaired: "already-paired"
-        case .otherDevice: "other-device"
-        case .passkeyNotAsked: "passkey-not-asked"
-        case .passkey: "bad-passkey"
+        case .readingUnderWay: .readingUnderWay
+        case .notHeard: .notHeard
+        case .alreadyPaired: .alreadyPaired
+        case .otherDevice: .otherDevice
+        case .passkeyNotAsked: .passkeyNotAsked
+        case .passkey: .badPasskey
         case .error(let error): error.reason
         }
     }
@@ -73,19 +73,19 @@ extension PairingError {
     }
 
     /// As the control socket and `--json` tell it.
-    package var reason: String {
+    package var reason: FailureReason {
         switch self {
-        case .noKeeper: "no-keeper"
-        case .adapterUnavailable: "adapter-unavailable"
-        case .notReachable: "not-reachable"
-        case .refused: "refused"
-        case .wrongPasskey: "wrong-passkey"
-        case .noAnswer: "no-answer"
-        case .timedOut: "timed-out"
-        case .busy: "busy"
-        case .cancelled: "cancelled"
-        case .notBonded: "not-bonded"
-        case .other: "other"
+        case .noKeeper: .noKeeper
+        case .adapterUnavailable: .adapterUnavailable
+        case .notReachable: .notReachable
+        case .refused: .refused
+        case .wrongPasskey: .wrongPasskey
+        case .noAnswer: .noAnswer
+        case .timedOut: .timedOut
+        case .busy: .busy
+        case .cancelled: .cancelled
+        case .notBonded: .notBonded
+        case .other: .other
         }
     }
 }

@@ -37,7 +37,7 @@ package struct PairingStep: Sendable, Equatable, Codable {
     package var code: String?
     /// A line for `peripherals` of the configuration that pins the device.
     package var entry: String?
-    package var reason: String?
+    package var reason: FailureReason?
 
     enum CodingKeys: String, CodingKey {
         case step, number, text
@@ -47,7 +47,7 @@ package struct PairingStep: Sendable, Equatable, Codable {
 
     package init(
         _ step: Kind, _ text: String, peripheralID: Int? = nil, address: BluetoothAddress? = nil,
-        code: UInt32? = nil, entry: String? = nil, reason: String? = nil
+        code: UInt32? = nil, entry: String? = nil, reason: FailureReason? = nil
     ) {
         self.step = step
         number = 0

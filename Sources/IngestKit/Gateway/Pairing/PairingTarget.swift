@@ -66,14 +66,14 @@ package enum PairingRefusal: Error, Sendable, Equatable {
     }
 
     /// As the control socket and `--json` tell it.
-    package var reason: String {
+    package var reason: FailureReason {
         switch self {
-        case .notAllowed: "not-allowed"
-        case .onlyBroadcasts: "only-broadcasts"
-        case .busy: "busy"
-        case .noKeeper: "no-keeper"
-        case .unknown: "unknown-pairing"
-        case .notAsked: "not-asked"
+        case .notAllowed: .notAllowed
+        case .onlyBroadcasts: .onlyBroadcasts
+        case .busy: .busy
+        case .noKeeper: .noKeeper
+        case .unknown: .unknownPairing
+        case .notAsked: .notAsked
         }
     }
 }

@@ -29,12 +29,12 @@ package enum UnpairFailure: Error, Sendable, Equatable {
     }
 
     /// As the control socket tells it.
-    package var reason: String {
+    package var reason: FailureReason {
         switch self {
-        case .noKeeper: "no-keeper"
-        case .busy: "busy"
-        case .notBonded: "not-bonded"
-        case .whichDevice: "which-device"
+        case .noKeeper: .noKeeper
+        case .busy: .busy
+        case .notBonded: .notBonded
+        case .whichDevice: .whichDevice
         case .error(let error): error.reason
         }
     }

@@ -331,7 +331,7 @@ struct BondedReadingTests {
     @Test func aDeviceThatDoesNotAskForThePasskeyIsNotKeptForAnOperatorEither() async throws {
         try await GatewayBench.run(SimulatedBonding(.justWorks), entry: .init(passkey: "cuff")) { bench in
             let steps = try await bench.pair()
-            #expect(steps.last?.reason == "passkey-not-asked")
+            #expect(steps.last?.reason == .passkeyNotAsked)
             #expect(bench.keeper.all.isEmpty)
             #expect(bench.count(of: "paired") == 0)
         }

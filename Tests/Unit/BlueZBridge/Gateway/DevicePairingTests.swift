@@ -36,7 +36,7 @@ struct DevicePairingTests {
         let steps: [PairingStep.Kind]
         let code: String?
         /// Nil: there is a bond.
-        let reason: String?
+        let reason: FailureReason?
     }
 
     @Test(arguments: [
@@ -46,12 +46,12 @@ struct DevicePairingTests {
             reason: nil),
         Dialogue(
             method: .passkey(123_456), answers: [.passkey(123_457)], steps: [.passkeyWanted], code: nil,
-            reason: "wrong-passkey"),
+            reason: .wrongPasskey),
         Dialogue(
             method: .passkey(123_456), answers: [.passkey(nil)], steps: [.passkeyWanted], code: nil,
-            reason: "no-answer"),
+            reason: .noAnswer),
         // Nobody types.
-        Dialogue(method: .passkey(123_456), steps: [.passkeyWanted], code: nil, reason: "no-answer"),
+        Dialogue(method: .passkey(123_456), steps: [.passkeyWanted], code: nil, reason: .noAnswer),
         Dialogue(
             method: .passkey(123_456), entry: .init(passkey: "cuff"), steps: [], code: nil, reason: nil),
         Dialogue(
@@ -59,7 +59,7 @@ struct DevicePairingTests {
             reason: nil),
         Dialogue(
             method: .comparison(42), answers: [.sameNumber(false)], steps: [.confirmNumber], code: "000042",
-            reason: "no-answer"),
+            reason: .noAnswer),
         Dialogue(method: .typed(7), steps: [.typeOnDevice], code: "000007", reason: nil),
     ])
     func theOperatorAnswersWhatTheDeviceAsks(dialogue: Dialogue) async throws {
@@ -79,7 +79,7 @@ struct DevicePairingTests {
         let bonding = SimulatedBonding(isInPairingMode: false)
         try await GatewayBench.run(bonding, quirks: [.oneBondOnly], isRequired: false) { bench in
             let steps = try await bench.pair()
-            #expect(steps.last?.reason == "refused")
+            #expect(steps.last?.reason == .refused)
             #expect(
                 bench.errors(of: "pair-failed") == [
                     "it refuses to pair: put it into pairing mode first. It remembers one central only: "
@@ -92,7 +92,7 @@ struct DevicePairingTests {
         try await GatewayBench.run(SimulatedBonding()) { bench in
             let start = bench.clock.now
             let steps = try await bench.pair(wakesUp: false)
-            #expect(steps.last?.reason == "not-heard")
+            #expect(steps.last?.reason == .notHeard)
             #expect(bench.clock.now.since(start) >= .seconds(120))
             #expect(bench.clock.now.since(start) < .seconds(125))
             // Passive reading goes on.
@@ -143,7 +143,7 @@ struct DevicePairingTests {
             let id = try await bench.pairings.begin(.model(1))
             try await bench.pairings.cancel(id)
             #expect(await !bench.pairings.isPairing)
-            #expect(try await bench.pairings.steps(of: id, after: 0).last?.reason == "cancelled")
+            #expect(try await bench.pairings.steps(of: id, after: 0).last?.reason == .cancelled)
             #expect(bench.errors(of: "pair-failed") == ["it was stopped"])
         }
     }

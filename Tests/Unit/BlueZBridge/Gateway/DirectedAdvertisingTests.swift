@@ -161,7 +161,7 @@ struct DirectedAdvertisingTests {
     @Test func anOperatorsReadOfOneThatDoesNotComeEndsWithoutAFailedRead() async throws {
         try await Self.readByOperator(every: .seconds(4_000), timeout: .seconds(60)) { steps, time, bench in
             #expect(steps.map(\.step).filter { $0 != .readingUnderWay } == [.waiting, .waiting, .failed])
-            #expect(steps.last?.reason == "not-seen")
+            #expect(steps.last?.reason == .notSeen)
             #expect(time < .seconds(100))
             #expect(bench.count(of: "read-failed") == 0)
         }

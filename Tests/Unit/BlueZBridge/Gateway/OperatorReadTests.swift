@@ -107,7 +107,7 @@ struct OperatorReadTests {
             try await bench.spend(.seconds(1))
             let steps = try await bench.readByOperator(isDryRun: true)
             #expect(steps.map(\.step) == [.waiting, .failed])
-            #expect(steps.last?.reason == "given-once")
+            #expect(steps.last?.reason == .givenOnce)
             #expect(await bench.peripheral.traces.count == 1)
             #expect(await bench.peripheral.waiting == 1)
         }
@@ -177,7 +177,7 @@ struct OperatorReadTests {
             let read = OperatorRead(target: .model(1), timeout: .seconds(30), isDryRun: false)
             let steps = try await bench.follow(.read(read))
             #expect(steps.map(\.step) == [.waiting, .failed])
-            #expect(steps.last?.reason == "not-seen")
+            #expect(steps.last?.reason == .notSeen)
             #expect(bench.clock.now.since(start) >= .seconds(30))
             #expect(bench.clock.now.since(start) < .seconds(35))
             try await bench.readOnce()

@@ -51,7 +51,7 @@ struct OperatorScanTests {
             switch end {
             case .cancelled:
                 try await bench.orders.cancel(id)
-                #expect(try await bench.orders.steps(of: id, after: 0).last?.reason == "cancelled")
+                #expect(try await bench.orders.steps(of: id, after: 0).last?.reason == .cancelled)
             case .operatorGone: try await bench.spend(OperatorOrders.lease + .seconds(2))
             case .serviceStopped:
                 try await bench.stop()
@@ -93,7 +93,7 @@ struct OperatorScanTests {
             await bench.radio.kernel.unplug(0)
             await bench.told("adapter-lost")
             let steps = try await bench.follow(.scan(.seconds(2)))
-            #expect(steps.last?.reason == "no-adapter")
+            #expect(steps.last?.reason == .noAdapter)
         }
     }
 }

@@ -109,7 +109,7 @@ struct OtherAddressTypeTests {
             await bench.pause()
             await impostor.wakeUp()
             let steps = try await bench.pair(.device(RadioBench.pinned), wakesUp: false)
-            #expect(steps.last?.reason == "not-heard")
+            #expect(steps.last?.reason == .notHeard)
             #expect(bench.keeper.all == [bench.bond])
         }
     }
@@ -123,7 +123,7 @@ struct OtherAddressTypeTests {
             await bench.pause()
             await impostor.wakeUp()
             let steps = try await bench.pair(wakesUp: false)
-            #expect(steps.last?.reason == "other-device")
+            #expect(steps.last?.reason == .otherDevice)
             #expect(bench.keeper.all == [bench.bond])
             #expect(bench.count(of: "paired") == 1)
         }
@@ -139,7 +139,7 @@ struct OtherAddressTypeTests {
             await bench.pause()
             await impostor.wakeUp()
             let steps = try await bench.pair(wakesUp: false)
-            #expect(steps.last?.reason == "other-device")
+            #expect(steps.last?.reason == .otherDevice)
             // The cuff's own keys are gone, and those that took their place are not kept.
             #expect(bench.keeper.all.isEmpty)
             try await bench.advance(until: "bond-lost")

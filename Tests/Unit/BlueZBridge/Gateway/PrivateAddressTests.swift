@@ -107,7 +107,7 @@ struct PrivateAddressTests {
         let other = DeviceAddress(BluetoothAddress(value: 0xC000_0000_0002), .random)
         try await Self.run(as: other) { bench in
             let steps = try await bench.pair(.device(RadioBench.pinned))
-            #expect(steps.last?.reason == "other-device")
+            #expect(steps.last?.reason == .otherDevice)
             let error = try #require(bench.errors(of: "pair-failed").first)
             #expect(error.hasPrefix("another device was in pairing mode"))
             #expect(bench.count(of: "paired") == 0)
@@ -122,7 +122,7 @@ struct PrivateAddressTests {
             await bench.peripheral.changeBonding { $0.isInPairingMode = false }
             let steps = try await bench.pair()
             #expect(steps.map(\.step) == [.instructions, .waiting, .failed])
-            #expect(steps.last?.reason == "not-heard")
+            #expect(steps.last?.reason == .notHeard)
         }
     }
 }
