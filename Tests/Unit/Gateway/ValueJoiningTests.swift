@@ -13,7 +13,8 @@ import Testing
 
     /// Values of two packets: each byte is a packet's number, and 0xFF belongs to nothing.
     private static let twoPackets = Profile(
-        name: "two-packets", kinds: nil, sources: [.init(0x2A9C, in: 0x181B)], longestPayload: 20, decoders: [:],
+        name: "two-packets", kinds: nil, sources: [.init(0x2A9C, in: 0x181B)], longestPayload: 20,
+        decoders: [:],
         assemblers: [
             0x2A9C: { (packets: [[UInt8]]) throws(DecodeError) -> Profile.Assembly in
                 switch packets {
