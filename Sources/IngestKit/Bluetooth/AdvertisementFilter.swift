@@ -132,7 +132,7 @@ extension [BluetoothAddress] {
             let middle = (low + high) / 2
             if self[middle].value < address.value { low = middle + 1 } else { high = middle }
         }
-        return low < count && self[low] == address
+        return low < count && self[low].value == address.value
     }
 }
 

@@ -1,9 +1,11 @@
 /// Bytes as hexadecimal digits, and back.
+///
+/// Not generic: the callers are in other modules, for which the compiler would not specialise it.
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// Two lower-case digits a byte.
-    package static func text(_ bytes: some Collection<UInt8>) -> String {
+    package static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
         for byte in bytes {
@@ -15,7 +17,7 @@ package enum Hex {
 
     /// Reads pairs of digits in either case; blanks, tabs and carriage returns between pairs are
     /// passed over. Nil for anything else.
-    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    package static func bytes(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 2)
         var high: UInt8?

@@ -35,6 +35,19 @@ package struct ByteCursor {
             | UInt32(bytes[start + 3]) << 24
     }
 
+    /// A number of `count` octets, the least significant first.
+    /// - Parameter count: 0 to 8.
+    package mutating func unsigned(_ count: Int, _ field: String) throws(DecodeError) -> UInt64 {
+        let start = try advance(by: count, field)
+        var value: UInt64 = 0
+        var index = start + count
+        while index > start {
+            index -= 1
+            value = value << 8 | UInt64(bytes[index])
+        }
+        return value
+    }
+
     /// Most significant octet first, as files of time zones are.
     mutating func bigEndianUInt32(_ field: String) throws(DecodeError) -> UInt32 {
         try uint32(field).byteSwapped

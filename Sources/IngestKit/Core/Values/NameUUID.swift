@@ -16,6 +16,6 @@ package enum NameUUID {
         octets[6] = octets[6] & 0x0F | 0x50
         octets[8] = octets[8] & 0x3F | 0x80
         let groups = [octets[0..<4], octets[4..<6], octets[6..<8], octets[8..<10], octets[10..<16]]
-        return groups.map(Hex.text).joined(separator: "-")
+        return groups.map { Hex.text(Array($0)) }.joined(separator: "-")
     }
 }

@@ -63,7 +63,7 @@ package final class Webhook: Destination {
     package func renew() async { await posts.renew() }
 
     /// The body of a batch. The same batch gives the same bytes.
-    static func body(of batch: OutgoingBatch, _ format: DestinationSettings.Format) -> [UInt8] {
+    package static func body(of batch: OutgoingBatch, _ format: DestinationSettings.Format) -> [UInt8] {
         switch format {
         case .json:
             var text = JSONText()

@@ -172,7 +172,7 @@ enum BTHomeObjects {
         var hasUnknown = false
         while cursor.remaining > 0 {
             let number = try cursor.uint8("object id")
-            let before = cursor
+            let start = objects.count - cursor.remaining
             if let object = numbers[number] {
                 let value = try cursor.integer(
                     bytes: object.length, signed: object.isSigned, object.type)
@@ -201,7 +201,7 @@ enum BTHomeObjects {
                 break
             }
             content.sort.append(number)
-            content.bytes += consumed(from: before, to: cursor)
+            content.bytes += objects[start..<objects.count - cursor.remaining]
         }
         broadcast.contents = [content]
         broadcast.reading.flags += flags(sightings)
@@ -248,13 +248,6 @@ enum BTHomeObjects {
         default:
             return nil
         }
-    }
-
-    /// The bytes between two places of one payload.
-    private static func consumed(from start: ByteCursor, to end: ByteCursor) -> ArraySlice<UInt8> {
-        var start = start
-        let rest = start.rest()
-        return rest.prefix(max(0, rest.count - end.remaining))
     }
 
     /// `door-open`; `door-2-open` where there are several of a type, because their order is all that

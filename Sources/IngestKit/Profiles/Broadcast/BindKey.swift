@@ -7,7 +7,7 @@ package struct BindKey: Sendable, Equatable {
     let bytes: [UInt8]
 
     /// Reads 32 hexadecimal digits, in either case; nil for anything else.
-    package init?(_ text: some StringProtocol) {
+    package init?(_ text: String) {
         guard text.utf8.count == 32, let bytes = Hex.bytes(text), bytes.count == AESCCM.blockLength else {
             return nil
         }

@@ -123,13 +123,22 @@ package enum BroadcastFormats {
     package static func decode(
         _ data: [UInt8], key: BindKey?, address: BluetoothAddress?
     ) throws(DecodeError) -> Reading {
-        for value in BroadcastFormat.serviceData(in: data.span) + [data] {
-            for format in all {
-                guard let structure = format.structure(value) else { continue }
-                return try format.decode(structure, key: key, address: address).reading
-            }
+        for value in BroadcastFormat.serviceData(in: data.span) {
+            if let reading = try decode(value: value, key, address) { return reading }
         }
-        throw .noBroadcast
+        guard let reading = try decode(value: data, key, address) else { throw .noBroadcast }
+        return reading
+    }
+
+    /// What the value of one structure says; nil if no format knows it.
+    private static func decode(
+        value: [UInt8], _ key: BindKey?, _ address: BluetoothAddress?
+    ) throws(DecodeError) -> Reading? {
+        for format in all {
+            guard let structure = format.structure(value) else { continue }
+            return try format.decode(structure, key: key, address: address).reading
+        }
+        return nil
     }
 }
 
@@ -151,9 +160,7 @@ extension ByteCursor {
     mutating func integer(
         bytes count: Int, signed: Bool, _ field: String
     ) throws(DecodeError) -> Int64 {
-        var value: UInt64 = 0
-        let octets = try bytes(count, field)
-        for octet in octets.reversed() { value = value << 8 | UInt64(octet) }
+        let value = try unsigned(count, field)
         guard signed, count < 8 else { return Int64(truncatingIfNeeded: value) }
         // Shifting left and back again extends the sign.
         let unused = UInt64(64 - count * 8)
