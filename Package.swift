@@ -155,6 +155,9 @@ let programs: [Target] = [
         name: "queue-benchmark", dependencies: allModules + [.httpClient, .nioCore, .nioHTTP1, .system],
         path: "Benchmarks/Queue", swiftSettings: strict),
     .executableTarget(
+        name: "count-benchmark", dependencies: allModules + ["BlueZBridge"], path: "Benchmarks/Counts",
+        swiftSettings: strict),
+    .executableTarget(
         name: "advert-benchmark", dependencies: ["BlueZBridge", "IngestBluetooth", "IngestCore"],
         path: "Benchmarks/Adverts", swiftSettings: strict),
 ]
@@ -200,7 +203,7 @@ let withFuzzer: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=ll
 
 let fuzzers: [Target] = [
     .target(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),
-    .target(name: "FuzzChecks", path: "Fuzz/Checks", swiftSettings: strict),
+    .target(name: "FuzzChecks", path: "Fuzz/Checks", swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
         name: "FuzzDecoders",
         dependencies: ["CLibFuzzer", "FuzzChecks", "IngestCore", "IngestProfiles"],
