@@ -193,6 +193,7 @@ let tests: [Target] = [
     unitTests("Entries", ["IngestCore", "IngestQueue", "IngestRecords", "TestSupport"]),
     unitTests("Gateway", allModules + ["TestSupport", .logging]),
     unitTests("Configuration", allModules + ["TestSupport"]),
+    unitTests("Daemon", of: "IngestDaemon", allModules + [.arguments]),
     unitTests("HTTPService", of: "HTTPService", [.nioCore, .nioPosix]),
     unitTests("ExportBridge", of: "ExportBridge", []),
     unitTests("BlueZBridge", of: "BlueZBridge", allModules + ["PeripheralSimulator", "TestSupport"]),
