@@ -79,8 +79,11 @@ extension NodeReader {
 
     func choice<Choice: RawRepresentable>(among choices: [Choice]) -> Choice?
     where Choice.RawValue == String {
-        if let scalar, let choice = choices.first(where: { $0.rawValue == scalar }) { return choice }
-        let words = choices.map(\.rawValue)
+        choice(among: choices.map(\.rawValue)).flatMap { word in choices.first { $0.rawValue == word } }
+    }
+
+    func choice(among words: [String]) -> String? {
+        if let scalar, words.contains(scalar) { return scalar }
         expected(TextForm.list(words), near: scalar.flatMap { nearest(to: $0, among: words) })
         return nil
     }

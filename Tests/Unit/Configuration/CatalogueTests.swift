@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: [32, 33])
     func aModelWithoutPublicProtocolIsNamedButNotReadable(id: Int) throws {
         let model = try #require(Samples.catalogue()[id])
-        #expect(!model.isReadable(with: Set(ProfileName.allCases.map(\.rawValue))))
+        #expect(!model.isReadable(with: Profiles.names))
     }
 
     @Test func anItemNeedsAllItsMarks() throws {

@@ -6,6 +6,7 @@ import Testing
 @testable import IngestCore
 @testable import IngestGateway
 @testable import IngestPeripherals
+@testable import IngestProfiles
 
 /// The catalogue that comes with the program, entry by entry, and its documents.
 @Suite struct ShippedCatalogueTests {
@@ -38,7 +39,7 @@ import Testing
     func anEntryIsWhole(_ id: Int) throws {
         let model = try Self.model(id)
         #expect([1, 32, 33].contains(id) || (1_000...1_011).contains(id) || (2_000..<10_000).contains(id))
-        #expect(ProfileName(rawValue: model.profile) != nil)
+        #expect(Profiles.named(model.profile) != nil)
         #expect(!model.type.isEmpty)
         if model.id >= 2_000 { #expect(model.manufacturer != nil && model.model != nil) }
         let texts = model.instructions

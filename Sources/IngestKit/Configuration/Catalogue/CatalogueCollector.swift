@@ -2,6 +2,7 @@ import IngestBluetooth
 import IngestCore
 import IngestDelivery
 import IngestPeripherals
+import IngestProfiles
 
 /// Reads the files of a catalogue one after the other, and finds IDs that stand in two.
 struct CatalogueCollector {
@@ -68,7 +69,8 @@ enum ModelReader {
         let id = entries.required("id", "an ID")?.integer(Catalogue.identifiers, "an ID")
         let name = entries.required("name", "a name")?.text()
         let type = entries.required("type", "a type").flatMap { word($0, "a type") }
-        let profile: ProfileName? = entries.required("profile", "a profile")?.choice()
+        let profile = entries.required("profile", "a profile")?.choice(
+            among: Profiles.all.map(\.name))
         let recognised = entries["recognised"]?.list("mark", marks) ?? []
         let instructions = entries.required("instructions", "instructions").flatMap(instructions)
         let manufacturer = entries["manufacturer"]?.text()
@@ -85,7 +87,7 @@ enum ModelReader {
         guard let id, let name, let type, let profile, let instructions else { return nil }
         return PeripheralModel(
             id: id, name: name, type: type, manufacturer: manufacturer, model: modelName,
-            profile: profile.rawValue, recognised: recognised, bonding: bonding ?? .none,
+            profile: profile, recognised: recognised, bonding: bonding ?? .none,
             bondingMethod: bondingMethod, instructions: instructions,
             readyBeforeMeasurement: isReadyBefore ?? false, rearm: rearm,
             quirks: quirks ?? [], junctionProvider: junctionProvider?.rawValue)

@@ -63,20 +63,3 @@ package enum CatalogueKeys {
             KeyDescription("during", "text", default: "required", "What to do during a measurement."),
         ])
 }
-
-/// Profiles that a model may name: how a device is read, or how its broadcasts are.
-package enum ProfileName: String, Sendable, Hashable, CaseIterable {
-    case bloodPressure = "blood-pressure"
-    case thermometer
-    case glucose
-    case weightScale = "weight-scale"
-    case bodyComposition = "body-composition"
-    case pulseOximeter = "pulse-oximeter"
-    case heartRate = "heart-rate"
-    case continuousGlucose = "continuous-glucose"
-    case bthome
-    case miScale = "mi-scale"
-    case mibeacon
-    case genericHealthSensor = "generic-health-sensor"
-    case onetouchVerio = "onetouch-verio"
-}
