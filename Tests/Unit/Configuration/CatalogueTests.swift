@@ -141,9 +141,9 @@ import Testing
                 "m.yaml:2:5: models[0].type: expected a type, but the key is missing",
                 "m.yaml:2:9: models[0].id: expected an ID from 1 to 999999, found \"0\"",
                 "m.yaml:4:5: models[0].typ: unknown key; did you mean type?",
-                "m.yaml:5:14: models[0].profile: expected blood-pressure, thermometer, glucose, weight-scale, "
-                    + "body-composition, pulse-oximeter, heart-rate, continuous-glucose, bthome, mi-scale, mibeacon, "
-                    + "generic-health-sensor or onetouch-verio, found \"blood\"",
+                "m.yaml:5:14: models[0].profile: expected blood-pressure, body-composition, bthome, "
+                    + "continuous-glucose, generic-health-sensor, glucose, heart-rate, mi-scale, mibeacon, "
+                    + "onetouch-verio, pulse-oximeter, thermometer or weight-scale, found \"blood\"",
                 "m.yaml:6:18: models[0].recognised[0]: expected service, company or name, found a mapping",
                 "m.yaml:7:19: models[0].instructions.during: expected a text, but the key is missing",
             ])
