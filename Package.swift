@@ -63,8 +63,11 @@ func domain(_ name: String, _ modules: [String] = [], _ products: [Target.Depend
 /// The unit tests of a module, in Tests/Unit.
 func unitTests(_ name: String, of module: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
     let module = module ?? "Ingest" + name
+    let others = dependencies.filter { dependency in
+        if case .byNameItem(module, _) = dependency { false } else { true }
+    }
     return .testTarget(
-        name: module + "Tests", dependencies: [.init(stringLiteral: module)] + dependencies,
+        name: module + "Tests", dependencies: [.init(stringLiteral: module)] + others,
         path: "Tests/Unit/" + name, swiftSettings: strict)
 }
 
