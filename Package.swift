@@ -140,7 +140,7 @@ let programs: [Target] = [
         ],
         swiftSettings: settings(of: "IngestDaemon")),
     .executableTarget(name: "ingestd", dependencies: ["IngestDaemon", .arguments], swiftSettings: strict),
-    // What follows is for the demo, tests and benchmarks, and is not installed.
+    // The targets below serve the demo, tests and benchmarks. They are not installed.
     .target(
         name: "PeripheralSimulator",
         dependencies: ["BlueZBridge", "IngestBluetooth", "IngestCore"], swiftSettings: strict),
