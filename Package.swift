@@ -194,12 +194,14 @@ let tests: [Target] = [
         "Delivery",
         allModules + ["HTTPService", "QueueTestSupport", "TestSupport", .crypto, .grdb, .nioCore, .nioPosix]),
     unitTests("Entries", ["IngestCore", "IngestQueue", "IngestRecords", "TestSupport"]),
-    unitTests("Gateway", allModules + ["TestSupport", .logging]),
+    unitTests("Gateway", allModules + ["QueueTestSupport", "TestSupport", .logging]),
     unitTests("Configuration", allModules + ["TestSupport"]),
     unitTests("Daemon", of: "IngestDaemon", allModules + [.arguments]),
     unitTests("HTTPService", of: "HTTPService", [.nioCore, .nioPosix]),
     unitTests("ExportBridge", of: "ExportBridge", []),
-    unitTests("BlueZBridge", of: "BlueZBridge", allModules + ["PeripheralSimulator", "TestSupport"]),
+    unitTests(
+        "BlueZBridge", of: "BlueZBridge",
+        allModules + ["PeripheralSimulator", "QueueTestSupport", "TestSupport"]),
 ]
 
 /// GNU gold, the default, fails on libFuzzer.

@@ -94,7 +94,7 @@ func commit(_ count: Int, in directory: String, delivers: Bool) async throws {
     let entry = AllowedPeripheral(model: model, address: address, alias: "cuff", subject: "patient-17")
     let device = DeviceBlock(peripheralID: 1001, address: address, alias: "cuff")
     let factory = RecordFactory(gateway: "box", zone: .utc, bootID: "boot", isSimulated: false)
-    let store = try await SQLiteRecordStore.open(
+    let store = try await SQLiteQueue.open(
         path: directory + "/queue.db", bootID: "boot", clock: clock,
         destinations: [DestinationRouting(name: "receiver", order: .strict)])
     for number in 0..<count {
@@ -111,18 +111,18 @@ func commit(_ count: Int, in directory: String, delivers: Bool) async throws {
                 subjects: entry.subjects, device: device
             ).record
         }
-        _ = try await store.commit(
+        _ = try await store.records.commit(
             QueueTransaction(
                 submissions: records.map {
                     RecordSubmission(
                         record: $0, repetition: .identified, received: clock.now, decodeError: nil)
                 }))
-        try await store.freeze(records)
+        try await store.records.freeze(records)
     }
     if delivers {
         let taker = Taker()
         let worker = DeliveryWorker(
-            name: "receiver", gateway: "box", store: store, destination: taker,
+            name: "receiver", gateway: "box", store: store.batches, destination: taker,
             batching: BatchSettings(maxRecords: 100, maxWait: .zero), clock: clock,
             events: EventLog(sink: NoSink()))
         let task = Task { try await worker.run() }

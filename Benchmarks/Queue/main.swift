@@ -77,7 +77,7 @@ func commit(directory: String, count: Int, size: Int) async throws {
     let transactions = try (0..<count).map { commit in
         QueueTransaction(submissions: try (0..<size).map { try cuff.submission(commit * size + $0) })
     }
-    let store = try await SQLiteRecordStore.open(
+    let store = try await SQLiteQueue.open(
         path: directory + "/queue.db", bootID: "boot", clock: clock,
         destinations: [DestinationRouting(name: "receiver", order: .fresh)])
     let log = directory + "/queue.db-wal"
@@ -85,7 +85,7 @@ func commit(directory: String, count: Int, size: Int) async throws {
     var times: [Duration] = []
     for transaction in transactions {
         let start = ContinuousClock.now
-        _ = try await store.commit(transaction)
+        _ = try await store.records.commit(transaction)
         times.append(ContinuousClock.now - start)
     }
     let logged = try Stat(FilePath(log)).size - before

@@ -56,7 +56,7 @@ def stop(process):
 
 
 def checksum(row):
-    """As SQLiteRecordStore.checksum."""
+    """As RecordRow.checksum."""
     text = b"".join(part + b"\0" for part in (row["id"].encode(), row["kind"].encode(), row["payload"]))
     text += row["body"].encode()
     for part in (str(row["peripheral_id"]), row["alias"], row["destinations"]):

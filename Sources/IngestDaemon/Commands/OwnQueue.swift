@@ -22,22 +22,22 @@ final class OwnQueue: Sendable {
         try QueueAccess.becomeOwner(of: directory)
         lock = try StateLock.take(directory)
         let clock = JudgedClock(SystemClock())
-        let store = try await SQLiteRecordStore.open(configuration, clock: clock)
+        let queue = try await SQLiteQueue.open(configuration, clock: clock)
         // What is told meanwhile is told by the service, of what it finds itself.
         let events = EventLog(sink: NoSink())
         keeper = QueueKeeper(
-            store: store, disk: DirectorySpace(directory: directory),
+            queue, disk: DirectorySpace(directory: directory),
             settings: QueueKeeper.Settings(
                 maximumSize: configuration.queue.maximumSize,
                 keepSubmitted: configuration.queue.keepSubmitted),
             clock: clock, events: events, setTakesRecords: { _ in })
         let timekeeper = Timekeeper(
-            clock: clock, store: store, zone: try configuration.zone(), sources: .ofSystem,
+            clock: clock, store: queue.undated, zone: try configuration.zone(), sources: .ofSystem,
             isConfigured: configuration.gateway.trustsClock, released: Version.released, events: events,
             told: { _ in })
         _ = await timekeeper.judge()
         desk = EntryDesk(
-            store: store, clock: clock, gateway: configuration.gateway.id, keeper: keeper)
+            queue: queue, clock: clock, gateway: configuration.gateway.id, keeper: keeper)
     }
 
     func enter(_ message: ControlMessage.Entries) async throws -> ControlMessage.Entered {
@@ -47,7 +47,7 @@ final class OwnQueue: Sendable {
     }
 
     func close() async {
-        try? await desk.store.close()
+        try? await desk.queue.close()
     }
 
     private struct NoSink: EventSink {

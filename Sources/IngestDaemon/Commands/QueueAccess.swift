@@ -88,16 +88,16 @@ struct QueueAccess {
     }
 
     private func open<Value>(_ body: (QueueOperations) async throws -> Value) async throws -> Value {
-        let store = try await SQLiteRecordStore.open(configuration, clock: SystemClock())
+        let queue = try await SQLiteQueue.open(configuration, clock: SystemClock())
         let result: Result<Value, any Error>
         do {
             let key = try tagKey()
             result = .success(
-                try await body(QueueOperations(store: store, configuration: configuration, key: key)))
+                try await body(QueueOperations(queue, configuration: configuration, key: key)))
         } catch {
             result = .failure(error)
         }
-        try await store.close()
+        try await queue.close()
         return try result.get()
     }
 

@@ -6,7 +6,7 @@ import IngestStorage
 
 /// Takes entries into the queue, for the control socket or for a command that has the queue to itself.
 struct EntryDesk: Sendable {
-    let store: SQLiteRecordStore
+    let queue: SQLiteQueue
     let clock: JudgedClock
     /// Its id.
     let gateway: String
@@ -35,7 +35,7 @@ struct EntryDesk: Sendable {
         let image = try image(of: message, received: received)
         var room = ImageRoom.ample
         if let image { room = await keeper.room(forImageOfBytes: image.bytes.count) }
-        let outcome = try await store.enter(records, image: image, room: room)
+        let outcome = try await queue.entries.enter(records, image: image, room: room)
         return ControlMessage.Entered(
             added: outcome.news.count { $0 }, last: records.last?.id.text,
             image: outcome.image.map(ControlMessage.EnteredImage.init))

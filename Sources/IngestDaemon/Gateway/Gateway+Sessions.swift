@@ -7,7 +7,7 @@ import IngestStorage
 
 /// What deliveries are made with.
 struct DeliveryParts {
-    let store: SQLiteRecordStore
+    let store: any DeliveryQueue
     let transports: Transports
     let events: EventLog
     let pulse: Pulse
@@ -24,7 +24,7 @@ struct SessionDelivery: Sendable {
 
 extension Gateway {
     /// The deliveries in sessions, each signed in for its configured person unless it is another's, or was ended.
-    func makeSessions(_ parts: DeliveryParts) async throws -> [SessionDelivery] {
+    func makeSessions(_ parts: DeliveryParts, _ sessions: SessionTable) async throws -> [SessionDelivery] {
         var made: [SessionDelivery] = []
         for destination in configuration.destinations {
             guard destination.type.hasSession, let user = destination.user else { continue }
@@ -33,13 +33,13 @@ extension Gateway {
                 let delivery = await junction(destination, user: user, parts)
                 // Without a token there is nothing to begin a session with.
                 if await delivery.junction?.standing == .closed {
-                    try await tell(parts.store.session(of: destination.name), user, destination.name)
+                    try await tell(sessions.session(of: destination.name), user, destination.name)
                 } else {
-                    try await adopt(user, at: destination.name, parts.store)
+                    try await adopt(user, at: destination.name, sessions)
                 }
                 made.append(delivery)
             default:
-                try await adopt(user, at: destination.name, parts.store)
+                try await adopt(user, at: destination.name, sessions)
                 made.append(
                     SessionDelivery(
                         destination: destination.name, user: user,
@@ -50,9 +50,9 @@ extension Gateway {
     }
 
     /// Says what is kept for destinations that the configuration does not have.
-    func tellOfAbsentDestinations(_ store: SQLiteRecordStore) async {
-        for (name, owed) in (try? await store.absentDestinations()) ?? [] {
-            let count = owed == SQLiteRecordStore.countedOwed ? "\(owed) or more" : "\(owed)"
+    func tellOfAbsentDestinations(_ queue: SQLiteQueue) async {
+        for (name, owed) in (try? await queue.destinations.absent()) ?? [] {
+            let count = owed == DestinationTable.countedOwed ? "\(owed) or more" : "\(owed)"
             StandardError.print(
                 "\(name) is not configured any more, and \(count) reading(s) wait for it: they are kept while there is "
                     + "room, and delivered when a destination has this name again")
@@ -60,8 +60,8 @@ extension Gateway {
     }
 
     /// Compares the configured person with the one of the queue, and says it where nothing will be delivered.
-    private func adopt(_ user: String, at destination: String, _ store: SQLiteRecordStore) async throws {
-        tell(try await store.adopt(user, at: destination), user, destination)
+    private func adopt(_ user: String, at destination: String, _ sessions: SessionTable) async throws {
+        tell(try await sessions.adopt(user, at: destination), user, destination)
     }
 
     private func tell(_ state: SessionState, _ user: String, _ destination: String) {

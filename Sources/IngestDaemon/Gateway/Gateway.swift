@@ -56,18 +56,20 @@ struct Gateway: Sendable {
             told: { StandardError.print($0) })
         let sink = HookedSink(TaggingSink(output, key: key), hooks: hooks)
         let events = EventLog(sink: sink)
-        let store = try await Self.extendingStart(by: clock) { () async throws(CommandFailure) in
-            try await SQLiteRecordStore.open(configuration, clock: clock)
+        let queue = try await Self.extendingStart(by: clock) { () async throws(CommandFailure) in
+            try await SQLiteQueue.open(configuration, clock: clock)
         }
-        await tellOfAbsentDestinations(store)
+        await tellOfAbsentDestinations(queue)
         let loop = try RadioLoop(clock: clock)
         let zone = try configuration.zone()
         let bluetooth = try makeBluetooth(source, loop: loop, zone: zone)
-        let timekeeper = timekeeper(store: store, zone: zone, events: events)
+        let timekeeper = timekeeper(store: queue.undated, zone: zone, events: events)
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: bluetooth.isSimulated)
         let ports = PassiveGateway.Ports(
-            radio: bluetooth.radio, store: store, events: events, clock: clock, log: log.tagging(by: key),
+            radio: bluetooth.radio, store: queue.records, devices: queue.devices, events: events,
+            clock: clock,
+            log: log.tagging(by: key),
             bondKeeper: bluetooth.bondKeeper,
             bindKey: { [credentials] name throws(BindKeyError) in try credentials.bindKey(name) })
         let passive = PassiveGateway(
@@ -78,7 +80,7 @@ struct Gateway: Sendable {
         }
         let orders = OperatorOrders(gateway: passive, ports: ports, scanner: bluetooth.radio)
         let keeper = QueueKeeper(
-            store: store, disk: DirectorySpace(directory: configuration.gateway.stateDirectory),
+            queue, disk: DirectorySpace(directory: configuration.gateway.stateDirectory),
             settings: QueueKeeper.Settings(
                 maximumSize: configuration.queue.maximumSize,
                 keepSubmitted: configuration.queue.keepSubmitted),
@@ -86,17 +88,18 @@ struct Gateway: Sendable {
             setFullStrangers: { await passive.setFullStrangers($0) })
         let transports = Transports(configuration.destinations, credentials: credentials)
         let pulse = Pulse(clock: systemClock)
-        let parts = DeliveryParts(store: store, transports: transports, events: events, pulse: pulse)
-        let sessions = try await makeSessions(parts)
+        let parts = DeliveryParts(
+            store: queue.batches, transports: transports, events: events, pulse: pulse)
+        let sessions = try await makeSessions(parts, queue.sessions)
         let deliveries =
-            makeDeliveries(store: store, transports: transports, events: events, pulse: pulse)
+            webhooks(parts)
             + fhirDeliveries(parts) + makeSpikes(parts) + makeBrokers(parts)
             + sessions.map(\.delivery)
 
-        let outbox = EventOutbox(store: store, sink: sink, clock: clock)
+        let outbox = EventOutbox(store: queue.outbox, sink: sink, clock: clock)
         var services: [any Service] = [
             Part("queue") {
-                try await StoreWatch(store: store, events: events, keepAlive: ServiceManager.alive).run()
+                try await StoreWatch(queue, events: events, keepAlive: ServiceManager.alive).run()
             },
             Part("events") { try await outbox.run() },
             Part("hooks") { await hooks.run() },
@@ -108,18 +111,18 @@ struct Gateway: Sendable {
         services.append(Part("pairing") { await pairings.run() })
         services.append(Part("orders") { await orders.run() })
         let operatorSessions = Sessions(
-            sessions, destinations: configuration.destinations, store: store, clock: clock)
+            sessions, destinations: configuration.destinations, queue: queue, clock: clock)
         let status = StatusReport(
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
-            store: store, keeper: keeper, queue: configuration.queue,
+            overview: queue.overview, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
             sessions: operatorSessions, key: key)
         services.append(
             ControlServer(
                 path: controlPath, pairings: pairings, orders: orders, sessions: operatorSessions,
-                queue: QueueOperations(store: store, configuration: configuration, key: key),
+                queue: QueueOperations(queue, configuration: configuration, key: key),
                 entries: EntryDesk(
-                    store: store, clock: clock, gateway: configuration.gateway.id,
+                    queue: queue, clock: clock, gateway: configuration.gateway.id,
                     keeper: keeper),
                 status: status, log: log[.control]))
         services.append(
@@ -127,10 +130,10 @@ struct Gateway: Sendable {
                 clock: clock, loop: loop, pulse: pulse, events: events, status: status,
                 metricsFile: MetricsFile(besideSocket: controlPath),
                 changes: [passive.adapterChanges, clockChanges]))
-        services.append(Part("check") { try await StoreCheck(store: store).run() })
+        services.append(Part("check") { try await StoreCheck(queue).run() })
         services.append(
             Reloader(
-                events: events, passive: passive, store: store, deliveries: deliveries, hooks: hooks,
+                events: events, passive: passive, queue: queue, deliveries: deliveries, hooks: hooks,
                 log: log, current: configuration, read: reload))
 
         var outcome: Result<Void, any Error> = .success(())
@@ -151,7 +154,7 @@ struct Gateway: Sendable {
         try? await outbox.drain()
         await transports.shutdown()
         do {
-            try await store.close()
+            try await queue.close()
         } catch {
             StandardError.print("the queue could not be closed: \(error)")
         }
@@ -199,7 +202,7 @@ struct Gateway: Sendable {
     }
 
     private func timekeeper(
-        store: SQLiteRecordStore, zone: TimeZoneRules, events: EventLog
+        store: any DatedQueue, zone: TimeZoneRules, events: EventLog
     ) -> Timekeeper {
         Timekeeper(
             clock: clock, store: store, zone: zone,
@@ -226,9 +229,7 @@ struct Gateway: Sendable {
         return try await body()
     }
 
-    private func makeDeliveries(
-        store: SQLiteRecordStore, transports: Transports, events: EventLog, pulse: Pulse
-    ) -> [Delivery] {
+    private func webhooks(_ parts: DeliveryParts) -> [Delivery] {
         configuration.destinations.filter { $0.type == .webhook }.map { destination in
             let credentials = credentials
             let webhook = Webhook(
@@ -236,19 +237,19 @@ struct Gateway: Sendable {
                     url: destination.url ?? "", format: destination.format,
                     usesGzip: destination.compresses, headers: destination.headers
                 ),
-                transport: transports[destination], clock: clock,
+                transport: parts.transports[destination], clock: clock,
                 secrets: {
                     WebhookSecrets(
                         token: try destination.credential.map { try credentials.read($0).text ?? "" },
                         signingKeys: try destination.signingKey.map { try credentials.signingKeys($0) })
                 })
-            let beat = pulse.register(destination.name)
+            let beat = parts.pulse.register(destination.name)
             let worker = DeliveryWorker(
-                name: destination.name, gateway: configuration.gateway.id, store: store,
+                name: destination.name, gateway: configuration.gateway.id, store: parts.store,
                 destination: logged(webhook, destination.name),
                 batching: BatchSettings(
                     maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
-                clock: clock, events: events, heartbeat: beat)
+                clock: clock, events: parts.events, heartbeat: beat)
             return Delivery(to: destination.name, by: worker) { _ in
                 await webhook.renew()
                 worker.retryNow()

@@ -49,14 +49,14 @@ extension StateLock {
     }
 }
 
-extension SQLiteRecordStore {
+extension SQLiteQueue {
     /// The queue of a configuration.
     static func open(
         _ configuration: Configuration, clock: any GatewayClock
-    ) async throws(CommandFailure) -> SQLiteRecordStore {
+    ) async throws(CommandFailure) -> SQLiteQueue {
         let bootID = try BootID.read()
         do {
-            return try await SQLiteRecordStore.open(
+            return try await SQLiteQueue.open(
                 path: configuration.gateway.stateDirectory + "/queue.db", bootID: bootID, clock: clock,
                 destinations: configuration.routings)
         } catch let error as StoreError {

@@ -11,14 +11,14 @@ struct QueueOperations: Sendable {
     /// Spike's own limit for what is sent again, in seconds.
     static let longestSpikeRange: Int64 = 7 * 24 * 3600
 
-    private let store: SQLiteRecordStore
+    private let queue: SQLiteQueue
     /// Of the tags by which the journal names records; nil: none was made yet.
     private let key: TagKey?
     private let gateway: String
     private let destinations: [String: DestinationSettings]
 
-    init(store: SQLiteRecordStore, configuration: Configuration, key: TagKey?) {
-        self.store = store
+    init(_ queue: SQLiteQueue, configuration: Configuration, key: TagKey?) {
+        self.queue = queue
         self.key = key
         gateway = configuration.gateway.id
         destinations = Dictionary(uniqueKeysWithValues: configuration.destinations.map { ($0.name, $0) })
@@ -33,8 +33,8 @@ struct QueueOperations: Sendable {
         }
         let outcome: RetryOutcome
         do {
-            outcome = try await store.retry(
-                try await store.resolve(message.selection, by: key), subject: message.subject,
+            outcome = try await queue.deadLetters.retry(
+                try await queue.deadLetters.resolve(message.selection, by: key), subject: message.subject,
                 gateway: gateway, after: message.after ?? 0)
         } catch DeadLetterRefusal.stays(let id, let obstacle) {
             // Who asks with a tag or the beginning of an id is not told the id: a value can be found from it.
@@ -52,7 +52,7 @@ struct QueueOperations: Sendable {
 
     func drop(_ selection: DeadLetterSelection) async throws -> ControlMessage.Dropped {
         try await check(selection)
-        let count = try await store.drop(try await store.resolve(selection, by: key))
+        let count = try await queue.deadLetters.drop(try await queue.deadLetters.resolve(selection, by: key))
         if count > 0 { StandardError.print("an operator has given up \(count) records that were set aside") }
         return ControlMessage.Dropped(dropped: count, isPart: selection.records.isEmpty && count > 0)
     }
@@ -74,7 +74,7 @@ struct QueueOperations: Sendable {
                 error: "\(message.destination) takes ranges of at most 7 days: send one after the other",
                 reason: .badTarget)
         }
-        let outcome = try await store.resend(
+        let outcome = try await queue.resender.resend(
             to: message.destination, measured: message.since..<message.until,
             batching: destination.batching, gateway: gateway, after: message.after ?? 0)
         return ControlMessage.Resent(resent: outcome.resent, next: outcome.next)
@@ -84,7 +84,7 @@ struct QueueOperations: Sendable {
         guard selection.records.allSatisfy(DeadLetterSelection.isRecord) else {
             throw ControlMessage.Refusal.malformed
         }
-        if let name = selection.destination, try await !store.knows(name) {
+        if let name = selection.destination, try await !queue.destinations.knows(name) {
             throw ControlMessage.Refusal(unknown: name)
         }
     }

@@ -13,7 +13,7 @@ import UnixSignals
 struct Reloader: Service {
     let events: EventLog
     let passive: PassiveGateway
-    let store: SQLiteRecordStore
+    let queue: SQLiteQueue
     let deliveries: [Delivery]
     let hooks: Hooks
     let log: SubsystemLog
@@ -37,7 +37,7 @@ struct Reloader: Service {
             let next = try read()
             try Self.refuseRestartOnlyChanges(from: current, to: next)
             await passive.apply(next.allowList, timing: next.passiveTiming)
-            store.route(next.routings)
+            queue.route(next.routings)
             hooks.apply(next.hooks)
             log.apply(next.logging)
             for delivery in deliveries { await delivery.renew(next) }

@@ -9,12 +9,12 @@ struct Sessions: Sendable {
     private let users: [String: String]
     private let junctions: [String: JunctionSession]
     private let types: [String: DestinationSettings.Kind]
-    private let store: SQLiteRecordStore
+    private let queue: SQLiteQueue
     private let clock: any GatewayClock
     private let signIns = SignIns()
 
     init(
-        _ deliveries: [SessionDelivery], destinations: [DestinationSettings], store: SQLiteRecordStore,
+        _ deliveries: [SessionDelivery], destinations: [DestinationSettings], queue: SQLiteQueue,
         clock: any GatewayClock
     ) {
         users = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.destination, $0.user) })
@@ -23,19 +23,19 @@ struct Sessions: Sendable {
                 delivery.junction.map { (delivery.destination, $0) }
             })
         types = Dictionary(uniqueKeysWithValues: destinations.map { ($0.name, $0.type) })
-        self.store = store
+        self.queue = queue
         self.clock = clock
     }
 
     func status(of destination: String) async throws -> ControlMessage.Session {
         let user = try self.user(of: destination)
-        let state = try await store.session(of: destination)
+        let state = try await queue.sessions.session(of: destination)
         let needsToken = await lacksSession(at: destination)
         let isOpen = if case .open(user, _) = state { !needsToken } else { false }
         return ControlMessage.Session(
             destination: destination, isSignedIn: isOpen, needsToken: needsToken,
             isOfAnother: state.mayBeAnothers(than: user),
-            waiting: try await store.pendingCount(of: destination))
+            waiting: try await queue.overview.pendingCount(of: destination))
     }
 
     /// Whether records are delivered there as far as a session goes; nil for a destination that has none.
@@ -69,7 +69,7 @@ struct Sessions: Sendable {
             try await exchange(token, at: destination)
             return ControlMessage.SignedIn(
                 destination: destination,
-                setAside: try await store.signIn(try user(of: destination), at: destination))
+                setAside: try await queue.sessions.signIn(try user(of: destination), at: destination))
         }
     }
 
@@ -77,7 +77,7 @@ struct Sessions: Sendable {
         _ = try user(of: destination)
         // Secrets first: should it end here, there is nothing left to deliver with.
         await junctions[destination]?.signOut()
-        let cleared = try await store.signOut(of: destination)
+        let cleared = try await queue.sessions.signOut(of: destination)
         return ControlMessage.SignedOut(destination: destination, cleared: cleared)
     }
 

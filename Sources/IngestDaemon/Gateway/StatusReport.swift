@@ -11,7 +11,7 @@ struct StatusReport: Sendable {
     let clock: JudgedClock
     let started: MonotonicInstant
     let passive: PassiveGateway
-    let store: SQLiteRecordStore
+    let overview: QueueOverview
     let keeper: QueueKeeper
     let queue: Configuration.Queue
     let disk: DirectorySpace
@@ -26,7 +26,7 @@ struct StatusReport: Sendable {
         var answer: QueueStatus?
         var troubles: [String] = []
         do {
-            answer = try await store.status(of: known.flatMap(\.devices))
+            answer = try await overview.status(of: known.flatMap(\.devices))
         } catch {
             troubles.append("the queue cannot be asked: \(error)")
         }

@@ -48,7 +48,9 @@ package final class QueueKeeper: Sendable {
     /// How often it is seen whether there is room again.
     private static let recoveryInterval = Duration.seconds(30)
 
-    private let store: SQLiteRecordStore
+    private let retention: Retention
+    private let room: QueueRoom
+    private let images: ImageTurns
     private let disk: any DiskSpace
     private let settings: Settings
     private let clock: any GatewayClock
@@ -62,14 +64,15 @@ package final class QueueKeeper: Sendable {
     ///   - setTakesRecords: has reading stop, and go on.
     ///   - setFullStrangers: has these unpinned devices left alone, and no others.
     package init(
-        store: SQLiteRecordStore, disk: any DiskSpace, settings: Settings, clock: any GatewayClock,
+        _ queue: SQLiteQueue, disk: any DiskSpace, settings: Settings, clock: any GatewayClock,
         events: EventLog, setTakesRecords: @escaping @Sendable (Bool) async -> Void,
         setFullStrangers: @escaping @Sendable (FullStrangers) async -> Void = { _ in }
     ) {
         strangers = StrangerKeeper(
-            store: store, share: StrangerShare(maximumSize: settings.maximumSize), clock: clock,
+            strangers: queue.strangers, room: queue.room,
+            share: StrangerShare(maximumSize: settings.maximumSize), clock: clock,
             setFull: setFullStrangers)
-        self.store = store
+        (retention, room, images) = (queue.retention, queue.room, queue.images)
         self.disk = disk
         self.settings = settings
         self.clock = clock
@@ -89,8 +92,8 @@ package final class QueueKeeper: Sendable {
     /// becomes of images. Not where the disk or the queue cannot be asked.
     package func room(forImageOfBytes count: Int) async -> ImageRoom {
         guard level == .normal, let bounds = try? DiskBounds(total: disk.totalBytes()),
-            let free = try? disk.freeBytes(), let used = try? await store.usedBytes(),
-            let images = try? await store.undeliveredImageBytes()
+            let free = try? disk.freeBytes(), let used = try? await retention.usedBytes(),
+            let images = try? await retention.undeliveredImageBytes()
         else { return .queueIsHigh }
         // On the disk it is in the log, too, until that is checkpointed.
         guard used + UInt64(count) < settings.maximumSize / 10 * 9,
@@ -106,7 +109,7 @@ package final class QueueKeeper: Sendable {
         var retention = clock.now
         var review = clock.now + Self.reviewInterval
         while !Task.isCancelled {
-            _ = store.growth.consume()
+            _ = room.growth.consume()
             let isDue = clock.now >= retention
             // If it fails it is tried again soon, and not at once.
             if isDue { retention = clock.now + Self.recoveryInterval }
@@ -150,7 +153,7 @@ package final class QueueKeeper: Sendable {
         }
         guard level != before else { return }
         // First, because a read that is under way has something to commit.
-        store.refuseRecords(level.takesRecords ? nil : level)
+        room.refuseRecords(level.takesRecords ? nil : level)
         if level.takesRecords != before.takesRecords { await setTakesRecords(level.takesRecords) }
         switch level {
         case .normal: events.emit(.queueNormal)
@@ -168,7 +171,7 @@ package final class QueueKeeper: Sendable {
         }
         if free >= bounds.low + bounds.reserve { try? disk.makeReserve(bytes: bounds.reserve) }
 
-        var used = try await store.usedBytes()
+        var used = try await retention.usedBytes()
         if used >= settings.maximumSize / 10 * 9 {
             used = try await shrink()
         }
@@ -180,10 +183,10 @@ package final class QueueKeeper: Sendable {
 
     /// Drops delivered records, oldest first, until there is ample room or nothing to drop.
     private func shrink() async throws -> UInt64 {
-        var used = try await store.usedBytes()
+        var used = try await retention.usedBytes()
         while used >= settings.maximumSize / 10 * 8 {
             let step = try await drop(keeping: nil)
-            if step.dropped > 0 { used = try await store.usedBytes() }
+            if step.dropped > 0 { used = try await retention.usedBytes() }
             if step.isDone { break }
         }
         return used
@@ -200,16 +203,16 @@ package final class QueueKeeper: Sendable {
             dropped += step.dropped
             if step.isDone { break }
         }
-        if dropped > 0 { try await store.giveBackSpace() }
+        if dropped > 0 { try await retention.giveBackSpace() }
         return true
     }
 
     /// The next step, from where the last one has come to.
-    private func drop(keeping recent: ClosedRange<Int64>?) async throws -> SQLiteRecordStore.Retirement {
+    private func drop(keeping recent: ClosedRange<Int64>?) async throws -> Retention.Retirement {
         // It stayed while it was on its way.
-        if store.takeImageDelivered() { looked.withLock { $0 = Looked() } }
+        if images.takeDelivered() { looked.withLock { $0 = Looked() } }
         let cursor = recent == nil ? \Looked.forRoom : \Looked.forAge
-        let step = try await store.retire(keeping: recent, after: looked.withLock { $0[keyPath: cursor] })
+        let step = try await retention.retire(keeping: recent, after: looked.withLock { $0[keyPath: cursor] })
         looked.withLock { $0[keyPath: cursor] = step.position }
         return step
     }
@@ -230,7 +233,7 @@ package final class QueueKeeper: Sendable {
     }
 
     private func pause(until end: MonotonicInstant) async {
-        let (clock, growth) = (clock, store.growth)
+        let (clock, growth) = (clock, room.growth)
         await withTaskGroup { group in
             group.addTask { await growth.wait() }
             group.addTask { try? await clock.sleep(until: end) }

@@ -58,7 +58,7 @@ enum QueueOpening {
                 let found = try QueueSchema.inspect(db, path: file.path)
                 try QueueSchema.migrate(db, from: found)
                 // Few rows, and each of them trusted from here on.
-                try SQLiteRecordStore.checkDeliveries(db)
+                try DestinationTable.checkDeliveries(db)
                 value = try Self.prepared(prepare, db)
                 return .commit
             }
@@ -140,7 +140,7 @@ enum QueueOpening {
         try draft.write { db in
             try QueueSchema.migrate(db, from: 0)
             let found = try QueueSalvage.copy(from: file, to: db)
-            try SQLiteRecordStore.append(
+            try OutboxTable.append(
                 .storeQuarantined(
                     file: name, records: found.records, lost: found.lost,
                     isDeliveryKnown: found.isDeliveryKnown, kept: file.asideCount + 1),

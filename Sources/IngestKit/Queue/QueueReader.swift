@@ -43,12 +43,12 @@ package struct QueueReader: Sendable {
     ) throws {
         try read { db in
             guard selection.records.isEmpty else {
-                for row in try SQLiteRecordStore.namedLetters(selection, db).flatMap(\.self) {
+                for row in try DeadLetterTable.namedLetters(selection, db).flatMap(\.self) {
                     try body(DeadLetter(row))
                 }
                 return
             }
-            let query = SQLiteRecordStore.query(selection)
+            let query = DeadLetterTable.query(selection)
             let rows = try Row.fetchCursor(db, sql: query.sql, arguments: query.arguments)
             while let row = try rows.next() { try body(DeadLetter(row)) }
         }
@@ -76,7 +76,7 @@ package struct QueueReader: Sendable {
                     omitted.undated += 1
                     continue
                 }
-                guard SQLiteRecordStore.isIntact(row), let record = RecordSummary(json: row["body"]) else {
+                guard RecordRow.isIntact(row), let record = RecordSummary(json: row["body"]) else {
                     omitted.damaged += 1
                     continue
                 }
@@ -90,7 +90,7 @@ package struct QueueReader: Sendable {
 
     /// Whether a destination of this name is, or was, delivered to from this queue.
     package func knows(_ destination: String) throws -> Bool {
-        try read { db in try SQLiteRecordStore.knows(destination, db) }
+        try read { db in try DestinationTable.knows(destination, db) }
     }
 
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {

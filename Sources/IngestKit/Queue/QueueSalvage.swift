@@ -71,9 +71,9 @@ struct QueueSalvage {
         // A record whose dead letter is not there counts as delivered.
         let isDeliveryKnown =
             destinations && batches && images && deadLetters
-            && (try? SQLiteRecordStore.checkDeliveries(target)) != nil
+            && (try? DestinationTable.checkDeliveries(target)) != nil
         let delivered = try Int64.fetchOne(target, sql: "SELECT sum(delivered) FROM destination") ?? 0
-        if !destinations { try SQLiteRecordStore.markLostDestinations(target) }
+        if !destinations { try DestinationTable.markLostDestinations(target) }
         if !isDeliveryKnown { try forgetDeliveries() }
         try restoreCounters(delivered: delivered)
         return Found(records: records, lost: try lostCount(), isDeliveryKnown: isDeliveryKnown)
@@ -115,7 +115,7 @@ struct QueueSalvage {
             var content: [String: (any DatabaseValueConvertible)?] = ["seq": number]
             for (name, value) in zip(names, values).dropFirst() { content[name] = value }
             let row = Row(content)
-            guard SQLiteRecordStore.isIntact(row) else { return }
+            guard RecordRow.isIntact(row) else { return }
             do {
                 if try insert(row, into: "record", Array(names)) == .taken { records += 1 }
             } catch let error as Refusal {
@@ -126,7 +126,7 @@ struct QueueSalvage {
     }
 
     private mutating func takeRecord(_ row: Row, _ columns: [String]) throws {
-        guard SQLiteRecordStore.isIntact(row) else {
+        guard RecordRow.isIntact(row) else {
             damagedCount += 1
             return
         }
@@ -242,11 +242,11 @@ struct QueueSalvage {
         for row in rows {
             if let name: String = row.intact("name") { found[name] = row.intact("value") }
         }
-        try SQLiteRecordStore.raiseCounters(target, event: found["event"], position: found["position"])
+        try CounterTable.raise(target, event: found["event"], position: found["position"])
         guard found["event"] == nil else { return }
         // A record has at least one event, and one more for each destination.
         let newest = try Int64.fetchOne(target, sql: "SELECT max(seq) FROM record") ?? 0
-        try SQLiteRecordStore.raiseCounters(target, event: 2 * (newest + delivered) + Self.numbersLeftOut)
+        try CounterTable.raise(target, event: 2 * (newest + delivered) + Self.numbersLeftOut)
     }
 
     // MARK: - Rows

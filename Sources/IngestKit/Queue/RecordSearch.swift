@@ -4,14 +4,14 @@ package import IngestRecords
 package import IngestStorage
 
 /// How records are found by what names them elsewhere: an id, the beginning of one, or the tag of an event.
-extension SQLiteRecordStore {
+extension DeadLetterTable {
     /// The selection with ids in the place of tags. What is the tag of nothing that is set aside stays.
     /// - Parameter key: nil: there are no tags yet.
     package func resolve(
         _ selection: DeadLetterSelection, by key: TagKey?
     ) async throws -> DeadLetterSelection {
         guard let key, selection.records.contains(where: TagKey.isRecordTag) else { return selection }
-        return try await read { db in try Self.resolve(selection, by: key, db) }
+        return try await database.read { db in try Self.resolve(selection, by: key, db) }
     }
 
     /// One look at all that is set aside, however many tags there are: a tag can only be tried.
@@ -69,7 +69,7 @@ extension QueueReader {
         _ selection: DeadLetterSelection, by key: TagKey?
     ) throws -> DeadLetterSelection {
         guard let key else { return selection }
-        return try read { db in try SQLiteRecordStore.resolve(selection, by: key, db) }
+        return try read { db in try DeadLetterTable.resolve(selection, by: key, db) }
     }
 
     /// The one record that `name` stands for, and where it stands at each destination of the queue.
@@ -81,11 +81,11 @@ extension QueueReader {
         _ name: String, by key: TagKey?, routings: [DestinationRouting]
     ) throws -> FoundRecord {
         try read { db in
-            let (id, isHeld) = try SQLiteRecordStore.id(of: name, by: key, db)
+            let (id, isHeld) = try DeadLetterTable.id(of: name, by: key, db)
             guard isHeld,
                 let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id])
             else { return FoundRecord(id: id, record: nil, obstacle: .gone, standings: []) }
-            let isIntact = SQLiteRecordStore.isIntact(row)
+            let isIntact = RecordRow.isIntact(row)
             let obstacle: FoundRecord.Obstacle? =
                 if !isIntact {
                     .damaged
@@ -137,7 +137,7 @@ extension QueueReader {
         of record: Row, at destination: Row, _ routing: DestinationRouting?, _ db: Database
     ) throws -> RecordStanding.State {
         let name: String = try destination.sound("name")
-        let header = SQLiteRecordStore.header(record)
+        let header = RecordRow.header(record)
         func stateOf(_ meant: RecordStanding.State) -> RecordStanding.State {
             guard let routing, let header else { return meant }
             if routing.accepts(header) { return meant }
@@ -150,7 +150,7 @@ extension QueueReader {
             db,
             sql: """
                 SELECT EXISTS (
-                    SELECT 1 FROM \(SQLiteRecordStore.allBatches)
+                    SELECT 1 FROM \(BatchTable.all)
                     WHERE destination = ? AND first_position <= ?
                         AND instr(' ' || positions || ' ', ' ' || ? || ' ') > 0)
                 """,

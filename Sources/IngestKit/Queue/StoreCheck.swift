@@ -6,24 +6,24 @@ import IngestStorage
 /// Looks through the queue's file for damage while the gateway runs, so that the start need not wait for it.
 ///
 /// A connection of its own reads, in a transaction for each table; it never writes and never checkpoints
-/// (`SQLiteRecordStore` has the reason). The log is not emptied while a table is looked at.
+/// (`QueueDatabase` has the reason). The log is not emptied while a table is looked at.
 package struct StoreCheck: Sendable {
-    private let store: SQLiteRecordStore
+    private let database: QueueDatabase
 
     /// What is urgent at a start is done by then.
     private static let delay = Duration.seconds(10)
     /// A service may run for years.
     private static let interval = Duration.seconds(7 * 24 * 3600)
 
-    package init(store: SQLiteRecordStore) {
-        self.store = store
+    package init(_ queue: SQLiteQueue) {
+        database = queue.database
     }
 
     /// Looks soon after the start and once a week, until the task is cancelled.
     /// - Throws: the `StoreError` for what was found, after which the next start mends the file.
     package func run() async throws {
         var pause = Self.delay
-        while (try? await store.clock.sleep(for: pause)) != nil {
+        while (try? await database.clock.sleep(for: pause)) != nil {
             pause = Self.interval
             do {
                 try await check()
@@ -38,31 +38,31 @@ package struct StoreCheck: Sendable {
     }
 
     func check() async throws {
-        let path = store.path
+        let path = database.path
         var configuration = GRDB.Configuration()
         configuration.label = "ingestd.queue.check"
         configuration.qos = .default
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         do {
-            let database = try await BlockingCall.run { [configuration] in
+            let copy = try await BlockingCall.run { [configuration] in
                 try DatabaseQueue(path: path, configuration: configuration)
             }
-            let tables = try await database.read { db in
+            let tables = try await copy.read { db in
                 try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
             }
             for table in tables {
-                let verdict = try await database.read { db in
+                let verdict = try await copy.read { db in
                     try String.fetchOne(db, sql: "PRAGMA quick_check(\(table.quotedDatabaseIdentifier))")
                 }
                 guard verdict == "ok" else { throw StoreError(.corrupt, path: path) }
             }
-            try await BlockingCall.run { try database.close() }
+            try await BlockingCall.run { try copy.close() }
         } catch {
             // Another's file in its place says nothing of ours, which the next commit finds gone.
-            guard store.commits.isInPlace else { return }
+            guard database.commits.isInPlace else { return }
             let error = StoreError.of(error, path: path)
-            if let store = error as? StoreError, store.isFatal { self.store.commits.note(store) }
+            if let store = error as? StoreError, store.isFatal { database.commits.note(store) }
             throw error
         }
     }

@@ -4,7 +4,7 @@ import IngestStorage
 
 /// Tells of what is wrong with the queue, once for all who meet it, and ends when it is not to be trusted any more.
 package struct StoreWatch: Sendable {
-    private let store: SQLiteRecordStore
+    private let database: QueueDatabase
     private let events: EventLog
     private let keepAlive: @Sendable () -> Void
 
@@ -17,9 +17,9 @@ package struct StoreWatch: Sendable {
     /// - Parameter keepAlive: called every 20 s while the process has the only copy of the queue: nobody may end it for
     ///   being slow, or for not turning.
     package init(
-        store: SQLiteRecordStore, events: EventLog, keepAlive: @escaping @Sendable () -> Void = {}
+        _ queue: SQLiteQueue, events: EventLog, keepAlive: @escaping @Sendable () -> Void = {}
     ) {
-        self.store = store
+        database = queue.database
         self.events = events
         self.keepAlive = keepAlive
     }
@@ -27,19 +27,19 @@ package struct StoreWatch: Sendable {
     /// Runs until the task is cancelled.
     /// - Throws: the `StoreError` after which the process has to start anew.
     package func run() async throws {
-        store.commits.setRescued(true)
+        database.commits.setRescued(true)
         // Nobody is kept waiting for somebody who has gone.
-        defer { store.commits.setRescued(false) }
+        defer { database.commits.setRescued(false) }
         while true {
-            await store.commits.troubled.wait()
-            _ = store.commits.troubled.consume()
+            await database.commits.troubled.wait()
+            _ = database.commits.troubled.consume()
             // Also when the error has ended another part first, and this task with it.
-            if let failure = store.commits.failure {
+            if let failure = database.commits.failure {
                 events.emit(.storeError(error: failure.description))
                 if failure.kind == .replaced { await rescue() }
                 throw failure
             }
-            if let trouble = store.commits.takeTrouble() {
+            if let trouble = database.commits.takeTrouble() {
                 events.emit(.storeError(error: trouble.description))
             }
             if Task.isCancelled { return }
@@ -49,7 +49,7 @@ package struct StoreWatch: Sendable {
     /// What is open is all there is of the queue: as long as it is nowhere else the process goes on, and the others with
     /// it, who wait for their writes. Only who stops the gateway ends this.
     private func rescue() async {
-        let beats = Task { [clock = store.clock, keepAlive] in
+        let beats = Task { [clock = database.clock, keepAlive] in
             repeat { keepAlive() } while (try? await clock.sleep(for: Self.keepAliveInterval)) != nil
         }
         defer { beats.cancel() }
@@ -57,14 +57,14 @@ package struct StoreWatch: Sendable {
         while true {
             do {
                 // Not cancelled half-way, when the gateway is stopping.
-                return try await Task { [store] in try await store.rescue() }.value
+                return try await Task { [database] in try await database.rescue() }.value
             } catch {
                 if !wasTold {
                     events.emit(.storeError(error: "the queue could not be written anew: \(error)"))
                 }
                 wasTold = true
             }
-            guard (try? await store.clock.sleep(for: Self.pauseAfterRescue)) != nil else { return }
+            guard (try? await database.clock.sleep(for: Self.pauseAfterRescue)) != nil else { return }
         }
     }
 }

@@ -34,21 +34,23 @@ final class StrangerKeeper: Sendable {
     private static let tellingInterval = Duration.seconds(3600)
 
     let share: StrangerShare
-    private let store: SQLiteRecordStore
+    private let strangers: StrangerTable
+    private let room: QueueRoom
     private let clock: any GatewayClock
     private let setFull: @Sendable (FullStrangers) async -> Void
     private let state = Mutex(State())
 
     /// - Parameter setFull: has these devices left alone, and no others.
     init(
-        store: SQLiteRecordStore, share: StrangerShare, clock: any GatewayClock,
+        strangers: StrangerTable, room: QueueRoom, share: StrangerShare, clock: any GatewayClock,
         setFull: @escaping @Sendable (FullStrangers) async -> Void
     ) {
-        self.store = store
+        self.strangers = strangers
+        self.room = room
         self.share = share
         self.clock = clock
         self.setFull = setFull
-        store.strangers.withLock { $0.share = share }
+        room.strangers.withLock { $0.share = share }
     }
 
     var full: FullStrangers { state.withLock { $0.full } }
@@ -58,18 +60,18 @@ final class StrangerKeeper: Sendable {
 
     /// Makes room where it is short, and decides who is read. Costs nothing while unpinned devices give nothing.
     func look() async throws {
-        let isChanged = store.strangers.withLock { limits in
+        let isChanged = room.strangers.withLock { limits in
             defer { limits.isChanged = false }
             return limits.isChanged
         }
         let now = clock.now
         guard isChanged || nextLook.map({ $0 <= now }) ?? false else { return }
         do {
-            var standing = try await store.strangerStanding(share)
+            var standing = try await strangers.standing(share)
             let crowd = crowd(standing)
             if !crowd.isEmpty, isWorthATry(crowd, standing) {
                 try await makeRoom(crowd, standing)
-                standing = try await store.strangerStanding(share)
+                standing = try await strangers.standing(share)
             } else if crowd.isEmpty {
                 state.withLock { ($0.lastTry, $0.pause) = (nil, Self.shortestPause) }
             }
@@ -77,21 +79,21 @@ final class StrangerKeeper: Sendable {
             try await tell()
         } catch {
             // What was seen of the change has come to nothing.
-            store.strangers.withLock { $0.isChanged = true }
+            room.strangers.withLock { $0.isChanged = true }
             throw error
         }
     }
 
     /// Who is short of room; the one without an address is all.
-    private func crowd(_ standing: SQLiteRecordStore.StrangerStanding) -> Set<String> {
+    private func crowd(_ standing: StrangerTable.Standing) -> Set<String> {
         let isFull = standing.bytes >= StrangerShare.high(share.all) || needs[""] != nil
         return Set(standing.crowded.keys).union(isFull ? [""] : [])
     }
 
-    private var needs: [String: Int64] { store.strangers.withLock { $0.needs } }
-    private var orders: Int { store.strangers.withLock { $0.orders } }
+    private var needs: [String: Int64] { room.strangers.withLock { $0.needs } }
+    private var orders: Int { room.strangers.withLock { $0.orders } }
 
-    private func isWorthATry(_ crowd: Set<String>, _ standing: SQLiteRecordStore.StrangerStanding) -> Bool {
+    private func isWorthATry(_ crowd: Set<String>, _ standing: StrangerTable.Standing) -> Bool {
         guard let last = state.withLock({ $0.lastTry }), crowd.isSubset(of: last.crowd) else { return true }
         let now = clock.now
         if last.orders != orders { return true }
@@ -99,13 +101,13 @@ final class StrangerKeeper: Sendable {
         return last.progress != standing.progress || now.since(last.at) >= Self.reviewInterval
     }
 
-    private func makeRoom(_ crowd: Set<String>, _ standing: SQLiteRecordStore.StrangerStanding) async throws {
+    private func makeRoom(_ crowd: Set<String>, _ standing: StrangerTable.Standing) async throws {
         let (needs, orders) = (needs, orders)
         for address in crowd.subtracting([""]).sorted() {
             try await drop(of: address, within: share.device, needs: needs[address])
         }
         if crowd.contains("") { try await drop(of: nil, within: share.all, needs: needs[""]) }
-        let after = try await store.strangerStanding(share)
+        let after = try await strangers.standing(share)
         let isFreed = after.bytes < standing.bytes
         let now = clock.now
         state.withLock { state in
@@ -121,14 +123,14 @@ final class StrangerKeeper: Sendable {
 
     private func drop(of device: String?, within limit: Int64, needs: Int64?) async throws {
         let target = min(StrangerShare.ample(limit), max(0, limit - (needs ?? 0)))
-        var course = SQLiteRecordStore.StrangerDrop(of: device, downTo: target, step: share.all / 64)
-        while !course.isDone { course = try await store.drop(course) }
+        var course = StrangerTable.Drop(of: device, downTo: target, step: share.all / 64)
+        while !course.isDone { course = try await strangers.drop(course) }
     }
 
     /// Who holds too much in spite of what was dropped is left alone.
-    private func conclude(_ standing: SQLiteRecordStore.StrangerStanding) async {
+    private func conclude(_ standing: StrangerTable.Standing) async {
         var full = FullStrangers()
-        let needs = store.strangers.withLock { limits in
+        let needs = room.strangers.withLock { limits in
             for (address, bytes) in limits.needs {
                 let limit = address.isEmpty ? share.all : share.device
                 let held = address.isEmpty ? standing.bytes : standing.crowded[address] ?? 0
@@ -152,7 +154,7 @@ final class StrangerKeeper: Sendable {
 
     /// Tells of what was dropped, once an hour at most.
     private func tell() async throws {
-        guard try await store.hasDroppedStrangers() else { return }
+        guard try await strangers.hasDropped() else { return }
         let now = clock.now
         let due = state.withLock { state in
             let due = state.told.map { $0 + Self.tellingInterval } ?? now
@@ -160,7 +162,7 @@ final class StrangerKeeper: Sendable {
             return due
         }
         guard due <= now else { return }
-        try await store.tellStrangersDropped()
+        try await strangers.tellDropped()
         state.withLock { $0.told = now }
     }
 }

@@ -4,7 +4,7 @@ package import IngestPeripherals
 package import IngestProfiles
 package import IngestRecords
 
-/// The port to the queue, as reading sees it.
+/// The port to the records in the queue, as reading sees it.
 package protocol RecordStore: Sendable {
     /// Commits records and what goes with them, synced to disk, with their events. Returns only
     /// after the commit; throws when nothing was committed, and then nothing may be confirmed.
@@ -15,6 +15,14 @@ package protocol RecordStore: Sendable {
     func markConfirmed(_ id: RecordID) async throws
     /// Completes the records' device block and releases them for delivery.
     func freeze(_ records: [Record]) async throws
+    /// The newest record of a kind with this number of the device.
+    func record(
+        numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
+    ) async throws -> StoredPayload?
+}
+
+/// The port to what the queue keeps of devices beside their records.
+package protocol DeviceStore: Sendable {
     /// What earlier links learned of a device; nil for an unknown one.
     func recall(_ device: DeviceAddress) async throws -> DeviceMemory?
     /// The devices that had a bond by what is remembered of them.
@@ -27,10 +35,6 @@ package protocol RecordStore: Sendable {
     func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws
     /// The committed packets of values that are not whole yet.
     func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets]
-    /// The newest record of a kind with this number of the device.
-    func record(
-        numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
-    ) async throws -> StoredPayload?
     /// Since when each entry's device and users are known; those that are new are known from now on.
     /// A slot that comes to another subject starts anew.
     func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance]

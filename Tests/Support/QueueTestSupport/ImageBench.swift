@@ -53,7 +53,7 @@ package struct ImageBench {
 
     package func withStore(
         _ destinations: [DestinationRouting] = [taking],
-        _ body: (SQLiteRecordStore, String) async throws -> Void
+        _ body: (SQLiteQueue, String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let store = try await open(in: directory, destinations)
@@ -64,20 +64,20 @@ package struct ImageBench {
 
     package func open(
         in directory: String, _ destinations: [DestinationRouting] = [taking]
-    ) async throws -> SQLiteRecordStore {
-        try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: destinations)
+    ) async throws -> SQLiteQueue {
+        try await SQLiteQueue.open(in: directory, clock: clock, destinations: destinations)
     }
 
     package func ask(
-        _ store: SQLiteRecordStore, _ lane: DeliveryLane, of name: String = "clinic",
+        _ store: SQLiteQueue, _ lane: DeliveryLane, of name: String = "clinic",
         _ settings: BatchSettings = atOnce
     ) async throws -> NextBatch {
-        try await store.nextBatch(for: name, lane: lane, settings: settings, gateway: "box")
+        try await store.batches.nextBatch(for: name, lane: lane, settings: settings, gateway: "box")
     }
 
     /// What a destination gets next: an image where there is no reading.
-    package func next(_ store: SQLiteRecordStore, of name: String = "clinic") async throws -> StoredBatch? {
-        for lane in store.order(of: name).lanes + [.image] {
+    package func next(_ store: SQLiteQueue, of name: String = "clinic") async throws -> StoredBatch? {
+        for lane in store.routings.order(of: name).lanes + [.image] {
             if case .batch(let batch) = try await ask(store, lane, of: name) { return batch }
         }
         return nil
@@ -85,7 +85,7 @@ package struct ImageBench {
 
     /// The next, which is an image.
     package func nextImage(
-        _ store: SQLiteRecordStore, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: SQLiteQueue, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> StoredBatch {
         let batch = try #require(try await next(store), sourceLocation: sourceLocation)
         try #require(batch.lane == .image, sourceLocation: sourceLocation)
@@ -93,16 +93,16 @@ package struct ImageBench {
     }
 
     @discardableResult
-    package func acknowledge(_ batch: StoredBatch, _ store: SQLiteRecordStore) async throws -> NextBatch {
-        try await store.acknowledge(
+    package func acknowledge(_ batch: StoredBatch, _ store: SQLiteQueue) async throws -> NextBatch {
+        try await store.batches.acknowledge(
             batch, httpStatus: 200, attempt: 1, settings: Self.atOnce, gateway: "box")
     }
 
     @discardableResult
     package func setAside(
-        _ batch: StoredBatch, _ store: SQLiteRecordStore, status: Int? = 422, error: String = "HTTP 422"
+        _ batch: StoredBatch, _ store: SQLiteQueue, status: Int? = 422, error: String = "HTTP 422"
     ) async throws -> NextBatch {
-        try await store.setAside(
+        try await store.batches.setAside(
             batch, httpStatus: status, attempt: status == nil ? 0 : 1, error: error, reply: nil,
             settings: Self.atOnce, gateway: "box")
     }
@@ -110,18 +110,18 @@ package struct ImageBench {
     /// All that a destination takes, each request with its image's bytes.
     @discardableResult
     package func deliver(
-        _ store: SQLiteRecordStore, to name: String = "clinic"
+        _ store: SQLiteQueue, to name: String = "clinic"
     ) async throws -> [(ids: [String], image: Data?)] {
         var requests: [(ids: [String], image: Data?)] = []
         while let batch = try await next(store, of: name) {
-            let image = batch.lane == .image ? try await store.image(of: batch) : nil
+            let image = batch.lane == .image ? try await store.batches.image(of: batch) : nil
             requests.append((batch.items.map(\.header.id.text), image))
             try await acknowledge(batch, store)
         }
         return requests
     }
 
-    package func told(_ store: SQLiteRecordStore, _ names: EventName...) async throws -> [JournalEntry] {
+    package func told(_ store: SQLiteQueue, _ names: EventName...) async throws -> [JournalEntry] {
         try await store.events.filter { names.map(\.rawValue).contains($0.name) }
     }
 }

@@ -7,11 +7,11 @@ package import TestSupport
 
 @testable package import IngestQueue
 
-extension SQLiteRecordStore {
+extension SQLiteQueue {
     package static func open(
         in directory: String, clock: DrivenClock, bootID: String = "boot-1",
         destinations: [DestinationRouting] = [DestinationRouting(name: "clinic")]
-    ) async throws -> SQLiteRecordStore {
+    ) async throws -> SQLiteQueue {
         try await open(
             path: directory + "/queue.sqlite", bootID: bootID, clock: clock, destinations: destinations)
     }
@@ -19,9 +19,10 @@ extension SQLiteRecordStore {
     /// Commits a record whose payload names the moment.
     @discardableResult
     package func add(_ record: Record, at instant: MonotonicInstant? = nil) async throws -> CommitOutcome {
-        try await commit(
+        try await records.commit(
             RecordSubmission(
-                record: record, repetition: .identified, received: instant ?? clock.now, decodeError: nil))
+                record: record, repetition: .identified, received: instant ?? database.clock.now,
+                decodeError: nil))
     }
 
     /// Commits and freezes records with these ids.
@@ -29,30 +30,32 @@ extension SQLiteRecordStore {
         for id in ids {
             let record = try TestSupport.record(id)
             try await add(record)
-            try await freeze([record])
+            try await records.freeze([record])
         }
     }
 
     /// As `fill`, in two commits.
     package func fillAtOnce(_ ids: some Sequence<String>) async throws {
-        let records = try ids.map { try TestSupport.record($0) }
-        let now = clock.now
-        _ = try await commit(
+        let filled = try ids.map { try TestSupport.record($0) }
+        let now = database.clock.now
+        _ = try await records.commit(
             QueueTransaction(
-                submissions: records.map {
+                submissions: filled.map {
                     RecordSubmission(record: $0, repetition: .identified, received: now, decodeError: nil)
                 }))
-        try await freeze(records)
+        try await records.freeze(filled)
     }
 
     /// Drops all that may be, step by step.
     package func retireAll(lookingAt limit: Int = 500) async throws {
-        var step = Retirement(position: 0)
-        while !step.isDone { step = try await retire(keeping: nil, after: step.position, lookingAt: limit) }
+        var step = Retention.Retirement(position: 0)
+        while !step.isDone {
+            step = try await retention.retire(keeping: nil, after: step.position, lookingAt: limit)
+        }
     }
 
     package var events: [JournalEntry] {
-        get async throws { try await outboxEntries(limit: 100_000).map(\.entry) }
+        get async throws { try await outbox.outboxEntries(limit: 100_000).map(\.entry) }
     }
 }
 

@@ -17,7 +17,7 @@ import Testing
     }
 
     private struct Running {
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let worker: DeliveryWorker<Scripted>
         let clock: DrivenClock
 
@@ -47,11 +47,11 @@ import Testing
     ) async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: [DestinationRouting(name: "clinic", order: order)])
             try await store.fill(ids)
             let worker = DeliveryWorker(
-                name: "clinic", gateway: "box", store: store, destination: destination,
+                name: "clinic", gateway: "box", store: store.batches, destination: destination,
                 batching: BatchSettings(maxRecords: maxRecords, maxWait: .zero), clock: clock, random: { 1 },
                 events: EventLog(sink: RecordingSink()))
             let task = Task { try await worker.run() }

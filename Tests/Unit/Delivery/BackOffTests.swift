@@ -54,7 +54,7 @@ import Testing
                 #expect(wait > .zero && wait < bound)
                 harness.clock.advance(by: wait)
             }
-            #expect(try await running.store.state(of: "clinic") == .down)
+            #expect(try await running.store.batches.state(of: "clinic") == .down)
             #expect(try await running.store.counts().destinations[0].pending == 2)
 
             receiver.change { _ in Answer(status: 200) }
@@ -64,7 +64,7 @@ import Testing
                 harness.clock.advance(by: until.since(harness.clock.now))
             }
             try await running.eventually(2, .submitted)
-            #expect(try await running.store.state(of: "clinic") == .up)
+            #expect(try await running.store.batches.state(of: "clinic") == .up)
             #expect(try await running.count(.destinationDown) == 1)
             #expect(try await running.count(.destinationUp) == 1)
             let told = try await running.count(.retrying)

@@ -16,7 +16,7 @@ import Testing
     private struct Running: RunningDelivery {
         static let destination = "clinic"
 
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let worker: DeliveryWorker<LoggedDestination>
         let task: Task<Void, any Error>
         let clock: DrivenClock
@@ -45,21 +45,21 @@ import Testing
         _ body: (Running, _ record: RecordID, _ image: RecordID) async throws -> Void
     ) async throws {
         try await withBackend(fake.answer) { place in
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: place.directory, clock: clock,
                 destinations: [DestinationRouting(name: "clinic", order: order, takesImages: true)])
             let entry = Self.entry(subject: subject)
             let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
             let image = try #require(
                 EnteredImage(Self.bytes, of: entry, gateway: "box", received: 1_795_166_107))
-            _ = try await store.enter([record], image: image)
+            _ = try await store.entries.enter([record], image: image)
             let fhir = FHIR(
                 settings: FHIRSettings(url: place.host + "/r4", patientSystem: "urn:oid:2.999.1"),
                 transport: place.transport, clock: clock)
             let destination = LoggedDestination(
                 plain ? Plain() as any Destination : fhir, name: "clinic", clock: clock, log: .silent)
             let worker = DeliveryWorker(
-                name: "clinic", gateway: "box", store: store, destination: destination,
+                name: "clinic", gateway: "box", store: store.batches, destination: destination,
                 batching: BatchSettings(maxRecords: 100, maxWait: .zero), clock: clock, random: { 1 },
                 events: EventLog(sink: RecordingSink()))
             let running = Running(
@@ -104,7 +104,7 @@ import Testing
             #expect(try await running.names(.authRejected, .destinationMisconfigured).isEmpty)
             // As any that is set aside it goes out by an operator's word.
             fake.refuse(identifier: "\(FHIRSystem.own)|\(image.id)", nil)
-            _ = try await running.store.retry(DeadLetterSelection(), gateway: "box")
+            _ = try await running.store.deadLetters.retry(DeadLetterSelection(), gateway: "box")
             try await running.eventually(1, .mediaSubmitted)
             #expect(images.map(\.image) == [Self.bytes])
         }
@@ -147,7 +147,7 @@ import Testing
             var entry = Self.entry(subject: "patient-17")
             entry.name += "another"
             let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
-            _ = try await running.store.enter([record])
+            _ = try await running.store.entries.enter([record])
             try await running.eventually(2, .submitted)
             #expect(images.isEmpty)
             #expect(try await running.names(.destinationDown, .authRejected, .mediaFailed).isEmpty)
@@ -177,7 +177,7 @@ import Testing
             try await running.eventually(1, .mediaFailed)
             #expect(try await running.names(.mediaFailed).map { $0[.error] } == ["unassigned"])
             let selection = DeadLetterSelection(records: [record.text])
-            _ = try await running.store.retry(selection, subject: "patient-18", gateway: "box")
+            _ = try await running.store.deadLetters.retry(selection, subject: "patient-18", gateway: "box")
             try await running.eventually(1, .mediaSubmitted)
             #expect(fake.faults.isEmpty && images.map(\.image) == [Self.bytes])
             #expect(
@@ -192,20 +192,20 @@ import Testing
             try await running.eventually(1, .submitted)
             try await running.eventually(1, .mediaSubmitted)
             try await running.untilIdle()
-            #expect(running.store.beginImage())
+            #expect(running.store.batches.beginImage())
             var entry = Self.entry(subject: "patient-17")
             entry.name += "another"
             let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
             let image = EnteredImage(Self.bytes, of: entry, gateway: "box", received: 1_795_166_107)
-            _ = try await running.store.enter([record], image: image)
+            _ = try await running.store.entries.enter([record], image: image)
             try await running.eventually(2, .submitted)
             try await running.untilWaiting()
             #expect(images.count == 1)
-            running.store.endImage()
+            running.store.batches.endImage()
             running.clock.advance(by: .seconds(1))
             try await running.eventually(2, .mediaSubmitted)
             #expect(images.count == 2)
-            try await eventually("it is the next one's turn") { running.store.beginImage() }
+            try await eventually("it is the next one's turn") { running.store.batches.beginImage() }
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
     private struct Running: RunningDelivery {
         static let destination = "clinic"
 
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let fhir: FHIR
         let worker: DeliveryWorker<FHIR>
         let task: Task<Void, any Error>
@@ -39,17 +39,17 @@ import Testing
         _ body: (Running) async throws -> Void
     ) async throws {
         try await withBackend(fake.answer) { place in
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: place.directory, clock: clock,
                 destinations: [DestinationRouting(name: "clinic", order: .strict)])
             for record in records { try await store.add(record) }
-            try await store.freeze(records)
+            try await store.records.freeze(records)
             let fhir = FHIR(
                 settings: FHIRSettings(
                     url: place.host + "/r4", patientSystem: patientSystem, authentication: authentication),
                 transport: place.transport, clock: clock, credential: credential)
             let worker = DeliveryWorker(
-                name: "clinic", gateway: "box", store: store, destination: fhir,
+                name: "clinic", gateway: "box", store: store.batches, destination: fhir,
                 batching: BatchSettings(maxRecords: 100, maxWait: .zero), clock: clock,
                 random: { 1 }, events: EventLog(sink: RecordingSink()))
             let running = Running(
@@ -323,7 +323,7 @@ import Testing
         let credential: @Sendable () -> String = { "u:s3cret" }
         try await run(records, authentication: .basic, credential: credential) { running in
             try await running.eventually(1, .failed)
-            let replies = try await running.store.read {
+            let replies = try await running.store.database.read {
                 try String.fetchAll($0, sql: "SELECT reply FROM dead_letter")
             }
             #expect(replies == ["Basic [credential], box:[credential], [credential]"])

@@ -42,7 +42,7 @@ import Testing
     private struct Running: RunningDelivery {
         static let destination = "clinic"
 
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let worker: DeliveryWorker<Backend>
         let task: Task<Void, any Error>
         let clock: DrivenClock
@@ -64,9 +64,9 @@ import Testing
     ) async throws {
         let routing = DestinationRouting(name: "clinic", order: order, takesImages: true)
         try await bench.withStore([routing]) { store, _ in
-            _ = try await store.enter([bench.entered()], image: bench.image())
+            _ = try await store.entries.enter([bench.entered()], image: bench.image())
             let worker = DeliveryWorker(
-                name: "clinic", gateway: "box", store: store, destination: backend,
+                name: "clinic", gateway: "box", store: store.batches, destination: backend,
                 batching: BatchSettings(maxRecords: 100, maxWait: maxWait), clock: bench.clock,
                 random: { 1 }, events: EventLog(sink: RecordingSink()))
             let running = Running(
@@ -82,7 +82,7 @@ import Testing
     /// At the same moment of the clock.
     private func expectReadingsPass(_ running: Running, _ backend: Backend) async throws {
         for number in 1...3 as ClosedRange<Int64> {
-            _ = try await running.store.enter([bench.entered(number)])
+            _ = try await running.store.entries.enter([bench.entered(number)])
             try await running.eventually(Int(number) + 1, .submitted)
         }
         #expect(
@@ -178,7 +178,7 @@ import Testing
             try await running.eventually(1, .retrying)
             #expect(try backend.requests == [id(0), "image"])
             backend.answer(images: .taken(httpStatus: 201))
-            _ = try await running.store.enter([bench.entered(1)])
+            _ = try await running.store.entries.enter([bench.entered(1)])
             try await running.untilIdle()
             // The image's time has come, and the reading's has not.
             running.clock.advance(by: .seconds(80))

@@ -15,7 +15,7 @@ struct JunctionBench {
     struct Running: RunningDelivery {
         static let destination = "junction"
 
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let session: JunctionSession
         let junction: Junction
         let worker: DeliveryWorker<Junction>
@@ -25,7 +25,7 @@ struct JunctionBench {
         /// As `ingestd sign-in --token` does.
         func signIn(_ token: String) async throws {
             try await session.signIn(try JunctionSignInToken(token))
-            _ = try await store.signIn(FakeJunction.user, at: "junction")
+            _ = try await store.sessions.signIn(FakeJunction.user, at: "junction")
         }
     }
 
@@ -78,16 +78,16 @@ struct JunctionBench {
         _ place: DeliveryPlace, _ auth: DestinationSettings.JunctionAuth = .apiKey,
         batch: BatchSettings = BatchSettings(maxRecords: 100, maxWait: .zero), records: [Record] = []
     ) async throws -> Running {
-        let store = try await SQLiteRecordStore.open(
+        let store = try await SQLiteQueue.open(
             in: place.directory, clock: clock, destinations: [DestinationRouting(name: "junction")])
         try await store.fill(records)
         let session = await session(place, auth)
         if await session.standing != .closed {
-            _ = try await store.adopt(FakeJunction.user, at: "junction")
+            _ = try await store.sessions.adopt(FakeJunction.user, at: "junction")
         }
         let junction = Junction(session: session)
         let worker = DeliveryWorker(
-            name: "junction", gateway: "box", store: store, destination: junction,
+            name: "junction", gateway: "box", store: store.batches, destination: junction,
             account: FakeJunction.user, holdsSession: { await session.isOpen() }, batching: batch,
             clock: clock, random: { 1 }, events: EventLog(sink: RecordingSink()))
         return Running(

@@ -402,7 +402,7 @@ import Testing
             let running = try await started(place)
             #expect(bench.vault.text?.contains("refresh-") == true)
             await running.session.signOut()
-            #expect(try await running.store.signOut(of: "junction") == 0)
+            #expect(try await running.store.sessions.signOut(of: "junction") == 0)
             #expect(bench.vault.text == nil)
             #expect(await running.session.standing == .closed)
             // Then another user may sign in.

@@ -52,7 +52,7 @@ import Testing
     @Test func aStoreThatFailsEndsTheWorkerAndIsTold() async throws {
         try await withHarness(Answer(status: 200)) { harness, _ in
             let running = try await harness.start()
-            try await running.store.write { try $0.execute(sql: "DROP TABLE batch") }
+            try await running.store.database.write { try $0.execute(sql: "DROP TABLE batch") }
             try await running.store.fill(["a"])
             await #expect(throws: StoreError.self) { try await running.task.value }
             #expect(harness.sink.names == ["store-error"])

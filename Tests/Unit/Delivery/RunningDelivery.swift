@@ -15,7 +15,7 @@ protocol RunningDelivery: Sendable {
 
     /// Its name.
     static var destination: String { get }
-    var store: SQLiteRecordStore { get }
+    var store: SQLiteQueue { get }
     var worker: DeliveryWorker<Backend> { get }
     var task: Task<Void, any Error> { get }
     var clock: DrivenClock { get }
@@ -54,7 +54,7 @@ extension RunningDelivery {
     func untilIdle(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         try await TestSupport.eventually("the worker waits", sourceLocation: sourceLocation) {
             if case .sending = worker.activity { return false }
-            return clock.sleeperCount == 1 && !store.wakeUp(for: Self.destination).isRaised
+            return clock.sleeperCount == 1 && !store.routings.wakeUp(for: Self.destination).isRaised
         }
     }
 }
@@ -94,12 +94,12 @@ func withBackend(
     try result.get()
 }
 
-extension SQLiteRecordStore {
+extension SQLiteQueue {
     /// Adds records that wait to be delivered.
-    func fill(_ records: [Record]) async throws {
-        for record in records {
+    func fill(_ added: [Record]) async throws {
+        for record in added {
             try await add(record)
-            try await freeze([record])
+            try await records.freeze([record])
         }
     }
 }

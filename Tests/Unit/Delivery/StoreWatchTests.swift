@@ -14,7 +14,7 @@ import Testing
 @Suite struct StoreWatchTests {
     private struct Bench {
         let directory: String
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let sink = RecordingSink()
         let watch: Task<Void, any Error>
         let clock: DrivenClock
@@ -27,16 +27,16 @@ import Testing
         init(_ directory: String) async throws {
             self.directory = directory
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let watch = StoreWatch(
-                store: store, events: EventLog(sink: sink), keepAlive: signs.increase)
+                store, events: EventLog(sink: sink), keepAlive: signs.increase)
             (self.store, self.clock) = (store, clock)
             self.watch = Task { try await watch.run() }
         }
 
         /// The file cannot be written, or can again.
         func setReadOnly(_ isReadOnly: Bool) async throws {
-            try await store.database.writeWithoutTransaction {
+            try await store.database.connection.writeWithoutTransaction {
                 try $0.execute(sql: "PRAGMA query_only = \(isReadOnly ? 1 : 0)")
             }
         }
@@ -72,17 +72,17 @@ import Testing
             try await running.untilWaiting()
             let record = try record("c")
             try await running.store.add(record)
-            try await running.store.database.writeWithoutTransaction {
+            try await running.store.database.connection.writeWithoutTransaction {
                 try $0.execute(sql: "PRAGMA query_only = 1")
             }
-            running.store.announceRecords()
+            running.store.routings.wakeAll()
             try await eventually("it waits for 30 s") {
                 if case .waiting = running.worker.activity { running.clock.sleeperCount == 1 } else { false }
             }
-            try await running.store.database.writeWithoutTransaction {
+            try await running.store.database.connection.writeWithoutTransaction {
                 try $0.execute(sql: "PRAGMA query_only = 0")
             }
-            try await running.store.freeze([record])
+            try await running.store.records.freeze([record])
             harness.clock.advance(by: .seconds(30))
             try await running.eventually(3, .submitted)
             #expect(try receiver.received.map { try $0.ids } == [["a"], ["b"], ["c"]])
@@ -96,7 +96,7 @@ import Testing
             try await bench.store.fill(["a"])
             let failure = DatabaseError(resultCode: .SQLITE_IOERR_FSYNC)
             let error = await #expect(throws: StoreError.self) {
-                try await bench.store.write { _ in throw failure }
+                try await bench.store.database.write { _ in throw failure }
             }
             #expect(error?.kind == .ioError)
             let known = try #require(error)
@@ -113,7 +113,9 @@ import Testing
         try await withTemporaryDirectory { directory in
             let bench = try await Bench(directory)
             let failure = DatabaseError(resultCode: .SQLITE_CORRUPT)
-            await #expect(throws: StoreError.self) { try await bench.store.read { _ in throw failure } }
+            await #expect(throws: StoreError.self) {
+                try await bench.store.database.read { _ in throw failure }
+            }
             let error = await #expect(throws: StoreError.self) { try await bench.watch.value }
             #expect(error?.kind == .corrupt)
             #expect(bench.told.count == 1)
@@ -128,7 +130,9 @@ import Testing
             let bench = try await Bench(directory)
             try await bench.store.fill(["a"])
             let failure = DatabaseError(resultCode: .SQLITE_CONSTRAINT_DATATYPE)
-            await #expect(throws: StoreError.self) { try await bench.store.write { _ in throw failure } }
+            await #expect(throws: StoreError.self) {
+                try await bench.store.database.write { _ in throw failure }
+            }
             let error = await #expect(throws: StoreError.self) { try await bench.watch.value }
             #expect(error?.kind == .corrupt)
             #expect(QueueFile(path: bench.path).isMarked)
@@ -138,7 +142,7 @@ import Testing
 
     @Test func damageIsFoundInTheBackgroundAndMendedAtTheNextStart() async throws {
         try await withTemporaryDirectory { directory in
-            let whole = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let whole = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await whole.fill((0..<100).map { "record-\($0)" })
             try await whole.close()
             let path = directory + "/queue.sqlite"
@@ -154,14 +158,14 @@ import Testing
             try data.write(to: URL(filePath: path))
 
             let bench = try await Bench(directory)
-            let check = Task { try await StoreCheck(store: bench.store).run() }
+            let check = Task { try await StoreCheck(bench.store).run() }
             try await eventually("it waits for the start to be over") { bench.clock.sleeperCount == 1 }
             bench.clock.advance(by: .seconds(10))
             await #expect(throws: StoreError.self) { try await check.value }
             await #expect(throws: StoreError.self) { try await bench.watch.value }
             try await bench.store.close()
 
-            let mended = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let mended = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await mended.events.contains { $0.name == "store-quarantined" })
             let records = try await mended.counts().records
             #expect(records >= 80)
@@ -173,15 +177,15 @@ import Testing
         try await withTemporaryDirectory { directory in
             let bench = try await Bench(directory)
             try await bench.store.fill(["a"])
-            try await StoreCheck(store: bench.store).check()
-            let check = Task { try await StoreCheck(store: bench.store).run() }
+            try await StoreCheck(bench.store).check()
+            let check = Task { try await StoreCheck(bench.store).run() }
             for pause in [Duration.seconds(10), .seconds(7 * 24 * 3600)] {
                 try await eventually("it waits") { bench.clock.sleeperCount == 1 }
                 bench.clock.advance(by: pause)
             }
             try await eventually("it waits again") { bench.clock.sleeperCount == 1 }
             // Nobody but the store has the file open any more, and the log can be emptied.
-            let busy = try await bench.store.database.writeWithoutTransaction {
+            let busy = try await bench.store.database.connection.writeWithoutTransaction {
                 try Int.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
             #expect(busy == 0)
@@ -205,10 +209,12 @@ import Testing
             #expect(bench.told.count == 1)
             try await bench.store.close()
 
-            let again = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let again = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await again.add(try record("a")) == .duplicate(RecordID(text: "a")))
             #expect(try await again.add(try record("b")) == .duplicate(RecordID(text: "b")))
-            #expect(try await again.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+            #expect(
+                try await again.database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+                    == "ok")
             try await again.close()
         }
     }
@@ -225,7 +231,7 @@ import Testing
             bench.watch.cancel()
             _ = await bench.watch.result
 
-            let again = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let again = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await again.counts().records == 1)
             try await again.close()
             #expect(try Data(contentsOf: URL(filePath: bench.path + ".damaged-1")) == other)
@@ -243,11 +249,11 @@ import Testing
             // An error would end the part of the gateway that writes, and with it all others.
             let write = Task { try await bench.store.fill(["b"]) }
             try await eventually("it waits") { bench.clock.sleeperCount == 2 }
-            #expect(bench.told.count == 2 && bench.store.commits.heldCount == 1)
+            #expect(bench.told.count == 2 && bench.store.database.commits.heldCount == 1)
             bench.clock.advance(by: .seconds(30))
             try await eventually("it waits again") { bench.clock.sleeperCount == 2 }
             #expect(bench.signs.value == 2)
-            #expect(bench.told.count == 2 && bench.store.commits.heldCount == 1)
+            #expect(bench.told.count == 2 && bench.store.database.commits.heldCount == 1)
             try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
             bench.clock.advance(by: .seconds(30))
             await #expect(throws: StoreError.self) { try await bench.watch.value }
@@ -256,7 +262,7 @@ import Testing
             #expect(bench.told.count == 2)
             try await bench.store.close()
 
-            let again = try await SQLiteRecordStore.open(in: state, clock: DrivenClock())
+            let again = try await SQLiteQueue.open(in: state, clock: DrivenClock())
             #expect(try await again.add(try record("a")) == .duplicate(RecordID(text: "a")))
             try await again.close()
         }
@@ -285,12 +291,12 @@ import Testing
             try await bench.store.fill(["a"])
             try FileManager.default.removeItem(atPath: bench.path)
             try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: bench.path))
-            try await StoreCheck(store: bench.store).check()
-            #expect(bench.store.commits.failure == nil && !QueueFile(path: bench.path).isMarked)
+            try await StoreCheck(bench.store).check()
+            #expect(bench.store.database.commits.failure == nil && !QueueFile(path: bench.path).isMarked)
             await #expect(throws: StoreError.self) { try await bench.store.fill(["b"]) }
             await #expect(throws: StoreError.self) { try await bench.watch.value }
             try await bench.store.close()
-            let again = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let again = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await again.counts().records >= 1)
             try await again.close()
         }

@@ -13,7 +13,7 @@ struct ValidicBench {
     struct Running: RunningDelivery {
         static let destination = "validic"
 
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let validic: Validic
         let worker: DeliveryWorker<Validic>
         let task: Task<Void, any Error>
@@ -32,16 +32,16 @@ struct ValidicBench {
     func start(
         _ place: DeliveryPlace, user: String = "patient-17", records: [Record] = []
     ) async throws -> Running {
-        let store = try await SQLiteRecordStore.open(
+        let store = try await SQLiteQueue.open(
             in: place.directory, clock: clock, destinations: [DestinationRouting(name: "validic")])
         try await store.fill(records)
-        _ = try await store.adopt(user, at: "validic")
+        _ = try await store.sessions.adopt(user, at: "validic")
         let token = token
         let validic = Validic(
             settings: ValidicSettings(user: user, url: place.host + "/", api: api),
             transport: place.transport, clock: clock, token: { token.value })
         let worker = DeliveryWorker(
-            name: "validic", gateway: "box", store: store, destination: validic, account: user,
+            name: "validic", gateway: "box", store: store.batches, destination: validic, account: user,
             batching: BatchSettings(maxRecords: 1, maxWait: .zero), clock: clock, random: { 1 },
             events: EventLog(sink: RecordingSink()))
         return Running(

@@ -88,7 +88,7 @@ import Testing
             try await running.eventually(1, .sessionEnded)
             let ended = try await running.names(.sessionEnded)
             #expect(ended.map { $0[.count] } == ["3"] && ended[0][.httpStatus] == "401")
-            #expect(try await running.store.state(of: "validic") == .authRejected)
+            #expect(try await running.store.batches.state(of: "validic") == .authRejected)
             // Neither time, nor new records, nor a reload with the same token.
             try await running.untilIdle()
             bench.clock.advance(by: .seconds(86_400))
@@ -114,10 +114,10 @@ import Testing
             let running = try await bench.start(place, records: try ValidicBench.records(1...1))
             try await running.eventually(1, .sessionEnded)
             try await running.untilIdle()
-            #expect(try await running.store.signIn("patient-17", at: "validic") == 0)
+            #expect(try await running.store.sessions.signIn("patient-17", at: "validic") == 0)
             try await running.eventually(2, .sessionEnded)
             fake.accept(token: "token-1")
-            #expect(try await running.store.signIn("patient-17", at: "validic") == 0)
+            #expect(try await running.store.sessions.signIn("patient-17", at: "validic") == 0)
             try await running.eventually(1, .submitted)
             #expect(try await running.names(.signedIn).count == 3)
             try await running.stop()
@@ -129,7 +129,7 @@ import Testing
             fake.answer(503)
             let running = try await bench.start(place, records: try ValidicBench.records(1...2))
             try await running.eventually(1, .retrying)
-            #expect(try await running.store.signOut(of: "validic") == 2)
+            #expect(try await running.store.sessions.signOut(of: "validic") == 2)
             fake.answer(nil)
             try await running.store.fill(try ValidicBench.records(3...3))
             try await running.untilIdle()
@@ -137,7 +137,7 @@ import Testing
             try await running.untilIdle()
             let before = fake.requests
             #expect(fake.kept.isEmpty)
-            #expect(try await running.store.signIn("patient-17", at: "validic") == 0)
+            #expect(try await running.store.sessions.signIn("patient-17", at: "validic") == 0)
             try await running.eventually(1, .submitted)
             // What was given up is not sent, though it was about to be.
             #expect(fake.kept.map(\.id) == [ValidicBench.id(3)] && fake.requests == before + 1)
@@ -158,7 +158,7 @@ import Testing
             try await second.store.fill(try ValidicBench.records(3...3))
             try await second.untilIdle()
             #expect(fake.kept.isEmpty)
-            #expect(try await second.store.signIn("patient-18", at: "validic") == 3)
+            #expect(try await second.store.sessions.signIn("patient-18", at: "validic") == 3)
             var own = try ValidicBench.records(4...4)
             own[0].subject = "patient-18"
             try await second.store.fill(own)

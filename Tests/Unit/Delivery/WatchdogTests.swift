@@ -46,14 +46,14 @@ import Testing
 
     @Test func itIsFedWhileTheQueueIsAtWorkOnSomethingLong() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let pulse = Pulse(clock: clock)
             let gate = DispatchSemaphore(value: 0)
-            store.database.asyncWriteWithoutTransaction { _ in gate.wait() }
+            store.database.connection.asyncWriteWithoutTransaction { _ in gate.wait() }
             let asked = WorkerHarness.Counter()
             let heartbeat = pulse.register("clinic")
             let worker = DeliveryWorker(
-                name: "clinic", gateway: "box", store: store, destination: Nowhere(),
+                name: "clinic", gateway: "box", store: store.batches, destination: Nowhere(),
                 batching: BatchSettings(), clock: clock, events: EventLog(sink: RecordingSink()),
                 heartbeat: {
                     heartbeat($0)

@@ -28,7 +28,7 @@ struct WorkerHarness {
     struct Running: RunningDelivery {
         static let destination = "clinic"
 
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let worker: DeliveryWorker<Webhook>
         let task: Task<Void, any Error>
         let clock: DrivenClock
@@ -49,11 +49,11 @@ struct WorkerHarness {
         webhookClock: (any GatewayClock)? = nil,
         random: @escaping @Sendable () -> Double = { 1 }
     ) async throws -> Running {
-        let store = try await SQLiteRecordStore.open(
+        let store = try await SQLiteQueue.open(
             in: directory, clock: clock, destinations: [DestinationRouting(name: "clinic", order: order)])
         try await store.fill(ids)
         let worker = DeliveryWorker(
-            name: "clinic", gateway: "box", store: store,
+            name: "clinic", gateway: "box", store: store.batches,
             destination: Webhook(
                 settings: settings ?? WebhookSettings(url: url), transport: transport,
                 clock: webhookClock ?? clock, secrets: secrets),

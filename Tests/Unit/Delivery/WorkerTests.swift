@@ -214,7 +214,7 @@ import Testing
         try await withHarness(answer) { harness, _ in
             let running = try await harness.start(ids: ["a"], secrets: { WebhookSecrets(token: "s3cret") })
             try await running.eventually(1, .failed)
-            let replies = try await running.store.read {
+            let replies = try await running.store.database.read {
                 try String.fetchAll($0, sql: "SELECT reply FROM dead_letter")
             }
             #expect(replies == ["not by Bearer [credential], said the clerk"])

@@ -84,7 +84,7 @@ import Testing
     }
 
     /// A queue that counts.
-    private final class CountingStore: RecordStore {
+    private final class CountingStore: RecordStore, DeviceStore {
         struct State {
             var committed = 0
             var frozen = 0
@@ -134,7 +134,7 @@ import Testing
         let sink = RecordingSink()
         let session = ReadSession(
             environment: .init(
-                store: store, events: EventLog(sink: sink), clock: DrivenClock(),
+                store: store, devices: store, events: EventLog(sink: sink), clock: DrivenClock(),
                 factory: RecordFactory(gateway: "box", zone: .utc, bootID: "boot-1", isSimulated: false),
                 log: .silent),
             target: .init(

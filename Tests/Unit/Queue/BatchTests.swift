@@ -15,13 +15,13 @@ import Testing
     @Test func aBatchWaitsForCompanyFromTheFirstRecordOn() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let start = clock.now
             try await store.fill(["a"])
             clock.advance(by: .seconds(1))
             try await store.fill(["b"])
             func next() async throws -> NextBatch {
-                try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+                try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             }
             #expect(try await next() == .waiting(until: start + .seconds(2)))
             clock.advance(by: .seconds(1))
@@ -35,9 +35,9 @@ import Testing
 
     @Test func aFullBatchDoesNotWait() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await store.fill(["a", "b", "c", "d"])
-            let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             #expect(next.ids == ["a", "b", "c"])
             try await store.close()
         }
@@ -46,14 +46,14 @@ import Testing
     @Test func recordsGoInTheOrderInWhichTheyWereFrozen() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let (a, b) = (try record("a"), try record("b"))
             try await store.add(a)
             try await store.add(b)
-            try await store.freeze([b])
-            try await store.freeze([a])
+            try await store.records.freeze([b])
+            try await store.records.freeze([a])
             clock.advance(by: .seconds(2))
-            let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             #expect(next.ids == ["b", "a"])
             try await store.close()
         }
@@ -62,12 +62,12 @@ import Testing
     @Test func theCompletedDeviceBlockIsDelivered() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.add(try record("a"))
-            try await store.freeze([try record("a", model: "T-1")])
+            try await store.records.freeze([try record("a", model: "T-1")])
             clock.advance(by: .seconds(2))
             guard
-                case .batch(let batch) = try await store.nextBatch(
+                case .batch(let batch) = try await store.batches.nextBatch(
                     for: "clinic", settings: settings, gateway: "box")
             else { throw TimedOut() }
             #expect(batch.items[0].body == (try record("a", model: "T-1").json))
@@ -82,7 +82,7 @@ import Testing
             DestinationRouting(name: "aliases", peripherals: [.alias("kitchen")]),
         ]
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: DrivenClock(), destinations: routings)
             let records = [
                 try record("a", kind: .bloodPressure),
@@ -90,9 +90,9 @@ import Testing
                 try record("c", alias: "kitchen"),
             ]
             for record in records { try await store.add(record) }
-            try await store.freeze(records)
+            try await store.records.freeze(records)
             for (name, id) in [("kinds", "a"), ("models", "b"), ("aliases", "c")] {
-                let next = try await store.nextBatch(
+                let next = try await store.batches.nextBatch(
                     for: name, settings: BatchSettings(maxWait: .zero), gateway: "box")
                 #expect(next.ids == [id], "\(name)")
             }
@@ -108,18 +108,23 @@ import Testing
             let clock = DrivenClock()
             let record = try record("a")
             do {
-                let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: both)
-                _ = try await store.commit(
+                let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: both)
+                _ = try await store.records.commit(
                     RecordSubmission(
                         record: record, repetition: .identified, received: clock.now, decodeError: nil,
                         destinations: ["clinic"]))
-                try await store.freeze([record])
+                try await store.records.freeze([record])
                 try await store.close()
             }
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: both)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: both)
             let settings = BatchSettings(maxWait: .zero)
-            #expect(try await store.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing)
-            #expect(try await store.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == ["a"])
+            #expect(
+                try await store.batches.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing
+            )
+            #expect(
+                try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == [
+                    "a"
+                ])
             try await store.close()
         }
     }
@@ -127,15 +132,19 @@ import Testing
     @Test func aRecordThatWasNotForADestinationStaysSoWhenItsConditionsChange() async throws {
         try await withTemporaryDirectory { directory in
             let settings = BatchSettings(maxWait: .zero)
-            var store = try await SQLiteRecordStore.open(
+            var store = try await SQLiteQueue.open(
                 in: directory, clock: DrivenClock(),
                 destinations: [DestinationRouting(name: "cuffs", kinds: [.bloodPressure])])
             try await store.fill(["temperature"])
-            #expect(try await store.nextBatch(for: "cuffs", settings: settings, gateway: "box") == .nothing)
+            #expect(
+                try await store.batches.nextBatch(for: "cuffs", settings: settings, gateway: "box")
+                    == .nothing)
             try await store.close()
-            store = try await SQLiteRecordStore.open(
+            store = try await SQLiteQueue.open(
                 in: directory, clock: DrivenClock(), destinations: [DestinationRouting(name: "cuffs")])
-            #expect(try await store.nextBatch(for: "cuffs", settings: settings, gateway: "box") == .nothing)
+            #expect(
+                try await store.batches.nextBatch(for: "cuffs", settings: settings, gateway: "box")
+                    == .nothing)
             try await store.close()
         }
     }
@@ -143,11 +152,11 @@ import Testing
     @Test func aRecordWhoseReleaseWasForgottenIsReleasedWithALaterOne() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.add(try record("forgotten"))
             clock.advance(by: .seconds(601))
             try await store.fill(["later"])
-            let next = try await store.nextBatch(
+            let next = try await store.batches.nextBatch(
                 for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
             #expect(next.ids == ["later", "forgotten"])
             try await store.close()
@@ -156,14 +165,16 @@ import Testing
 
     @Test func manyRecordsForOthersArePassedOverOnce() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: DrivenClock(),
                 destinations: [DestinationRouting(name: "cuffs", kinds: [.bloodPressure])])
             let others = try (0..<200).map { try record("other-\($0)") }
             for record in others { try await store.add(record) }
-            try await store.freeze(others)
+            try await store.records.freeze(others)
             let settings = BatchSettings(maxWait: .zero)
-            #expect(try await store.nextBatch(for: "cuffs", settings: settings, gateway: "box") == .nothing)
+            #expect(
+                try await store.batches.nextBatch(for: "cuffs", settings: settings, gateway: "box")
+                    == .nothing)
             let position = try await store.position(of: "cuffs")
             #expect(position == 200)
             try await store.close()
@@ -173,20 +184,20 @@ import Testing
     @Test func acknowledgingStoresTheNextBatchAtOnce() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.fill(["a", "b", "c", "d", "e", "f"])
             guard
-                case .batch(let first) = try await store.nextBatch(
+                case .batch(let first) = try await store.batches.nextBatch(
                     for: "clinic", settings: settings, gateway: "box")
             else { throw TimedOut() }
-            let second = try await store.acknowledge(
+            let second = try await store.batches.acknowledge(
                 first, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
             #expect(second.ids == ["d", "e", "f"])
             try await store.close()
 
             // Another name of the gateway and other settings change nothing in what is stored.
-            let again = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            let stored = try await again.nextBatch(
+            let again = try await SQLiteQueue.open(in: directory, clock: clock)
+            let stored = try await again.batches.nextBatch(
                 for: "clinic", settings: BatchSettings(maxRecords: 1), gateway: "renamed")
             #expect(stored == second)
             let submitted = try await again.events.filter { $0.name == "submitted" }
@@ -199,16 +210,16 @@ import Testing
 
     @Test func halvesKeepTheOrder() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await store.fill(["a", "b", "c", "d"])
-            var next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            var next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             var seen: [[String]] = []
             while case .batch(let batch) = next {
                 seen.append(batch.items.map(\.header.id.text))
                 next =
                     batch.items.count > 1
-                    ? try await store.split(batch, settings: settings, gateway: "box")
-                    : try await store.setAside(
+                    ? try await store.batches.split(batch, settings: settings, gateway: "box")
+                    : try await store.batches.setAside(
                         batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: "no",
                         settings: BatchSettings(maxWait: .zero), gateway: "box")
             }
@@ -219,10 +230,10 @@ import Testing
     }
 }
 
-extension SQLiteRecordStore {
+extension SQLiteQueue {
     /// How far a destination has got.
     func position(of destination: String) async throws -> Int64? {
-        try await read { db in
+        try await database.read { db in
             try Int64.fetchOne(
                 db, sql: "SELECT position FROM destination WHERE name = ?", arguments: [destination])
         }

@@ -13,7 +13,7 @@ import Testing
 @Suite struct CommitTests {
     @Test func aRecordAndItsEventAreCommittedTogetherAndOnce() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let one = try record("a", alias: "bedroom")
             #expect(try await store.add(one) == .committed(one.id))
             #expect(try await store.add(one) == .duplicate(one.id))
@@ -28,18 +28,20 @@ import Testing
 
     @Test func whatCannotBeDecodedIsKeptAndNotDelivered() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let raw = try record("raw", kind: .undecoded)
             let submission = RecordSubmission(
-                record: raw, repetition: .identified, received: store.clock.now,
+                record: raw, repetition: .identified, received: store.database.clock.now,
                 decodeError: "ends after 1 byte")
-            #expect(try await store.commit(submission) == .committed(raw.id))
-            try await store.freeze([raw])
+            #expect(try await store.records.commit(submission) == .committed(raw.id))
+            try await store.records.freeze([raw])
             let events = try await store.events
             #expect(events.map(\.name) == ["decode-error"])
             #expect(events[0][.error] == "ends after 1 byte")
             let settings = BatchSettings(maxWait: .zero)
-            #expect(try await store.nextBatch(for: "clinic", settings: settings, gateway: "box") == .nothing)
+            #expect(
+                try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+                    == .nothing)
             let counts = try await store.counts()
             #expect(counts.undecoded == 1)
             #expect(counts.destinations[0].pending == 0)
@@ -49,7 +51,7 @@ import Testing
 
     @Test func aCancelledCommitCommitsNothing() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let one = try record("a")
             let task = Task {
                 unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -89,19 +91,19 @@ import Testing
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
             let first = try record("a", bytes: [1, 2, 3])
-            var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            _ = try await store.commit(
+            var store = try await SQLiteQueue.open(in: directory, clock: clock)
+            _ = try await store.records.commit(
                 RecordSubmission(
                     record: first, repetition: .undatedIndication(isFirstOnLink: true), received: clock.now,
                     decodeError: nil))
-            if second.isConfirmed { try await store.markConfirmed(first.id) }
+            if second.isConfirmed { try await store.records.markConfirmed(first.id) }
             // A crash in between changes nothing.
             try await store.close()
-            store = try await SQLiteRecordStore.open(in: directory, clock: clock, bootID: second.bootID)
+            store = try await SQLiteQueue.open(in: directory, clock: clock, bootID: second.bootID)
 
             clock.advance(by: second.after)
             let again = try record("b", address: second.address, bytes: second.bytes)
-            let outcome = try await store.commit(
+            let outcome = try await store.records.commit(
                 RecordSubmission(
                     record: again,
                     repetition: second.isNotification
@@ -120,15 +122,15 @@ import Testing
             var memory = DeviceMemory(model: "T-1", hasDeviceInformation: true, battery: 90)
             memory.layout = AttributeLayout(
                 services: ["1809": .init(firstHandle: 1, lastHandle: 9, characteristics: [:]), "180F": nil])
-            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await first.recall(device) == nil)
-            try await first.remember(memory, of: device)
+            let first = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(try await first.devices.recall(device) == nil)
+            try await first.devices.remember(memory, of: device)
             memory.battery = 80
-            try await first.remember(memory, of: device)
+            try await first.devices.remember(memory, of: device)
             try await first.close()
-            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await second.recall(device) == memory)
-            #expect(try await second.recall(other) == nil)
+            let second = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(try await second.devices.recall(device) == memory)
+            #expect(try await second.devices.recall(other) == nil)
             try await second.close()
         }
     }

@@ -14,10 +14,10 @@ import Testing
     private let clock = DrivenClock()
 
     private func withStore(
-        _ names: [String] = ["clinic"], _ body: (SQLiteRecordStore, String) async throws -> Void
+        _ names: [String] = ["clinic"], _ body: (SQLiteQueue, String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: names.map { DestinationRouting(name: $0) })
             try await body(store, directory)
             try await store.close()
@@ -26,12 +26,12 @@ import Testing
 
     /// Sets aside what waits for a destination.
     private func setAside(
-        _ store: SQLiteRecordStore, of name: String = "clinic", status: Int? = 422,
+        _ store: SQLiteQueue, of name: String = "clinic", status: Int? = 422,
         error: String = "HTTP 422"
     ) async throws {
-        var next = try await store.nextBatch(for: name, settings: settings, gateway: "box")
+        var next = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
         while case .batch(let batch) = next {
-            next = try await store.setAside(
+            next = try await store.batches.setAside(
                 batch, httpStatus: status, attempt: 1, error: error, reply: "no, thanks", settings: settings,
                 gateway: "box")
         }
@@ -39,13 +39,13 @@ import Testing
 
     /// What a destination gets, and takes, in its order.
     private func delivered(
-        _ store: SQLiteRecordStore, to name: String = "clinic"
+        _ store: SQLiteQueue, to name: String = "clinic"
     ) async throws -> [StoredBatch.Item] {
         var items: [StoredBatch.Item] = []
-        var next = try await store.nextBatch(for: name, settings: settings, gateway: "box")
+        var next = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
         while case .batch(let batch) = next {
             items += batch.items
-            next = try await store.acknowledge(
+            next = try await store.batches.acknowledge(
                 batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
         }
         return items
@@ -66,9 +66,11 @@ import Testing
             let bodies = try letters(directory).map(\.record)
             try await store.fill(["new"])
             #expect(
-                try await store.retry(DeadLetterSelection(), gateway: "box") == RetryOutcome(released: 3))
+                try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box")
+                    == RetryOutcome(released: 3))
             #expect(
-                try await store.retry(DeadLetterSelection(), gateway: "box") == RetryOutcome(released: 0))
+                try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box")
+                    == RetryOutcome(released: 0))
             #expect(try letters(directory).isEmpty)
             let items = try await delivered(store)
             #expect(items.map(\.header.id.text) == ["a", "b", "c", "new"])
@@ -86,7 +88,7 @@ import Testing
             let selection = DeadLetterSelection(records: ["aa11", "bb33", "aa"])
             let named = try letters(directory, selection)
             #expect(named.map(\.id.text) == ["aa11", "bb33"])
-            #expect(try await store.retry(selection, gateway: "box").released == 2)
+            #expect(try await store.deadLetters.retry(selection, gateway: "box").released == 2)
         }
     }
 
@@ -95,13 +97,14 @@ import Testing
             try await store.fill(["aa11", "aa22", "bb33"])
             try await setAside(store)
             let selection = DeadLetterSelection(records: ["bb"])
-            #expect(try await store.retry(selection, gateway: "box").released == 1)
+            #expect(try await store.deadLetters.retry(selection, gateway: "box").released == 1)
             #expect(try letters(directory).map(\.id.text) == ["aa11", "aa22"])
             await #expect(throws: DeadLetterRefusal.ambiguous("aa")) {
-                try await store.retry(DeadLetterSelection(records: ["aa"]), gateway: "box")
+                try await store.deadLetters.retry(DeadLetterSelection(records: ["aa"]), gateway: "box")
             }
             await #expect(throws: DeadLetterRefusal.unknown("bb")) {
-                try await store.retry(DeadLetterSelection(records: ["aa11", "bb"]), gateway: "box")
+                try await store.deadLetters.retry(
+                    DeadLetterSelection(records: ["aa11", "bb"]), gateway: "box")
             }
             // A refusal takes nothing along.
             #expect(try letters(directory).count == 2)
@@ -113,7 +116,7 @@ import Testing
         try await withStore { store, directory in
             try await store.fill(["a"])
             try await setAside(store)
-            _ = try await store.retry(DeadLetterSelection(), gateway: "box")
+            _ = try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box")
             try await setAside(store, status: 400, error: "HTTP 400")
             let letters = try letters(directory)
             #expect(letters.map(\.error) == ["HTTP 400"] && letters[0].reply == "no, thanks")
@@ -128,13 +131,15 @@ import Testing
             let plain = try letters(directory)[0].record
             // Without a name it would only be set aside again.
             #expect(
-                try await store.retry(DeadLetterSelection(), gateway: "box")
+                try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box")
                     == RetryOutcome(left: [.unassigned: 1]))
             await #expect(throws: DeadLetterRefusal.stays(RecordID(text: "a"), .unassigned)) {
-                try await store.retry(DeadLetterSelection(records: ["a"]), gateway: "box")
+                try await store.deadLetters.retry(DeadLetterSelection(records: ["a"]), gateway: "box")
             }
             #expect(
-                try await store.retry(DeadLetterSelection(), subject: "patient-17", gateway: "box").released
+                try await store.deadLetters.retry(
+                    DeadLetterSelection(), subject: "patient-17", gateway: "box"
+                ).released
                     == 1)
             let body = try #require(try await delivered(store).first?.body)
             #expect(RecordContent(json: body)?.subject == "patient-17")
@@ -147,19 +152,20 @@ import Testing
 
     @Test func thePersonStaysWithTheRecordOverARestartAndAFurtherFailure() async throws {
         try await withTemporaryDirectory { directory in
-            var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            var store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.fill(["a"])
             try await setAside(store, status: nil, error: Subject.unassigned)
-            _ = try await store.retry(DeadLetterSelection(), subject: "wrong", gateway: "box")
-            let first = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            _ = try await store.deadLetters.retry(DeadLetterSelection(), subject: "wrong", gateway: "box")
+            let first = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             try await store.close()
-            store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            store = try await SQLiteQueue.open(in: directory, clock: clock)
             #expect(
-                try await store.nextBatch(for: "clinic", settings: settings, gateway: "box") == first)
+                try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box") == first)
             try await setAside(store, status: 412, error: "HTTP 412")
             #expect(try letters(directory).map(\.subject) == ["wrong"])
             #expect(
-                try await store.retry(DeadLetterSelection(), subject: "right", gateway: "box").released == 1)
+                try await store.deadLetters.retry(DeadLetterSelection(), subject: "right", gateway: "box")
+                    .released == 1)
             #expect(try await delivered(store).map { RecordContent(json: $0.body)?.subject } == ["right"])
             try await store.close()
         }
@@ -170,17 +176,19 @@ import Testing
             try await store.fill(["a"])
             try await setAside(store)
             #expect(
-                try await store.retry(DeadLetterSelection(), subject: "s", gateway: "box") == RetryOutcome())
+                try await store.deadLetters.retry(DeadLetterSelection(), subject: "s", gateway: "box")
+                    == RetryOutcome())
             await #expect(throws: DeadLetterRefusal.stays(RecordID(text: "a"), .notUnassigned)) {
-                try await store.retry(DeadLetterSelection(records: ["a"]), subject: "s", gateway: "box")
+                try await store.deadLetters.retry(
+                    DeadLetterSelection(records: ["a"]), subject: "s", gateway: "box")
             }
             var control = try record("b")
             control.flags = ["type-control-solution"]
             try await store.add(control)
-            try await store.freeze([control])
+            try await store.records.freeze([control])
             try await setAside(store, status: nil, error: Subject.unassigned)
             #expect(
-                try await store.retry(DeadLetterSelection(), subject: "s", gateway: "box")
+                try await store.deadLetters.retry(DeadLetterSelection(), subject: "s", gateway: "box")
                     == RetryOutcome(left: [.controlSolution: 1]))
             #expect(try letters(directory).count == 2)
         }
@@ -188,22 +196,25 @@ import Testing
 
     @Test func nothingIsDeliveredInAnotherPersonsSession() async throws {
         try await withStore { store, _ in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["a"])
             try await setAside(store)
             try await store.fill(["b"])
             try await setAside(store, status: nil, error: Subject.unassigned)
-            _ = try await store.signIn("second", at: "clinic")
+            _ = try await store.sessions.signIn("second", at: "clinic")
             #expect(
-                try await store.retry(DeadLetterSelection(records: ["b"]), subject: "second", gateway: "box")
-                    .released == 1)
+                try await store.deadLetters.retry(
+                    DeadLetterSelection(records: ["b"]), subject: "second", gateway: "box"
+                )
+                .released == 1)
             await #expect(throws: DeadLetterRefusal.stays(RecordID(text: "a"), .anotherPerson)) {
-                try await store.retry(DeadLetterSelection(records: ["a"]), gateway: "box")
+                try await store.deadLetters.retry(DeadLetterSelection(records: ["a"]), gateway: "box")
             }
             try await store.fill(["c"])
             try await setAside(store, status: nil, error: Subject.unassigned)
             await #expect(throws: DeadLetterRefusal.stays(RecordID(text: "c"), .anotherSession)) {
-                try await store.retry(DeadLetterSelection(records: ["c"]), subject: "first", gateway: "box")
+                try await store.deadLetters.retry(
+                    DeadLetterSelection(records: ["c"]), subject: "first", gateway: "box")
             }
         }
     }
@@ -213,21 +224,23 @@ import Testing
             var undecoded = try record("u", kind: .undecoded)
             undecoded.measurements = []
             try await store.add(undecoded)
-            try await store.freeze([undecoded])
+            try await store.records.freeze([undecoded])
             try await store.fill(["a"])
             try await setAside(store)
             try await setAside(store, of: "home")
             #expect(try letters(directory).map(\.destination) == [nil, "clinic", "home"])
-            #expect(try await store.drop(DeadLetterSelection(records: ["a"], destination: "home")) == 1)
-            #expect(try await store.drop(DeadLetterSelection(records: ["u"])) == 1)
+            #expect(
+                try await store.deadLetters.drop(DeadLetterSelection(records: ["a"], destination: "home"))
+                    == 1)
+            #expect(try await store.deadLetters.drop(DeadLetterSelection(records: ["u"])) == 1)
             #expect(try letters(directory).map(\.destination) == ["clinic"])
             #expect(try await store.add(undecoded) == .duplicate(RecordID(text: "u")))
             await #expect(throws: DeadLetterRefusal.unknown("x")) {
-                try await store.drop(DeadLetterSelection(records: ["x"]))
+                try await store.deadLetters.drop(DeadLetterSelection(records: ["x"]))
             }
-            #expect(try await store.drop(DeadLetterSelection()) == 1)
+            #expect(try await store.deadLetters.drop(DeadLetterSelection()) == 1)
             // Nothing holds it any more.
-            #expect(try await store.retire(keeping: nil, after: 0).dropped == 1)
+            #expect(try await store.retention.retire(keeping: nil, after: 0).dropped == 1)
         }
     }
 
@@ -237,10 +250,12 @@ import Testing
             try await store.add(undecoded)
             try await store.fill(["a"])
             try await setAside(store)
-            try await store.write { try $0.execute(sql: "UPDATE record SET body = '{}' WHERE id = 'a'") }
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE record SET body = '{}' WHERE id = 'a'")
+            }
             for (id, obstacle) in [("u", DeadLetterObstacle.undecoded), ("a", .damaged)] {
                 await #expect(throws: DeadLetterRefusal.stays(RecordID(text: id), obstacle)) {
-                    try await store.retry(DeadLetterSelection(records: [id]), gateway: "box")
+                    try await store.deadLetters.retry(DeadLetterSelection(records: [id]), gateway: "box")
                 }
             }
         }
@@ -253,11 +268,13 @@ import Testing
                 try record("c", address: "C0:00:00:00:00:01"),
             ]
             for record in records { try await store.add(record) }
-            try await store.freeze(records)
+            try await store.records.freeze(records)
             try await setAside(store)
             for peripheral in ["kitchen", "1001", "c0:00:00:00:00:01"] {
                 let selection = DeadLetterSelection(peripheral: peripheral)
-                #expect(try await store.retry(selection, gateway: "box").released == 1, "\(peripheral)")
+                #expect(
+                    try await store.deadLetters.retry(selection, gateway: "box").released == 1,
+                    "\(peripheral)")
             }
         }
     }
@@ -265,7 +282,7 @@ import Testing
     @Test func manyAreTriedAgainPartByPart() async throws {
         try await withStore { store, directory in
             try await store.fillAtOnce((0..<1200).map { "r\($0)" })
-            try await store.write { db in
+            try await store.database.write { db in
                 try db.execute(
                     sql: """
                         INSERT INTO dead_letter (destination, record_seq, attempt, error, failed_ns)
@@ -277,7 +294,8 @@ import Testing
             var parts = 0
             var after: Int64? = 0
             while let start = after {
-                let part = try await store.retry(DeadLetterSelection(), gateway: "box", after: start)
+                let part = try await store.deadLetters.retry(
+                    DeadLetterSelection(), gateway: "box", after: start)
                 released += part.released
                 parts += 1
                 after = part.next

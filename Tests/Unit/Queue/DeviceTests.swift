@@ -26,19 +26,21 @@ import Testing
 
     @Test func aGroupGoesInWithItsMemoryOrNotAtAll() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let records = [try record("a"), try record("b")]
             let address = DeviceAddress(Self.device, .random)
             let memory = DeviceMemory(
                 storedRecords: StoredRecordsMemory(mark: .init(number: 2, id: "b"), history: "all"))
-            let submissions = records.map { Self.submission($0, isIdentified: true, at: store.clock.now) }
-            let outcomes = try await store.commit(
+            let submissions = records.map {
+                Self.submission($0, isIdentified: true, at: store.database.clock.now)
+            }
+            let outcomes = try await store.records.commit(
                 QueueTransaction(submissions: submissions, memory: (address, memory)))
             #expect(outcomes == [.committed(records[0].id), .committed(records[1].id)])
-            #expect(try await store.recall(address) == memory)
+            #expect(try await store.devices.recall(address) == memory)
 
             // The third cannot be written, so neither is the fourth, nor what would be remembered.
-            try await store.write {
+            try await store.database.write {
                 try $0.execute(
                     sql: """
                         CREATE TRIGGER refuse BEFORE INSERT ON record WHEN new.id = 'd'
@@ -46,14 +48,14 @@ import Testing
                         """)
             }
             let more = [try record("c"), try record("d")].map {
-                Self.submission($0, isIdentified: true, at: store.clock.now)
+                Self.submission($0, isIdentified: true, at: store.database.clock.now)
             }
             await #expect(throws: StoreError.self) {
-                try await store.commit(
+                try await store.records.commit(
                     QueueTransaction(submissions: more, memory: (address, DeviceMemory())))
             }
             #expect(try await store.counts().records == 2)
-            #expect(try await store.recall(address) == memory)
+            #expect(try await store.devices.recall(address) == memory)
             try await store.close()
         }
     }
@@ -79,45 +81,48 @@ import Testing
         ] as [(String, UInt64?)])
     func ofAMemoryThatCannotBeReadTheBondStays(text: String, adapter: UInt64?) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let device = DeviceAddress(Self.device, .random)
             var memory = DeviceMemory(serial: "S-1")
             memory.bondedAdapter = BluetoothAddress(value: 0xA1)
-            try await store.remember(memory, of: device)
-            try await store.write { try $0.execute(sql: "UPDATE device SET memory = ?", arguments: [text]) }
-            let found = try #require(try await store.recall(device))
+            try await store.devices.remember(memory, of: device)
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE device SET memory = ?", arguments: [text])
+            }
+            let found = try #require(try await store.devices.recall(device))
             #expect(found.bondedAdapter == adapter.map { BluetoothAddress(value: $0) })
             #expect(found.serial == nil)
-            #expect(try await store.rememberedBonds() == (adapter == nil ? [] : [device]))
+            #expect(try await store.devices.rememberedBonds() == (adapter == nil ? [] : [device]))
             try await store.close()
         }
     }
 
     @Test func aMemoryThatIsReadAgainAddsNothingAndSaysNothing() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let dated = try record("dated", bytes: [1, 2, 3])
             let undated = try record("undated", bytes: [4, 5, 6])
             for _ in 0..<2 {
-                _ = try await store.commit(
+                _ = try await store.records.commit(
                     QueueTransaction(submissions: [
-                        Self.submission(dated, isIdentified: true, at: store.clock.now),
-                        Self.submission(undated, isIdentified: false, at: store.clock.now),
+                        Self.submission(dated, isIdentified: true, at: store.database.clock.now),
+                        Self.submission(undated, isIdentified: false, at: store.database.clock.now),
                     ]))
             }
             // Read again, what has no date has another id, but the same bytes.
             let again = try record("undated, later", bytes: [4, 5, 6])
             let other = try record("of another", address: "F1:F1:F1:F1:F1:F2", bytes: [4, 5, 6])
-            let outcomes = try await store.commit(
+            let outcomes = try await store.records.commit(
                 QueueTransaction(
                     submissions: [again, other].map {
-                        Self.submission($0, isIdentified: false, at: store.clock.now)
+                        Self.submission($0, isIdentified: false, at: store.database.clock.now)
                     }))
             #expect(outcomes == [.duplicate(undated.id), .committed(other.id)])
             // A second equal one in the same memory is another reading, and known again as such.
             for outcome in [CommitOutcome.committed(again.id), .duplicate(again.id)] {
-                let second = Self.submission(again, isIdentified: false, ordinal: 1, at: store.clock.now)
-                #expect(try await store.commit(second) == outcome)
+                let second = Self.submission(
+                    again, isIdentified: false, ordinal: 1, at: store.database.clock.now)
+                #expect(try await store.records.commit(second) == outcome)
             }
             #expect(try await store.counts().records == 4)
             #expect(try await store.events.map(\.name) == ["read", "read", "read", "read"])
@@ -127,36 +132,36 @@ import Testing
 
     @Test func aRecordIsFoundByTheDevicesNumber() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             for (id, bytes) in [("old", [1]), ("new", [2])] as [(String, [UInt8])] {
                 var glucose = try record(id, kind: .glucose, bytes: bytes)
                 glucose.sequence = 7
                 try await store.add(glucose)
             }
-            let found = try await store.record(numbered: 7, kind: .glucose, of: Self.device)
+            let found = try await store.records.record(numbered: 7, kind: .glucose, of: Self.device)
             #expect(found == StoredPayload(id: RecordID(text: "new"), bytes: [2]))
-            #expect(try await store.record(numbered: 8, kind: .glucose, of: Self.device) == nil)
-            #expect(try await store.record(numbered: 7, kind: .weight, of: Self.device) == nil)
+            #expect(try await store.records.record(numbered: 8, kind: .glucose, of: Self.device) == nil)
+            #expect(try await store.records.record(numbered: 7, kind: .weight, of: Self.device) == nil)
             try await store.close()
         }
     }
 
     @Test func devicesThatHadABondAreKnownByTheirMemory() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let device = DeviceAddress(Self.device, .random)
             var memory = DeviceMemory(serial: "bondedAdapter")
-            try await store.remember(memory, of: device.otherType)
-            #expect(try await store.rememberedBonds().isEmpty)
+            try await store.devices.remember(memory, of: device.otherType)
+            #expect(try await store.devices.rememberedBonds().isEmpty)
             memory.bondedAdapter = BluetoothAddress(value: 0xA0)
-            try await store.remember(memory, of: device)
-            #expect(try await store.rememberedBonds() == [device])
-            #expect(try await store.spentPairings().isEmpty)
-            try await store.setPairing("#1001", isSpent: true)
-            try await store.setPairing("#1001", isSpent: true)
-            #expect(try await store.spentPairings() == ["#1001"])
-            try await store.setPairing("#1001", isSpent: false)
-            #expect(try await store.spentPairings().isEmpty)
+            try await store.devices.remember(memory, of: device)
+            #expect(try await store.devices.rememberedBonds() == [device])
+            #expect(try await store.devices.spentPairings().isEmpty)
+            try await store.devices.setPairing("#1001", isSpent: true)
+            try await store.devices.setPairing("#1001", isSpent: true)
+            #expect(try await store.devices.spentPairings() == ["#1001"])
+            try await store.devices.setPairing("#1001", isSpent: false)
+            #expect(try await store.devices.spentPairings().isEmpty)
             try await store.close()
         }
     }
@@ -167,26 +172,26 @@ import Testing
             let device = DeviceAddress(Self.device, .random)
             let pending = PendingPackets(
                 device: device, characteristic: 0x2A9C, packets: [[1, 2], [3]], received: clock.now)
-            var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            _ = try await store.commit(QueueTransaction(pending: pending))
+            var store = try await SQLiteQueue.open(in: directory, clock: clock)
+            _ = try await store.records.commit(QueueTransaction(pending: pending))
             try await store.close()
-            store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await store.pendingPackets(of: device) == [pending])
+            store = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(try await store.devices.pendingPackets(of: device) == [pending])
             // The same 48 bits with the other address type are another device's.
-            #expect(try await store.pendingPackets(of: device.otherType).isEmpty)
+            #expect(try await store.devices.pendingPackets(of: device.otherType).isEmpty)
             var others = pending
             others.device = device.otherType
             others.packets = [[9]]
-            _ = try await store.commit(QueueTransaction(pending: others))
-            #expect(try await store.pendingPackets(of: device) == [pending])
-            #expect(try await store.pendingPackets(of: device.otherType) == [others])
+            _ = try await store.records.commit(QueueTransaction(pending: others))
+            #expect(try await store.devices.pendingPackets(of: device) == [pending])
+            #expect(try await store.devices.pendingPackets(of: device.otherType) == [others])
             try await store.close()
-            store = try await SQLiteRecordStore.open(in: directory, clock: clock, bootID: "another")
-            #expect(try await store.pendingPackets(of: device).first?.received == nil)
+            store = try await SQLiteQueue.open(in: directory, clock: clock, bootID: "another")
+            #expect(try await store.devices.pendingPackets(of: device).first?.received == nil)
             var none = pending
             none.packets = []
-            _ = try await store.commit(QueueTransaction(pending: none))
-            #expect(try await store.pendingPackets(of: device).isEmpty)
+            _ = try await store.records.commit(QueueTransaction(pending: none))
+            #expect(try await store.devices.pendingPackets(of: device).isEmpty)
             try await store.close()
         }
     }
@@ -194,11 +199,11 @@ import Testing
     @Test func aPersonIsKnownSinceTheDeviceCameToThem() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             func since(_ subject: String?, users: [Int: String] = [:]) async throws -> Acquaintance {
                 let entry = SampleCuff.entry(subject: subject, users: users)
-                try await store.acquaint([entry])
-                return try #require(try await store.acquaintances(of: [entry]).first)
+                try await store.devices.acquaint([entry])
+                return try #require(try await store.devices.acquaintances(of: [entry]).first)
             }
             let start = clock.wallNanoseconds / 1_000_000_000
             #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start]))
@@ -210,12 +215,12 @@ import Testing
             #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start + 200]))
             // A read that began under the list before makes nobody known.
             let old = SampleCuff.entry(subject: "bert")
-            #expect(try await store.acquaintances(of: [old]) == [Acquaintance(device: start)])
+            #expect(try await store.devices.acquaintances(of: [old]) == [Acquaintance(device: start)])
             // Not on the list for a while, the device may have been anybody's.
-            try await store.acquaint([SampleCuff.entry(subject: nil)])
+            try await store.devices.acquaint([SampleCuff.entry(subject: nil)])
             clock.advance(by: .seconds(100))
             #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start + 300]))
-            try await store.acquaint([])
+            try await store.devices.acquaint([])
             clock.advance(by: .seconds(100))
             #expect(
                 try await since(nil, users: [1: "anna", 2: "bert"])

@@ -17,12 +17,12 @@ import Testing
 
     @Test func whatIsEnteredTwiceIsThereOnce() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let glucose = try entered(SampleEntries.glucose)
-            #expect(try await store.enter([glucose]) == [true])
-            #expect(try await store.enter([glucose]) == [false])
+            #expect(try await store.entries.enter([glucose]) == [true])
+            #expect(try await store.entries.enter([glucose]) == [false])
             #expect(try await store.counts().records == 1)
-            let entries = try await store.outboxEntries(limit: 10).map(\.entry)
+            let entries = try await store.outbox.outboxEntries(limit: 10).map(\.entry)
             #expect(entries.map(\.name) == ["read", "duplicate-ignored"])
             #expect(entries[0][.kind] == "glucose")
             #expect(entries[0][.peripheralID] == nil)
@@ -33,23 +33,24 @@ import Testing
     @Test func aCommitOfAnImportIsBacklogAndIsToldOnceWithWhatWasNew() async throws {
         try await withTemporaryDirectory { directory in
             let destination = DestinationRouting(name: "clinic", order: .fresh)
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: [destination])
             let steps = try entered(SampleEntries.steps)
             // Twice in one commit, too.
-            #expect(try await store.enter([steps, steps]) == [true, false])
+            #expect(try await store.entries.enter([steps, steps]) == [true, false])
             // Nothing came of it.
-            #expect(try await store.enter([steps]) == [false])
-            let told = try await store.outboxEntries(limit: 10).map(\.entry)
+            #expect(try await store.entries.enter([steps]) == [false])
+            let told = try await store.outbox.outboxEntries(limit: 10).map(\.entry)
             #expect(told.map(\.name) == ["imported"])
             #expect(told.first?[.count] == "1")
 
             let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
             #expect(
-                try await store.nextBatch(for: "clinic", lane: .fresh, settings: settings, gateway: "box")
+                try await store.batches.nextBatch(
+                    for: "clinic", lane: .fresh, settings: settings, gateway: "box")
                     == .nothing)
             guard
-                case .batch(let batch) = try await store.nextBatch(
+                case .batch(let batch) = try await store.batches.nextBatch(
                     for: "clinic", lane: .backlog, settings: settings, gateway: "box")
             else {
                 Issue.record("no batch")
@@ -62,23 +63,23 @@ import Testing
 
     @Test func whatWasDeliveredAndDroppedIsNotTakenAgain() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: [])
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: [])
             let steps = try entered(SampleEntries.steps)
-            _ = try await store.enter([steps])
-            try await store.write { db in
+            _ = try await store.entries.enter([steps])
+            try await store.database.write { db in
                 try db.execute(sql: "INSERT INTO retired (id) SELECT id FROM record; DELETE FROM record")
             }
-            #expect(try await store.enter([steps]) == [false])
+            #expect(try await store.entries.enter([steps]) == [false])
             try await store.close()
         }
     }
 
     @Test func aFullQueueTakesNone() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            store.refuseRecords(.full)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+            store.room.refuseRecords(.full)
             await #expect(throws: StoreError.self) {
-                try await store.enter([entered(SampleEntries.steps)])
+                try await store.entries.enter([entered(SampleEntries.steps)])
             }
             try await store.close()
         }

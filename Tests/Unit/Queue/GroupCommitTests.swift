@@ -24,15 +24,15 @@ import Testing
 
     /// A queue whose disk is busy with one write until `body` has submitted others.
     private func whileWriting(
-        _ body: (SQLiteRecordStore, inout [Task<Void, any Error>]) throws -> Void
+        _ body: (SQLiteQueue, inout [Task<Void, any Error>]) throws -> Void
     ) async throws -> (commits: Int, names: [String], results: [Bool]) {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let counter = CommitCounter()
-            store.database.add(transactionObserver: counter, extent: .databaseLifetime)
+            store.database.connection.add(transactionObserver: counter, extent: .databaseLifetime)
             let (hasBegun, mayEnd) = (WakeUp(), DispatchSemaphore(value: 0))
             let slow = Task {
-                try await store.write { db in
+                try await store.database.write { db in
                     hasBegun.raise()
                     mayEnd.wait()
                     try Self.insert("slow", db)
@@ -42,12 +42,12 @@ import Testing
             var tasks: [Task<Void, any Error>] = []
             try body(store, &tasks)
             let expected = tasks.count
-            try await eventually("the writes wait") { store.commits.waitingCount == expected }
+            try await eventually("the writes wait") { store.database.commits.waitingCount == expected }
             mayEnd.signal()
             try await slow.value
             var results: [Bool] = []
             for task in tasks { results.append((try? await task.value) != nil) }
-            let names = try await store.read {
+            let names = try await store.database.read {
                 try String.fetchAll($0, sql: "SELECT name FROM counter WHERE value = 7 ORDER BY name")
             }
             try await store.close()
@@ -62,7 +62,7 @@ import Testing
     @Test func writesThatArriveDuringACommitShareTheNext() async throws {
         let outcome = try await whileWriting { store, tasks in
             for number in 0..<10 {
-                tasks.append(Task { try await store.write { try Self.insert("\(number)", $0) } })
+                tasks.append(Task { try await store.database.write { try Self.insert("\(number)", $0) } })
             }
         }
         #expect(outcome.commits == 2)
@@ -75,7 +75,7 @@ import Testing
             for number in 0..<4 {
                 tasks.append(
                     Task {
-                        try await store.write { db in
+                        try await store.database.write { db in
                             try Self.insert("\(number)", db)
                             if number == 2 { throw Refused() }
                         }

@@ -17,9 +17,9 @@ import Testing
         try await bench.withStore { store, _ in
             let (first, second) = (try bench.entered(1), try bench.entered(2))
             let image = try bench.image(of: 1)
-            let outcome = try await store.enter([first], image: image)
+            let outcome = try await store.entries.enter([first], image: image)
             #expect(outcome == EntryOutcome(news: [true], image: .goes(to: ["clinic"])))
-            _ = try await store.enter([second])
+            _ = try await store.entries.enter([second])
             #expect(try await bench.told(store, .mediaFailed, .mediaSubmitted).isEmpty)
             let requests = try await bench.deliver(store)
             #expect(requests.map(\.ids) == [[first.id.text, second.id.text], [image.id.text]])
@@ -41,7 +41,7 @@ import Testing
         ]
         try await bench.withStore(routings) { store, _ in
             let (entry, image) = (try bench.entered(), try bench.image())
-            let outcome = try await store.enter([entry], image: image)
+            let outcome = try await store.entries.enter([entry], image: image)
             #expect(outcome.image == .goes(to: ["clinic", "home"]))
             let events = try await bench.told(store, .mediaFailed)
             #expect(events.map { $0[.destination] } == ["archive"])
@@ -63,7 +63,7 @@ import Testing
     @Test func whereNobodyTakesItNothingIsKeptAndItIsToldOnce() async throws {
         try await bench.withStore([DestinationRouting(name: "clinic")]) { store, _ in
             for isNew in [true, false] {
-                let outcome = try await store.enter([bench.entered()], image: bench.image())
+                let outcome = try await store.entries.enter([bench.entered()], image: bench.image())
                 #expect(outcome.news == [isNew])
                 #expect(outcome.image == .refused(error: "no destination takes images"))
             }
@@ -75,14 +75,14 @@ import Testing
     @Test(arguments: [ImageRoom.queueIsHigh, .imagesAreMany(most: 256 << 20)])
     func whereRoomIsShortTheEntryIsTakenAndItsImageIsNot(room: ImageRoom) async throws {
         try await bench.withStore { store, _ in
-            let outcome = try await store.enter([bench.entered()], image: bench.image(), room: room)
+            let outcome = try await store.entries.enter([bench.entered()], image: bench.image(), room: room)
             let words = try #require(room.refusal)
             #expect(outcome == EntryOutcome(news: [true], image: .refused(error: words)))
             #expect(try await store.counts().records == 1)
             #expect(try await bench.told(store, .mediaFailed).map { $0[.error] } == [words])
             // It is taken when there is room.
             #expect(
-                try await store.enter([bench.entered()], image: bench.image()).image
+                try await store.entries.enter([bench.entered()], image: bench.image()).image
                     == .goes(to: ["clinic"]))
         }
     }
@@ -96,7 +96,7 @@ import Testing
 
     @Test func anImageIsThereWithItsEntryOrNeitherIs() async throws {
         try await bench.withStore { store, _ in
-            try await store.write { db in
+            try await store.database.write { db in
                 try db.execute(
                     sql: """
                         CREATE TRIGGER refuse BEFORE INSERT ON record WHEN new.kind = 'image'
@@ -104,7 +104,7 @@ import Testing
                         """)
             }
             await #expect(throws: (any Error).self) {
-                try await store.enter([bench.entered()], image: bench.image())
+                try await store.entries.enter([bench.entered()], image: bench.image())
             }
             #expect(try await store.counts().records == 0)
             #expect(try await store.events.isEmpty)
@@ -114,22 +114,23 @@ import Testing
     @Test func anImageThatComesAgainIsKnownAndAnotherIsTaken() async throws {
         try await bench.withStore { store, _ in
             let entry = try bench.entered()
-            _ = try await store.enter([entry], image: bench.image("1"))
+            _ = try await store.entries.enter([entry], image: bench.image("1"))
             #expect(
-                try await store.enter([entry], image: bench.image("1"))
+                try await store.entries.enter([entry], image: bench.image("1"))
                     == EntryOutcome(news: [false], image: .known))
             #expect(
-                try await store.enter([entry], image: bench.image("2")).image == .goes(to: ["clinic"]))
+                try await store.entries.enter([entry], image: bench.image("2")).image == .goes(to: ["clinic"])
+            )
             #expect(try await bench.deliver(store).count == 3)
             try await store.retireAll()
             #expect(try await store.counts().records == 0)
             // Also when they have left the queue, entry and image.
             #expect(
-                try await store.enter([entry], image: bench.image("2"))
+                try await store.entries.enter([entry], image: bench.image("2"))
                     == EntryOutcome(news: [false], image: .known))
             #expect(try await store.counts().records == 0)
             #expect(
-                try await store.enter([entry], image: bench.image("3"))
+                try await store.entries.enter([entry], image: bench.image("3"))
                     == EntryOutcome(news: [false], image: .goes(to: ["clinic"])))
             #expect(try await bench.deliver(store).map(\.image) == [ImageBench.bytes("3")])
         }
@@ -141,12 +142,12 @@ import Testing
             var items: [StoredBatch.Item] = []
             for _ in 1...2 {
                 let store = try await bench.open(in: directory)
-                _ = try await store.enter([bench.entered()], image: image)
+                _ = try await store.entries.enter([bench.entered()], image: image)
                 if items.isEmpty {
                     try await bench.acknowledge(try #require(try await bench.next(store)), store)
                 }
                 let batch = try await bench.nextImage(store)
-                #expect(try await store.image(of: batch) == image.bytes)
+                #expect(try await store.batches.image(of: batch) == image.bytes)
                 items += batch.items
                 try await store.close()
             }
@@ -157,7 +158,7 @@ import Testing
     @Test func oneThatIsRefusedIsSetAsideAndSentAgain() async throws {
         try await bench.withStore { store, directory in
             let (entry, image) = (try bench.entered(), try bench.image())
-            _ = try await store.enter([entry], image: image)
+            _ = try await store.entries.enter([entry], image: image)
             try await bench.acknowledge(try #require(try await bench.next(store)), store)
             try await bench.setAside(try await bench.nextImage(store), store)
             let event = try #require(try await bench.told(store, .mediaFailed, .failed).first)
@@ -168,25 +169,26 @@ import Testing
                 .forEachDeadLetter(DeadLetterSelection()) { letters.append($0) }
             #expect(letters.map(\.id) == [image.id] && letters.map(\.kind) == ["image"])
             #expect(
-                try await store.retry(DeadLetterSelection(), gateway: "box") == RetryOutcome(released: 1))
+                try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box")
+                    == RetryOutcome(released: 1))
             #expect(try await bench.deliver(store).map(\.image) == [image.bytes])
         }
     }
 
     /// Sets an entry of nobody aside, and its two images.
     private func withNobodys(
-        _ body: (SQLiteRecordStore, EnteredRecord, [EnteredImage]) async throws -> Void
+        _ body: (SQLiteQueue, EnteredRecord, [EnteredImage]) async throws -> Void
     ) async throws {
         try await bench.withStore { store, _ in
             let entry = try bench.entered(subject: nil)
             let images = try ["1", "2"].map { try bench.image($0, subject: nil) }
-            for image in images { _ = try await store.enter([entry], image: image) }
+            for image in images { _ = try await store.entries.enter([entry], image: image) }
             // Another's, of nobody too.
-            _ = try await store.enter(
+            _ = try await store.entries.enter(
                 [bench.entered(5, subject: nil)], image: bench.image("5", of: 5, subject: nil))
             while let batch = try await bench.next(store) {
                 if batch.items.count > 1 {
-                    _ = try await store.split(batch, settings: ImageBench.atOnce, gateway: "box")
+                    _ = try await store.batches.split(batch, settings: ImageBench.atOnce, gateway: "box")
                 } else {
                     try await bench.setAside(batch, store, status: nil, error: Subject.unassigned)
                 }
@@ -199,7 +201,7 @@ import Testing
         try await withNobodys { store, entry, images in
             let selection = DeadLetterSelection(records: [entry.id.text])
             #expect(
-                try await store.retry(selection, subject: "patient-18", gateway: "box")
+                try await store.deadLetters.retry(selection, subject: "patient-18", gateway: "box")
                     == RetryOutcome(released: 3))
             #expect(try await store.counts().destinations[0].dead == 2)
             var subjects: [String?] = []
@@ -218,7 +220,7 @@ import Testing
         try await bench.withStore { store, _ in
             let entry = try bench.entered(subject: nil)
             for text in ["1", "2"] {
-                _ = try await store.enter([entry], image: bench.image(text, subject: nil))
+                _ = try await store.entries.enter([entry], image: bench.image(text, subject: nil))
             }
             // The first is on its way by then, the second not yet.
             let batch = try #require(try await bench.next(store))
@@ -226,7 +228,7 @@ import Testing
             try await bench.setAside(batch, store, status: nil, error: Subject.unassigned)
             let selection = DeadLetterSelection(records: [entry.id.text])
             #expect(
-                try await store.retry(selection, subject: "patient-18", gateway: "box")
+                try await store.deadLetters.retry(selection, subject: "patient-18", gateway: "box")
                     == RetryOutcome(released: 1))
             var subjects: [String?] = []
             while let batch = try await bench.next(store) {
@@ -241,7 +243,7 @@ import Testing
         try await withNobodys { store, entry, images async throws in
             let selection = DeadLetterSelection(records: [entry.id.text, images[1].id.text])
             #expect(
-                try await store.retry(selection, subject: "patient-18", gateway: "box")
+                try await store.deadLetters.retry(selection, subject: "patient-18", gateway: "box")
                     == RetryOutcome(released: 3))
         }
     }
@@ -250,11 +252,11 @@ import Testing
         try await withNobodys { store, _, images in
             let selection = DeadLetterSelection(records: [images[0].id.text])
             #expect(
-                try await store.retry(selection, subject: "patient-18", gateway: "box")
+                try await store.deadLetters.retry(selection, subject: "patient-18", gateway: "box")
                     == RetryOutcome(released: 1))
             let batch = try await bench.nextImage(store)
             #expect(batch.items.first.flatMap { RecordContent(json: $0.body) }?.subject == "patient-18")
-            #expect(try await store.image(of: batch) == images[0].bytes)
+            #expect(try await store.batches.image(of: batch) == images[0].bytes)
         }
     }
 
@@ -262,8 +264,10 @@ import Testing
     func aDamagedOneIsSetAsideAlone(change: String) async throws {
         try await bench.withStore { store, _ in
             let entry = try bench.entered()
-            _ = try await store.enter([entry], image: bench.image())
-            try await store.write { try $0.execute(sql: "UPDATE record SET \(change) WHERE kind = 'image'") }
+            _ = try await store.entries.enter([entry], image: bench.image())
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE record SET \(change) WHERE kind = 'image'")
+            }
             #expect(try await bench.deliver(store).map(\.ids) == [[entry.id.text]])
             let events = try await bench.told(store, .mediaFailed, .failed)
             // Without its body nobody knows whose it is.
@@ -272,19 +276,19 @@ import Testing
             #expect(try await store.counts().destinations[0].dead == 1)
             var outcome = RetryOutcome()
             outcome.left = [.damaged: 1]
-            #expect(try await store.retry(DeadLetterSelection(), gateway: "box") == outcome)
+            #expect(try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box") == outcome)
         }
     }
 
     @Test func oneThatIsDamagedOnItsWayHasNoBytes() async throws {
         try await bench.withStore { store, _ in
-            _ = try await store.enter([bench.entered()], image: bench.image())
+            _ = try await store.entries.enter([bench.entered()], image: bench.image())
             try await bench.acknowledge(try #require(try await bench.next(store)), store)
             let batch = try await bench.nextImage(store)
-            try await store.write {
+            try await store.database.write {
                 try $0.execute(sql: "UPDATE record SET payload = x'00' WHERE kind = 'image'")
             }
-            #expect(try await store.image(of: batch) == nil)
+            #expect(try await store.batches.image(of: batch) == nil)
             #expect(try await bench.ask(store, .image) == .nothing)
             #expect(try await bench.told(store, .mediaFailed).count == 1)
         }
@@ -295,11 +299,11 @@ import Testing
             let entries = try (1...3).map { try bench.entered($0) }
             let image = try bench.image(of: 2)
             for entry in entries {
-                _ = try await store.enter([entry], image: entry == entries[1] ? image : nil)
+                _ = try await store.entries.enter([entry], image: entry == entries[1] ? image : nil)
             }
             #expect(try await bench.deliver(store).count == 2)
             for count in [4, 0] {
-                let outcome = try await store.resend(
+                let outcome = try await store.resender.resend(
                     to: "clinic", measured: 1_795_162_500..<1_795_162_600, batching: ImageBench.atOnce,
                     gateway: "box")
                 #expect(outcome == ResendOutcome(resent: count, next: nil))
@@ -313,7 +317,7 @@ import Testing
     @Test func imagesAreNoReadings() async throws {
         try await bench.withStore { store, directory in
             let entry = try bench.entered()
-            _ = try await store.enter([entry], image: bench.image())
+            _ = try await store.entries.enter([entry], image: bench.image())
             var seen: [String] = []
             let omitted = try QueueReader(path: directory + "/queue.sqlite")
                 .forEachRecord(measured: .min ..< .max) { seen.append($0.id) }
@@ -328,7 +332,7 @@ import Testing
             let path = directory + "/queue.sqlite"
             let store = try await bench.open(in: directory)
             let image = try bench.image(ImageBench.largest(), subject: nil)
-            _ = try await store.enter([bench.entered(subject: nil)], image: image)
+            _ = try await store.entries.enter([bench.entered(subject: nil)], image: image)
             try await store.close()
             var found: [Data] = []
             DatabasePages(path: path, log: path + "-wal").forEachRow { _, values in

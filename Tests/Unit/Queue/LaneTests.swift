@@ -13,38 +13,38 @@ import Testing
     private let clock = DrivenClock()
 
     private func next(
-        _ store: SQLiteRecordStore, _ lane: DeliveryLane, maxRecords: Int = 2
+        _ store: SQLiteQueue, _ lane: DeliveryLane, maxRecords: Int = 2
     ) async throws -> NextBatch {
-        try await store.nextBatch(
+        try await store.batches.nextBatch(
             for: "clinic", lane: lane, settings: BatchSettings(maxRecords: maxRecords, maxWait: .zero),
             gateway: "box")
     }
 
-    private func take(_ store: SQLiteRecordStore, _ next: NextBatch) async throws -> NextBatch {
+    private func take(_ store: SQLiteQueue, _ next: NextBatch) async throws -> NextBatch {
         guard case .batch(let batch) = next else { throw TimedOut() }
-        return try await store.acknowledge(
+        return try await store.batches.acknowledge(
             batch, httpStatus: 200, attempt: 1, settings: BatchSettings(maxRecords: 2, maxWait: .zero),
             gateway: "box")
     }
 
     /// A queue that was left with these records by an earlier run.
     private func withBacklog(
-        _ ids: [String], _ body: (SQLiteRecordStore, String) async throws -> Void
+        _ ids: [String], _ body: (SQLiteQueue, String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let before = try await SQLiteRecordStore.open(
+            let before = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: Self.fresh)
             try await before.fillAtOnce(ids)
             try await before.close()
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: Self.fresh)
             try await body(store, directory)
             try await store.close()
         }
     }
 
-    private func ahead(_ store: SQLiteRecordStore) async throws -> [String] {
-        try await store.read { db in
+    private func ahead(_ store: SQLiteQueue) async throws -> [String] {
+        try await store.database.read { db in
             try Row.fetchAll(db, sql: "SELECT first, last FROM ahead ORDER BY first").map {
                 "\($0["first"] as Int64)-\($0["last"] as Int64)"
             }
@@ -76,10 +76,10 @@ import Testing
             try await store.fill(["a"])
             clock.advance(by: .seconds(61))
             try await store.fill(["b"])
-            _ = store.wakeUp(for: "clinic").consume()
+            _ = store.routings.wakeUp(for: "clinic").consume()
             #expect(try await next(store, .fresh).ids == ["b"])
             // Who asked for the backlog before that got nothing, and is to ask again.
-            #expect(store.wakeUp(for: "clinic").isRaised)
+            #expect(store.routings.wakeUp(for: "clinic").isRaised)
             #expect(try await next(store, .backlog).ids == ["a"])
             #expect(try await ahead(store).isEmpty)
         }
@@ -119,7 +119,7 @@ import Testing
             }
             try await store.close()
             // A restart, and one lane from now on.
-            let strict = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let strict = try await SQLiteQueue.open(in: directory, clock: clock)
             var batch = try await next(strict, .backlog)
             while let ids = batch.ids {
                 sent += ids
@@ -137,7 +137,7 @@ import Testing
             try await store.fill(["new"])
             #expect(try await next(store, .fresh).ids == ["new"])
             try await store.close()
-            let strict = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let strict = try await SQLiteQueue.open(in: directory, clock: clock)
             let first = try await next(strict, .backlog)
             #expect(first.ids == ["new"])
             #expect(try await take(strict, first).ids == ["a"])
@@ -150,7 +150,7 @@ import Testing
     @Test func passingOverMuchThatIsStaleOrForOthersCostsEachTheSame() async throws {
         func cost(of count: Int) async throws -> (scan: Int, batch: Int) {
             try await withTemporaryDirectory { directory in
-                let store = try await SQLiteRecordStore.open(
+                let store = try await SQLiteQueue.open(
                     in: directory, clock: clock,
                     destinations: [
                         DestinationRouting(name: "clinic", kinds: [.bodyTemperature], order: .fresh)
@@ -159,7 +159,7 @@ import Testing
                     try record("\($0)", kind: $0.isMultiple(of: 2) ? .bodyTemperature : .heartRate)
                 }
                 for record in records { try await store.add(record) }
-                try await store.freeze(records)
+                try await store.records.freeze(records)
                 clock.advance(by: .seconds(61))
                 let scan = try await store.steps { () async throws in
                     #expect(try await next(store, .fresh) == .nothing)
@@ -181,9 +181,9 @@ import Testing
     @Test func composingLooksAtNoMoreThanTheBatch() async throws {
         try await withBacklog((0..<300).map { "old\($0)" }) { store, _ in
             func steps(_ body: () async throws -> Void) async throws -> Int {
-                let before = try await store.read { db in db.totalChangesCount }
+                let before = try await store.database.read { db in db.totalChangesCount }
                 try await body()
-                return try await store.read { db in db.totalChangesCount } - before
+                return try await store.database.read { db in db.totalChangesCount } - before
             }
             var batch = try await next(store, .backlog)
             let first = try await steps { batch = try await take(store, batch) }

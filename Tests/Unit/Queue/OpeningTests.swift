@@ -12,8 +12,8 @@ import Testing
 @Suite struct OpeningTests {
     @Test func theTablesOfTheFileAreThoseThatAreDeclared() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            let tables = try await store.read {
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            let tables = try await store.database.read {
                 try String.fetchSet(
                     $0,
                     sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")
@@ -25,8 +25,8 @@ import Testing
 
     @Test func theConnectionThatWritesSyncsEveryCommit() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            let pragmas = try await store.write { db in
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            let pragmas = try await store.database.write { db in
                 try ["synchronous", "journal_mode", "mmap_size", "journal_size_limit", "secure_delete"].map {
                     name in
                     try String.fetchOne(db, sql: "PRAGMA \(name)") ?? "none"
@@ -40,23 +40,23 @@ import Testing
 
     @Test func nothingOfADeletedRecordIsLeftInTheFile() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let names = (0..<50).map { "somebody-\($0)-who-must-not-be-left" }
             for name in names {
                 let record = try record(name, alias: name)
                 try await store.add(record)
-                try await store.freeze([record])
+                try await store.records.freeze([record])
             }
             func left() async throws -> Int {
                 // The write-ahead log goes into the file, and is empty.
-                _ = try await store.database.writeWithoutTransaction { db in
+                _ = try await store.database.connection.writeWithoutTransaction { db in
                     try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
                 }
                 let content = try Data(contentsOf: URL(filePath: directory + "/queue.sqlite"))
                 return names.count { content.firstRange(of: Data($0.utf8)) != nil }
             }
             #expect(try await left() == 50)
-            try await store.write { db in
+            try await store.database.write { db in
                 for table in ["outbox", "record"] { try db.execute(sql: "DELETE FROM \(table)") }
             }
             #expect(try await left() == 0)
@@ -66,14 +66,16 @@ import Testing
 
     @Test func aFileOfALaterVersionIsRefusedAndLeftAlone() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await store.fill(["a"])
-            try await store.write { try $0.execute(sql: "PRAGMA user_version = \(QueueSchema.version + 1)") }
+            try await store.database.write {
+                try $0.execute(sql: "PRAGMA user_version = \(QueueSchema.version + 1)")
+            }
             try await store.close()
             let before = try Data(contentsOf: URL(filePath: directory + "/queue.sqlite"))
 
             let error = await #expect(throws: StoreError.self) {
-                try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+                try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             }
             #expect(
                 error?.kind == .newerVersion(found: QueueSchema.version + 1, supported: QueueSchema.version))
@@ -190,23 +192,23 @@ import Testing
     func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let old = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let old = try await SQLiteQueue.open(in: directory, clock: clock)
             try await old.fill(["a"])
-            try await old.write { try $0.execute(sql: downgrade) }
+            try await old.database.write { try $0.execute(sql: downgrade) }
             try await old.close()
 
-            let new = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            let version = try await new.write { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+            let new = try await SQLiteQueue.open(in: directory, clock: clock)
+            let version = try await new.database.write { try Int.fetchOne($0, sql: "PRAGMA user_version") }
             #expect(version == QueueSchema.version)
             try await new.fill(["b"])
             #expect(try await new.add(try record("a")) == .duplicate(RecordID(text: "a")))
-            let next = try await new.nextBatch(
+            let next = try await new.batches.nextBatch(
                 for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
             #expect(next.ids == ["a", "b"])
-            try await new.acquaint([])
+            try await new.devices.acquaint([])
             // Nothing tells whose the old ones are: they are no strangers'.
-            #expect(try await new.read { try StrangerCount(kept: $0).sums } == [:])
-            let indexes = try await new.write {
+            #expect(try await new.database.read { try StrangerCount(kept: $0).sums } == [:])
+            let indexes = try await new.database.write {
                 try String.fetchAll(
                     $0, sql: "SELECT sql FROM sqlite_master WHERE name GLOB 'record_unfrozen*'")
             }
@@ -220,19 +222,19 @@ import Testing
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
             let device = DeviceAddress(BluetoothAddress(value: 0xF1F1_F1F1_F1F1), .random)
-            let old = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let old = try await SQLiteQueue.open(in: directory, clock: clock)
             var memory = DeviceMemory()
-            try await old.remember(memory, of: device.otherType)
+            try await old.devices.remember(memory, of: device.otherType)
             memory.bondedAdapter = BluetoothAddress(value: 0xA0)
-            try await old.remember(memory, of: device)
+            try await old.devices.remember(memory, of: device)
             let pending = PendingPackets(
                 device: device, characteristic: 0x2A9C, packets: [[1, 2], [3]], received: clock.now)
-            _ = try await old.commit(QueueTransaction(pending: pending))
-            try await old.write { try $0.execute(sql: Self.version7) }
+            _ = try await old.records.commit(QueueTransaction(pending: pending))
+            try await old.database.write { try $0.execute(sql: Self.version7) }
             try await old.close()
-            let new = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await new.pendingPackets(of: device) == [pending])
-            #expect(try await new.pendingPackets(of: device.otherType).isEmpty)
+            let new = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(try await new.devices.pendingPackets(of: device) == [pending])
+            #expect(try await new.devices.pendingPackets(of: device.otherType).isEmpty)
             try await new.close()
         }
     }
@@ -243,7 +245,7 @@ import Testing
             try await other.write { try $0.execute(sql: "CREATE TABLE notes (text)") }
             try other.close()
             let error = await #expect(throws: StoreError.self) {
-                try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+                try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             }
             #expect(error?.kind == .foreign)
         }
@@ -251,7 +253,7 @@ import Testing
 
     @Test func aDirectoryThatIsNotThereIsNamed() async throws {
         let error = await #expect(throws: StoreError.self) {
-            try await SQLiteRecordStore.open(in: "/nonexistent/state", clock: DrivenClock())
+            try await SQLiteQueue.open(in: "/nonexistent/state", clock: DrivenClock())
         }
         #expect(error?.kind == .cannotOpen)
         #expect(error?.description.hasPrefix("/nonexistent/state/queue.sqlite: ") == true)
@@ -260,20 +262,22 @@ import Testing
     @Test func whatAnEarlierRunDidNotFreezeIsFrozenAsItIs() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let first = try await SQLiteQueue.open(in: directory, clock: clock)
             try await first.add(try record("a"))
             try await first.add(try record("b"))
             let settings = BatchSettings()
-            #expect(try await first.nextBatch(for: "clinic", settings: settings, gateway: "box") == .nothing)
+            #expect(
+                try await first.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+                    == .nothing)
             try await first.close()
 
-            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            let next = try await second.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let second = try await SQLiteQueue.open(in: directory, clock: clock)
+            let next = try await second.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             #expect(next.ids == ["a", "b"])
             // Frozen is frozen.
-            try await second.freeze([try record("a", model: "late")])
+            try await second.records.freeze([try record("a", model: "late")])
             guard
-                case .batch(let batch) = try await second.nextBatch(
+                case .batch(let batch) = try await second.batches.nextBatch(
                     for: "clinic", settings: settings, gateway: "box")
             else { throw TimedOut() }
             #expect(!batch.items[0].body.contains("late"))
@@ -284,22 +288,30 @@ import Testing
     @Test func theFirstDestinationGetsWhatIsHeldAndALaterOneWhatComes() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let none = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: [])
+            let none = try await SQLiteQueue.open(in: directory, clock: clock, destinations: [])
             try await none.fill(["a"])
             try await none.close()
 
             let settings = BatchSettings(maxWait: .zero)
-            let one = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await one.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == ["a"])
+            let one = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(
+                try await one.batches.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == [
+                    "a"
+                ])
             try await one.close()
 
-            let two = try await SQLiteRecordStore.open(
+            let two = try await SQLiteQueue.open(
                 in: directory, clock: clock,
                 destinations: [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")])
-            #expect(try await two.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing)
+            #expect(
+                try await two.batches.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing)
             try await two.fill(["b"])
-            #expect(try await two.nextBatch(for: "home", settings: settings, gateway: "box").ids == ["b"])
-            #expect(try await two.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == ["a"])
+            #expect(
+                try await two.batches.nextBatch(for: "home", settings: settings, gateway: "box").ids == ["b"])
+            #expect(
+                try await two.batches.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == [
+                    "a"
+                ])
             try await two.close()
         }
     }

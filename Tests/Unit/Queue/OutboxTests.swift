@@ -14,18 +14,18 @@ import Testing
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
             let journal = RecordingSink()
-            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let first = try await SQLiteQueue.open(in: directory, clock: clock)
             try await first.fill(["a", "b"])
-            try await EventOutbox(store: first, sink: journal, clock: first.clock).drain()
+            try await EventOutbox(store: first.outbox, sink: journal, clock: first.database.clock).drain()
             try await first.fill(["c"])
             // Written, and the process ends before the mark.
-            for item in try await first.outboxEntries(limit: 10) { journal.write(item.entry) }
+            for item in try await first.outbox.outboxEntries(limit: 10) { journal.write(item.entry) }
             try await first.close()
 
-            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            try await EventOutbox(store: second, sink: journal, clock: second.clock).drain()
+            let second = try await SQLiteQueue.open(in: directory, clock: clock)
+            try await EventOutbox(store: second.outbox, sink: journal, clock: second.database.clock).drain()
             try await second.fill(["d"])
-            try await EventOutbox(store: second, sink: journal, clock: second.clock).drain()
+            try await EventOutbox(store: second.outbox, sink: journal, clock: second.database.clock).drain()
             #expect(journal.entries.map { $0[.sequence] } == ["1", "2", "3", "3", "4"])
             #expect(journal.entries.map { $0[.recordID] } == ["a", "b", "c", "c", "d"])
             #expect(try await second.events.isEmpty)
@@ -36,12 +36,12 @@ import Testing
     @Test func aStopBetweenTheWriteAndTheMarkRepeatsNothing() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let first = try await SQLiteQueue.open(in: directory, clock: clock)
             try await first.fill(["a", "b"])
             let journal = StoppingSink()
             let pump = Task {
                 await journal.stop.wait()
-                try await EventOutbox(store: first, sink: journal, clock: first.clock).run()
+                try await EventOutbox(store: first.outbox, sink: journal, clock: first.database.clock).run()
             }
             journal.stops.withLock { $0 = { pump.cancel() } }
             journal.stop.raise()
@@ -49,17 +49,19 @@ import Testing
             #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
             try await first.close()
 
-            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await second.outboxEntries(limit: 10).isEmpty)
+            let second = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(try await second.outbox.outboxEntries(limit: 10).isEmpty)
             try await second.close()
         }
     }
 
     @Test func aCommitWakesThePump() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let journal = RecordingSink()
-            let pump = Task { try await EventOutbox(store: store, sink: journal, clock: store.clock).run() }
+            let pump = Task {
+                try await EventOutbox(store: store.outbox, sink: journal, clock: store.database.clock).run()
+            }
             for id in ["a", "b", "c"] {
                 try await store.add(try record(id))
                 try await eventually("\(id) is written") { journal.entries.last?[.recordID] == id }
@@ -76,16 +78,16 @@ import Testing
     @Test(arguments: [[1, 2, 3], [400, 200, 1], [700, 1, 499, 2], [3, 700, 3]], [1, 2, 5])
     func whateverIsAtHandEachEventIsToldOnceAndInOrder(sizes: [Int], commitsBetween: Int) async throws {
         try await withMemoryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let journal = RecordingSink()
-            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
+            let outbox = EventOutbox(store: store.outbox, sink: journal, clock: store.database.clock)
             var expected: [String] = []
             for (number, size) in (sizes + sizes).enumerated() {
                 let ids = (0..<size).map { "\(number)-\($0)" }
                 try await store.fillAtOnce(ids)
                 // Goes past what is kept at hand.
-                try await store.write { db in
-                    try SQLiteRecordStore.append(.destinationUp(destination: "clinic"), db)
+                try await store.database.write { db in
+                    try OutboxTable.append(.destinationUp(destination: "clinic"), db)
                 }
                 expected += ids + ["up"]
                 if (number + 1).isMultiple(of: commitsBetween) { try await outbox.drain() }
@@ -101,26 +103,26 @@ import Testing
     /// As where the disk is full: SQLite has then ended the transaction before anybody can.
     @Test func whatSQLiteRolledBackByItselfIsNotTold() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let journal = RecordingSink()
-            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
+            let outbox = EventOutbox(store: store.outbox, sink: journal, clock: store.database.clock)
             try await store.fill(["a"])
             try await outbox.drain()
             let failure = await #expect(throws: StoreError.self) {
-                try await store.write { db in
-                    try store.tell([.destinationUp(destination: "clinic")], db)
+                try await store.database.write { db in
+                    try store.outbox.tell([.destinationUp(destination: "clinic")], db)
                     try db.execute(sql: "PRAGMA max_page_count = 1")
                     defer { #expect(!db.isInsideTransaction) }
                     try db.execute(sql: "INSERT INTO outbox VALUES (1000, hex(zeroblob(500000)))")
                 }
             }
             #expect(failure?.kind == .full)
-            try await store.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+            try await store.database.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
             try await store.fill(["b"])
             try await outbox.drain()
             #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
             #expect(journal.entries.map { $0[.sequence] } == ["1", "2"])
-            #expect(try await store.outboxEntries(limit: 10).isEmpty)
+            #expect(try await store.outbox.outboxEntries(limit: 10).isEmpty)
             try await store.close()
         }
     }
@@ -128,14 +130,14 @@ import Testing
     @Test func whatWasRolledBackIsNotTold() async throws {
         struct Refused: Error {}
         try await withMemoryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let journal = RecordingSink()
-            let outbox = EventOutbox(store: store, sink: journal, clock: store.clock)
+            let outbox = EventOutbox(store: store.outbox, sink: journal, clock: store.database.clock)
             try await store.fill(["a"])
             try await outbox.drain()
             await #expect(throws: Refused.self) {
-                try await store.write { db in
-                    try store.tell([.destinationUp(destination: "clinic")], db)
+                try await store.database.write { db in
+                    try store.outbox.tell([.destinationUp(destination: "clinic")], db)
                     throw Refused()
                 }
             }
@@ -150,12 +152,12 @@ import Testing
     /// Most events are told without being read from the outbox: read they would have to be the same.
     @Test func whatIsAtHandIsWhatTheOutboxHolds() async throws {
         try await withMemoryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            let outbox = EventOutbox(store: store, sink: RecordingSink(), clock: store.clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            let outbox = EventOutbox(store: store.outbox, sink: RecordingSink(), clock: store.database.clock)
             try await store.fill(["a"])
             try await outbox.drain()
             try await store.add(try record("b", alias: "\"kitchen\" \u{1F9C2}\n"))
-            let atHand = store.recentEvents.next(10)
+            let atHand = store.database.recentEvents.next(10)
             #expect(atHand.map(\.sequence) == [2])
             #expect(try await store.events == atHand.map(\.entry))
             try await store.close()

@@ -44,7 +44,7 @@ import Testing
     }
 
     private struct Bench {
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let clock: DrivenClock
         let disk: TestDisk
         let sink = RecordingSink()
@@ -55,7 +55,7 @@ import Testing
             clock: (any GatewayClock)? = nil
         ) -> QueueKeeper {
             QueueKeeper(
-                store: store, disk: disk,
+                store, disk: disk,
                 settings: QueueKeeper.Settings(maximumSize: maximumSize, keepSubmitted: keepSubmitted),
                 clock: clock ?? self.clock, events: EventLog(sink: sink),
                 setTakesRecords: { takesRecords.append($0) })
@@ -63,12 +63,12 @@ import Testing
 
         func deliverAll() async throws {
             let settings = BatchSettings(maxRecords: 1000, maxWait: .zero)
-            var next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            var next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             while case .batch(let batch) = next {
-                next = try await store.acknowledge(
+                next = try await store.batches.acknowledge(
                     batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
             }
-            try await store.markOutbox(through: Int64.max)
+            try await store.outbox.markOutbox(through: Int64.max)
         }
     }
 
@@ -83,7 +83,7 @@ import Testing
     ) async throws -> Value {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let value = try await body(Bench(store: store, clock: clock, disk: disk))
             try await store.close()
             return value
@@ -134,8 +134,8 @@ import Testing
     @Test func deliveredRecordsMakeRoomAndUndeliveredOnesStopReading() async throws {
         try await withBench { bench in
             try await bench.store.fillAtOnce((0..<500).map { "old-\($0)" })
-            try await bench.store.markOutbox(through: Int64.max)
-            let size = try await bench.store.usedBytes()
+            try await bench.store.outbox.markOutbox(through: Int64.max)
+            let size = try await bench.store.retention.usedBytes()
             let keeper = bench.keeper(maximumSize: size + size / 20)
             try await keeper.look()
             #expect(keeper.level == .high)
@@ -149,7 +149,7 @@ import Testing
             #expect(try await bench.store.counts().destinations[0].pending == 600)
 
             try await bench.deliverAll()
-            try await bench.store.markOutbox(through: Int64.max)
+            try await bench.store.outbox.markOutbox(through: Int64.max)
             try await keeper.look()
             #expect(keeper.level == .normal)
             #expect(bench.sink.names == ["queue-high", "queue-full", "queue-normal"])
@@ -163,7 +163,7 @@ import Testing
             try await bench.store.fillAtOnce((0..<500).map { "old-\($0)" })
             try await bench.deliverAll()
             try await bench.store.fillAtOnce((0..<10).map { "new-\($0)" })
-            let size = try await bench.store.usedBytes()
+            let size = try await bench.store.retention.usedBytes()
             let keeper = bench.keeper(maximumSize: size + size / 20)
             try await keeper.look()
             #expect(keeper.level == .normal)
@@ -267,7 +267,7 @@ import Testing
             try await bench.store.fillAtOnce((0..<200).map { "old-\($0)" })
             bench.clock.step(by: .seconds(-1_000_000_000))
             try await bench.deliverAll()
-            let size = try await bench.store.usedBytes()
+            let size = try await bench.store.retention.usedBytes()
             let keeper = bench.keeper(maximumSize: size + size / 2)
             let task = Task { try await keeper.run() }
             try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
@@ -277,7 +277,7 @@ import Testing
                 try await bench.store.fillAtOnce((0..<20).map { "new-\(count + $0)" })
                 count += 20
                 try await eventually("the keeper has seen it") {
-                    !bench.store.growth.isRaised && bench.clock.sleeperCount == 1
+                    !bench.store.room.growth.isRaised && bench.clock.sleeperCount == 1
                 }
             }
             #expect(keeper.level == .normal)
@@ -292,14 +292,14 @@ import Testing
     private func keeper(behind setAside: Int, _ bench: Bench) async throws -> QueueKeeper {
         try await bench.store.fillAtOnce((0..<setAside).map { "bad-\($0)" })
         try await bench.deliverAll()
-        try await bench.store.write { db in
+        try await bench.store.database.write { db in
             try db.execute(
                 sql: """
                     INSERT INTO dead_letter (destination, record_seq, attempt, error, failed_ns)
                     SELECT 'clinic', seq, 1, 'HTTP 400', 0 FROM record
                     """)
         }
-        let size = try await bench.store.usedBytes()
+        let size = try await bench.store.retention.usedBytes()
         return bench.keeper(maximumSize: size + size / 20)
     }
 
@@ -322,7 +322,9 @@ import Testing
             try await keeper.look()
             #expect(keeper.level == .high)
             // All but one are set aside no more: that makes room within a day.
-            try await bench.store.write { try $0.execute(sql: "UPDATE dead_letter SET record_seq = 1") }
+            try await bench.store.database.write {
+                try $0.execute(sql: "UPDATE dead_letter SET record_seq = 1")
+            }
             let task = Task { try await keeper.run() }
             for _ in 0..<26 where keeper.level == .high {
                 try await eventually("the keeper waits") { bench.clock.sleeperCount == 1 }
@@ -378,7 +380,7 @@ import Testing
             #expect(await keeper.room(forImageOfBytes: 1 << 20) == .ample)
             #expect(
                 await keeper.room(forImageOfBytes: (1 << 20) + 1) == .imagesAreMany(most: 1 << 20))
-            _ = try await store.enter([images.entered(1)], image: images.image(bytes, of: 1))
+            _ = try await store.entries.enter([images.entered(1)], image: images.image(bytes, of: 1))
             #expect(await keeper.room(forImageOfBytes: 600_000) == .imagesAreMany(most: 1 << 20))
             #expect(await keeper.room(forImageOfBytes: 400_000) == .ample)
             try await images.deliver(store)
@@ -391,15 +393,15 @@ import Testing
         let images = ImageBench()
         try await images.withStore { store, _ in
             let bytes = ImageBench.bytes(String(repeating: "x", count: 60_000))
-            _ = try await store.enter([images.entered(1)], image: images.image(bytes, of: 1))
+            _ = try await store.entries.enter([images.entered(1)], image: images.image(bytes, of: 1))
             try await images.acknowledge(try #require(try await images.next(store)), store)
             let image = try await images.nextImage(store)
-            let size = try await store.usedBytes()
+            let size = try await store.retention.usedBytes()
             let keeper = Bench(store: store, clock: images.clock, disk: TestDisk()).keeper(maximumSize: size)
             try await keeper.look()
             #expect(try await store.counts().records == 1)
             try await images.acknowledge(image, store)
-            store.noteImageDelivered()
+            store.batches.noteImageDelivered()
             try await keeper.look()
             #expect(try await store.counts().records == 0)
         }

@@ -58,7 +58,7 @@ private struct Run {
 
     private let directory: String
     private let clock = DrivenClock()
-    private(set) var store: SQLiteRecordStore
+    private(set) var store: SQLiteQueue
     private var model = QueueModel(routings, maxRecords: settings.maxRecords)
     private var dice: SeededGenerator
     /// Batches that were asked for and not answered, by destination and lane.
@@ -73,7 +73,7 @@ private struct Run {
     init(directory: String, seed: UInt64) async throws {
         self.directory = directory
         dice = SeededGenerator(seed: seed)
-        store = try await SQLiteRecordStore.open(
+        store = try await SQLiteQueue.open(
             path: "\(directory)/1.sqlite", bootID: "boot", clock: clock, destinations: Self.routings)
     }
 
@@ -99,7 +99,7 @@ private struct Run {
         case 96: try await note("reopen", reopen(afterCrash: false))
         case 97: try await note("sign-in", signIn())
         case 98 where roll(4) == 0: try await note("clear", clear())
-        default: try await store.markOutbox(through: try await lastSequence())
+        default: try await store.outbox.markOutbox(through: try await lastSequence())
         }
     }
 
@@ -113,7 +113,7 @@ private struct Run {
             let id = isKnown ? "r\(1 + roll(lastID))" : "r\(lastID)"
             let kind: RecordKind = [.bodyTemperature, .bloodPressure, .bloodPressure, .undecoded][roll(4)]
             let known = model.readings[id]?.kind
-            let outcome = try await store.commit(
+            let outcome = try await store.records.commit(
                 RecordSubmission(
                     record: try Self.reading(id, kind: known ?? kind), repetition: .identified,
                     received: clock.now, decodeError: nil, isStranger: Self.isStranger(id)))
@@ -140,14 +140,14 @@ private struct Run {
     /// Makes room for strangers, as far as what waits for a destination allows.
     private mutating func dropStrangers() async throws {
         let before = try await ids()
-        let bytes = try await store.read { try SQLiteRecordStore.strangerBytes(of: "", $0) }
-        var course = SQLiteRecordStore.StrangerDrop(
+        let bytes = try await store.database.read { try StrangerTable.bytes(of: "", $0) }
+        var course = StrangerTable.Drop(
             of: nil, downTo: bytes / Int64(1 + roll(4)) - 1, step: 500)
-        while !course.isDone { course = try await store.drop(course, lookingAt: 1 + roll(9)) }
+        while !course.isDone { course = try await store.strangers.drop(course, lookingAt: 1 + roll(9)) }
         let gone = before.subtracting(try await ids())
         try agree(gone.filter { !Self.isStranger($0) }.sorted(), [], "dropped of a pinned device")
         try agree(model.drop(gone).sorted(), [], "dropped though a destination waits for it")
-        let known = try await store.read {
+        let known = try await store.database.read {
             try Set(String.fetchAll($0, sql: "SELECT id FROM record UNION SELECT id FROM retired"))
         }
         model.forget(Set(model.readings.keys).subtracting(known))
@@ -162,7 +162,7 @@ private struct Run {
         let bytes = Data([0xFF, 0xD8, 0xFF, UInt8(truncatingIfNeeded: lastID)])
         let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
         let image = try #require(EnteredImage(bytes, of: entry, gateway: "box", received: 1_795_166_107))
-        let outcome = try await store.enter([record], image: image)
+        let outcome = try await store.entries.enter([record], image: image)
         try agree(
             outcome, EntryOutcome(news: [true], image: .goes(to: ["fresh", "strict"])), "enter \(record.id)")
         model.enter(record.id.text, image: image.id.text, at: clock.now)
@@ -173,7 +173,7 @@ private struct Run {
     private mutating func release() async throws {
         guard !model.unreleased.isEmpty else { return }
         let ids = Array(model.unreleased.shuffled(using: &dice).prefix(1 + roll(3)))
-        try await store.freeze(
+        try await store.records.freeze(
             ids.map { try Self.reading($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
         model.release(ids, at: clock.now)
     }
@@ -190,7 +190,7 @@ private struct Run {
     }
 
     private mutating func claim(_ lane: DeliveryLane, _ name: String) async throws {
-        let next = try await store.nextBatch(
+        let next = try await store.batches.nextBatch(
             for: name, lane: lane, settings: Self.settings, gateway: "box")
         try take(next, name, lane)
     }
@@ -232,22 +232,22 @@ private struct Run {
         switch roll(10) {
         case 0..<6:
             model.acknowledge(ids, name)
-            next = try await store.acknowledge(
+            next = try await store.batches.acknowledge(
                 batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
         case 6, 7:
             if batch.items.count == 1 {
                 model.setAside(ids, name)
-                next = try await store.setAside(
+                next = try await store.batches.setAside(
                     batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil,
                     settings: Self.settings, gateway: "box")
             } else {
                 model.split(ids, name)
-                next = try await store.split(batch, settings: Self.settings, gateway: "box")
+                next = try await store.batches.split(batch, settings: Self.settings, gateway: "box")
             }
         default:
             let leaves = lane == .fresh && roll(2) == 0
             let event = Event.retrying(destination: name, httpStatus: 500, attempt: 1, error: "HTTP 500")
-            try await store.note(
+            try await store.batches.note(
                 .down, of: name,
                 change: .destinationDown(destination: name, httpStatus: 500, error: "HTTP 500"),
                 event: event, batch: batch, attempts: 1, leavesLane: leaves)
@@ -266,7 +266,7 @@ private struct Run {
     }
 
     private func ids() async throws -> Set<String> {
-        try await store.read { try Set(String.fetchAll($0, sql: "SELECT id FROM record")) }
+        try await store.database.read { try Set(String.fetchAll($0, sql: "SELECT id FROM record")) }
     }
 
     private mutating func retire() async throws {
@@ -286,7 +286,7 @@ private struct Run {
         }
         if afterCrash { try await store.close() }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: old + suffix) }
-        store = try await SQLiteRecordStore.open(
+        store = try await SQLiteQueue.open(
             path: new, bootID: "boot", clock: clock, destinations: Self.routings)
         model.reopen()
         claimed = [:]
@@ -297,19 +297,19 @@ private struct Run {
         let name = Self.routings[roll(Self.routings.count)].name
         let account = "person-\(roll(3))"
         let others = model.signIn(account, name)
-        try agree(try await store.signIn(account, at: name), others, "signed in at \(name)")
+        try agree(try await store.sessions.signIn(account, at: name), others, "signed in at \(name)")
         if others > 0 { claimed = claimed.filter { $0.value.destination != name } }
     }
 
     private mutating func clear() async throws {
         let name = Self.routings[roll(Self.routings.count)].name
         let count = model.clear(name)
-        try agree(try await store.signOut(of: name), count, "cleared of \(name)")
+        try agree(try await store.sessions.signOut(of: name), count, "cleared of \(name)")
         claimed = claimed.filter { $0.value.destination != name }
     }
 
     private func lastSequence() async throws -> Int64 {
-        try await store.read {
+        try await store.database.read {
             try Int64.fetchOne($0, sql: "SELECT value FROM counter WHERE name = 'event'") ?? 0
         }
     }
@@ -329,12 +329,12 @@ private struct Run {
             try agree(found.delivered, expected.delivered, "delivered to \(found.name)")
             try agree(found.dead, expected.dead.count, "set aside of \(found.name)")
         }
-        let (kept, counted) = try await store.read {
+        let (kept, counted) = try await store.database.read {
             (try StrangerCount(kept: $0), try StrangerCount(counted: $0))
         }
         try agree(kept.sums, counted.sums, "what strangers hold")
         // Events are numbered without gaps, whatever happened.
-        let sequences = try await store.read {
+        let sequences = try await store.database.read {
             try Int64.fetchAll($0, sql: "SELECT sequence FROM outbox ORDER BY sequence")
         }
         let last = try await lastSequence()
@@ -346,17 +346,17 @@ private struct Run {
     mutating func deliverEverything() async throws {
         for _ in 0..<2 {
             let ids = model.unreleased
-            try await store.freeze(
+            try await store.records.freeze(
                 ids.map { try Self.reading($0, kind: model.readings[$0]?.kind ?? .undecoded, model: "M") })
             model.release(ids, at: clock.now)
             for routing in Self.routings {
                 for lane in routing.order.lanes + [.image] {
-                    var next = try await store.nextBatch(
+                    var next = try await store.batches.nextBatch(
                         for: routing.name, lane: lane, settings: Self.settings, gateway: "box")
                     try take(next, routing.name, lane)
                     while case .batch(let batch) = next {
                         model.acknowledge(batch.items.map(\.header.id.text), routing.name)
-                        next = try await store.acknowledge(
+                        next = try await store.batches.acknowledge(
                             batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
                         try take(next, routing.name, lane)
                     }
@@ -365,7 +365,7 @@ private struct Run {
             }
         }
         try await compare()
-        let check = try await store.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+        let check = try await store.database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
         #expect(check == "ok")
     }
 }

@@ -15,18 +15,19 @@ import Testing
     private let key = TagKey.random()
 
     private func withStore(
-        _ routings: [DestinationRouting], _ body: (SQLiteRecordStore, String) async throws -> Void
+        _ routings: [DestinationRouting], _ body: (SQLiteQueue, String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: routings)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: routings)
             try await body(store, directory)
             try await store.close()
         }
     }
 
-    private func batch(_ store: SQLiteRecordStore, _ name: String) async throws -> StoredBatch {
+    private func batch(_ store: SQLiteQueue, _ name: String) async throws -> StoredBatch {
         guard
-            case .batch(let batch) = try await store.nextBatch(for: name, settings: settings, gateway: "box")
+            case .batch(let batch) = try await store.batches.nextBatch(
+                for: name, settings: settings, gateway: "box")
         else { throw TimedOut() }
         return batch
     }
@@ -70,10 +71,10 @@ import Testing
         try await withStore(routings) { store, directory in
             try await store.fill([Self.a])
             _ = try await batch(store, "2-under-way")
-            _ = try await store.acknowledge(
+            _ = try await store.batches.acknowledge(
                 try await batch(store, "3-taken"), httpStatus: 200, attempt: 1, settings: settings,
                 gateway: "box")
-            _ = try await store.setAside(
+            _ = try await store.batches.setAside(
                 try await batch(store, "4-refused"), httpStatus: 422, attempt: 3, error: "HTTP 422",
                 reply: "no",
                 settings: settings, gateway: "box")
@@ -81,7 +82,7 @@ import Testing
                 if passes {
                     // Those that it is not for come to it and pass it over.
                     for name in ["5-other-kind", "6-no-form"] {
-                        _ = try await store.nextBatch(for: name, settings: settings, gateway: "box")
+                        _ = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
                     }
                 }
                 let found = try find(key.tag(ofRecord: Self.a), directory, routings)
@@ -111,11 +112,11 @@ import Testing
             try await store.fill([Self.a])
             clock.advance(by: .seconds(120))
             try await store.fill([Self.b])
-            let next = try await store.nextBatch(
+            let next = try await store.batches.nextBatch(
                 for: "clinic", lane: .fresh, settings: settings, gateway: "box")
             guard case .batch(let fresh) = next else { throw TimedOut() }
             #expect(try find(Self.b, directory, routings).standings.map(\.state) == [.onItsWay])
-            _ = try await store.acknowledge(
+            _ = try await store.batches.acknowledge(
                 fresh, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
             #expect(try find(Self.b, directory, routings).standings.map(\.state) == [.done])
             #expect(try find(Self.a, directory, routings).standings.map(\.state) == [.waiting])
@@ -133,7 +134,7 @@ import Testing
             try await store.add(undecoded)
             let found = try find(Self.b, directory, routings)
             #expect(found.obstacle == .undecoded && found.standings.isEmpty)
-            try await store.write {
+            try await store.database.write {
                 try $0.execute(sql: "UPDATE record SET body = '{}' WHERE id = ?", arguments: [Self.a])
             }
             let damaged = try find(Self.a, directory, routings)
@@ -145,7 +146,7 @@ import Testing
     @Test func whatHasLeftTheQueueIsFoundStill() async throws {
         try await withStore([DestinationRouting(name: "clinic")]) { store, directory in
             try await store.fill([Self.a])
-            _ = try await store.acknowledge(
+            _ = try await store.batches.acknowledge(
                 try await batch(store, "clinic"), httpStatus: 200, attempt: 1, settings: settings,
                 gateway: "box")
             try await store.retireAll()
@@ -160,22 +161,24 @@ import Testing
         try await withStore([DestinationRouting(name: "clinic")]) { store, directory in
             try await store.fill([Self.a, Self.b])
             for _ in 0..<2 {
-                _ = try await store.setAside(
+                _ = try await store.batches.setAside(
                     try await batch(store, "clinic"), httpStatus: 422, attempt: 1, error: "HTTP 422",
                     reply: nil,
                     settings: settings, gateway: "box")
             }
             let tags = [key.tag(ofRecord: Self.b), "aa11", TagKey.random().tag(ofRecord: Self.a)]
-            let resolved = try await store.resolve(DeadLetterSelection(records: tags), by: key)
+            let resolved = try await store.deadLetters.resolve(DeadLetterSelection(records: tags), by: key)
             #expect(resolved.records == [Self.b, "aa11", tags[2]])
             #expect(
                 try QueueReader(path: directory + "/queue.sqlite").resolve(
                     DeadLetterSelection(records: tags), by: key) == resolved)
             let selection = DeadLetterSelection(records: [tags[0]], destination: "clinic")
-            #expect(try await store.drop(try await store.resolve(selection, by: key)) == 1)
+            #expect(
+                try await store.deadLetters.drop(try await store.deadLetters.resolve(selection, by: key)) == 1
+            )
             // It is not set aside any more.
-            #expect(try await store.resolve(selection, by: key) == selection)
-            #expect(try await store.resolve(selection, by: nil) == selection)
+            #expect(try await store.deadLetters.resolve(selection, by: key) == selection)
+            #expect(try await store.deadLetters.resolve(selection, by: nil) == selection)
         }
     }
 }

@@ -14,11 +14,11 @@ import Testing
     /// 2026-11-20T09:15:00Z, when the records of the tests are measured.
     private let moment: Int64 = 1_795_166_100
 
-    private func resend(_ store: SQLiteRecordStore, _ range: Range<Int64>) async throws -> Int {
+    private func resend(_ store: SQLiteQueue, _ range: Range<Int64>) async throws -> Int {
         var count = 0
         var after: Int64? = 0
         while let start = after {
-            let part = try await store.resend(
+            let part = try await store.resender.resend(
                 to: "clinic", measured: range, batching: settings, gateway: "box", after: start)
             count += part.resent
             after = part.next
@@ -28,13 +28,14 @@ import Testing
 
     /// The ids of each request that the destination takes.
     private func delivered(
-        _ store: SQLiteRecordStore, limit: Int = .max, lane: DeliveryLane = .backlog
+        _ store: SQLiteQueue, limit: Int = .max, lane: DeliveryLane = .backlog
     ) async throws -> [[String]] {
         var requests: [[String]] = []
-        var next = try await store.nextBatch(for: "clinic", lane: lane, settings: settings, gateway: "box")
+        var next = try await store.batches.nextBatch(
+            for: "clinic", lane: lane, settings: settings, gateway: "box")
         while requests.count < limit, case .batch(let batch) = next {
             requests.append(batch.items.map(\.header.id.text))
-            next = try await store.acknowledge(
+            next = try await store.batches.acknowledge(
                 batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
         }
         return requests
@@ -42,10 +43,10 @@ import Testing
 
     private func withStore(
         _ routing: DestinationRouting = DestinationRouting(name: "clinic"),
-        _ body: (SQLiteRecordStore) async throws -> Void
+        _ body: (SQLiteQueue) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: [routing])
             try await body(store)
             try await store.close()
@@ -71,7 +72,7 @@ import Testing
             #expect(try await delivered(store, limit: 1) == [["a", "b"]])
             // c and d are in a request, e waits.
             guard
-                case .batch(let batch) = try await store.nextBatch(
+                case .batch(let batch) = try await store.batches.nextBatch(
                     for: "clinic", settings: settings, gateway: "box")
             else { throw TimedOut() }
             #expect(batch.items.count == 2)
@@ -79,10 +80,10 @@ import Testing
             #expect(try await delivered(store) == [["a", "b"], ["c", "d"], ["e"]])
             try await store.fill(["bad"])
             guard
-                case .batch(let bad) = try await store.nextBatch(
+                case .batch(let bad) = try await store.batches.nextBatch(
                     for: "clinic", settings: settings, gateway: "box")
             else { throw TimedOut() }
-            _ = try await store.setAside(
+            _ = try await store.batches.setAside(
                 bad, httpStatus: 422, attempt: 1, error: "HTTP 422", reply: nil, settings: settings,
                 gateway: "box")
             #expect(try await resend(store, 0..<Int64.max) == 5)
@@ -103,13 +104,13 @@ import Testing
 
     @Test func anotherPersonsAndOtherKindsOfRecordsDoNotGo() async throws {
         try await withStore { store in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["a"])
             _ = try await delivered(store)
-            _ = try await store.signIn("second", at: "clinic")
+            _ = try await store.sessions.signIn("second", at: "clinic")
             let cuff = try record("cuff", kind: .bloodPressure)
             try await store.add(cuff)
-            try await store.freeze([cuff])
+            try await store.records.freeze([cuff])
             try await store.fill(["b"])
             _ = try await delivered(store)
             store.route([DestinationRouting(name: "clinic", kinds: [.bodyTemperature])])
@@ -121,8 +122,8 @@ import Testing
     @Test func aLongRangeGoesPartByPart() async throws {
         try await withStore { store in
             try await store.fillAtOnce((0..<4500).map { "r\($0)" })
-            try await store.write { try $0.execute(sql: "UPDATE destination SET position = 4500") }
-            let part = try await store.resend(
+            try await store.database.write { try $0.execute(sql: "UPDATE destination SET position = 4500") }
+            let part = try await store.resender.resend(
                 to: "clinic", measured: 0..<Int64.max, batching: settings, gateway: "box")
             #expect(part.resent == 2000 && part.next == 2000)
             // What was sent before the break is not sent twice.

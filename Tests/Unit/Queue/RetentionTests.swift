@@ -15,31 +15,31 @@ import Testing
     private let settings = BatchSettings(maxRecords: 2, maxWait: .zero)
 
     /// Delivers what waits for a destination; the record named `bad` is refused.
-    private func deliver(_ store: SQLiteRecordStore, to name: String = "clinic") async throws {
-        var next = try await store.nextBatch(for: name, settings: settings, gateway: "box")
+    private func deliver(_ store: SQLiteQueue, to name: String = "clinic") async throws {
+        var next = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
         while case .batch(let batch) = next {
             if batch.items.contains(where: { $0.header.id.text == "bad" }) {
                 next =
                     batch.items.count == 1
-                    ? try await store.setAside(
+                    ? try await store.batches.setAside(
                         batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil, settings: settings,
                         gateway: "box")
-                    : try await store.split(batch, settings: settings, gateway: "box")
+                    : try await store.batches.split(batch, settings: settings, gateway: "box")
             } else {
-                next = try await store.acknowledge(
+                next = try await store.batches.acknowledge(
                     batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
             }
         }
     }
 
-    private func ids(_ store: SQLiteRecordStore) async throws -> [String] {
-        try await store.read { try String.fetchAll($0, sql: "SELECT id FROM record ORDER BY seq") }
+    private func ids(_ store: SQLiteQueue) async throws -> [String] {
+        try await store.database.read { try String.fetchAll($0, sql: "SELECT id FROM record ORDER BY seq") }
     }
 
     @Test func whatEveryDestinationHasIsDroppedAndStaysKnown() async throws {
         let both = [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")]
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: both)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: both)
             try await store.fill(["a", "b", "c"])
             try await deliver(store)
             try await store.retireAll()
@@ -56,10 +56,10 @@ import Testing
     }
 
     /// Drops what is old enough, which everything is.
-    private func retireOld(_ store: SQLiteRecordStore) async throws {
-        var step = SQLiteRecordStore.Retirement(position: 0)
+    private func retireOld(_ store: SQLiteQueue) async throws {
+        var step = Retention.Retirement(position: 0)
         repeat {
-            step = try await store.retire(keeping: Int64.max...Int64.max, after: step.position)
+            step = try await store.retention.retire(keeping: Int64.max...Int64.max, after: step.position)
         } while !step.isDone
     }
 
@@ -67,8 +67,8 @@ import Testing
         let clinic = DestinationRouting(name: "clinic")
         let home = DestinationRouting(name: "home")
         try await withTemporaryDirectory { directory in
-            func open(_ destinations: DestinationRouting...) async throws -> SQLiteRecordStore {
-                try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: destinations)
+            func open(_ destinations: DestinationRouting...) async throws -> SQLiteQueue {
+                try await SQLiteQueue.open(in: directory, clock: clock, destinations: destinations)
             }
             let both = try await open(clinic, home)
             try await both.fill(["a"])
@@ -76,19 +76,19 @@ import Testing
             try await deliver(both, to: "home")
             try await both.fill(["b", "c"])
             let elsewhere = try record("elsewhere")
-            _ = try await both.commit(
+            _ = try await both.records.commit(
                 RecordSubmission(
                     record: elsewhere, repetition: .identified, received: clock.now, decodeError: nil,
                     destinations: ["clinic"]))
-            try await both.freeze([elsewhere])
+            try await both.records.freeze([elsewhere])
             try await deliver(both)
-            #expect(try await both.absentDestinations().isEmpty)
+            #expect(try await both.destinations.absent().isEmpty)
             try await both.close()
 
             // What comes after it was taken out is not owed to it, however often the gateway starts.
             for id in ["d", "e"] {
                 let one = try await open(clinic)
-                let absent = try await one.absentDestinations()
+                let absent = try await one.destinations.absent()
                 #expect(absent.map(\.name) == ["home"] && absent.map(\.owed) == [2])
                 #expect(try await one.destinationStates().map(\.name) == ["clinic"])
                 try await one.fill([id])
@@ -99,22 +99,22 @@ import Testing
             }
 
             let again = try await open(clinic, home)
-            #expect(try await again.absentDestinations().isEmpty)
-            let next = try await again.nextBatch(for: "home", settings: settings, gateway: "box")
+            #expect(try await again.destinations.absent().isEmpty)
+            let next = try await again.batches.nextBatch(for: "home", settings: settings, gateway: "box")
             #expect(next.ids == ["b", "c"])
             try await again.close()
 
             // One that left with a batch is owed that batch.
             let last = try await open(clinic)
-            #expect(try await last.absentDestinations().map(\.owed) == [2])
+            #expect(try await last.destinations.absent().map(\.owed) == [2])
             try await retireOld(last)
             #expect(try await ids(last) == ["b", "c"])
             // Where there is no room, reading comes first.
-            #expect(try await last.retire(keeping: nil, after: 0).isDone)
+            #expect(try await last.retention.retire(keeping: nil, after: 0).isDone)
             #expect(try await ids(last).isEmpty)
             try await last.close()
             let without = try await open(clinic, home)
-            let nothing = try await without.nextBatch(for: "home", settings: settings, gateway: "box")
+            let nothing = try await without.batches.nextBatch(for: "home", settings: settings, gateway: "box")
             #expect(nothing == .nothing)
             #expect(try await without.events.allSatisfy { $0.name != "store-error" })
             try await without.close()
@@ -123,9 +123,9 @@ import Testing
 
     @Test func whatIsInABatchOrSetAsideIsKept() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.fill(["a", "bad", "c"])
-            let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             #expect(next.ids == ["a", "bad"])
             try await store.retireAll()
             #expect(try await ids(store) == ["a", "bad", "c"])
@@ -140,10 +140,10 @@ import Testing
     @Test func eachStepLooksAtSoManyRecordsAndNoMore() async throws {
         func cost(staying count: Int) async throws -> [Int] {
             try await withTemporaryDirectory { directory in
-                let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+                let store = try await SQLiteQueue.open(in: directory, clock: clock)
                 try await store.fillAtOnce((0..<count).map { "\($0)" })
                 try await deliver(store)
-                try await store.write { db in
+                try await store.database.write { db in
                     try db.execute(
                         sql: """
                             INSERT INTO dead_letter (destination, record_seq, attempt, error, failed_ns)
@@ -152,13 +152,14 @@ import Testing
                 }
                 try await store.fill(["new"])
                 try await deliver(store)
-                var step = SQLiteRecordStore.Retirement(position: 0)
+                var step = Retention.Retirement(position: 0)
                 var costs: [Int] = []
                 while !step.isDone {
                     let before = step.position
                     costs.append(
                         try await store.steps {
-                            step = try await store.retire(keeping: nil, after: before, lookingAt: 20)
+                            step = try await store.retention.retire(
+                                keeping: nil, after: before, lookingAt: 20)
                         })
                     #expect(step.position <= before + 20)
                 }
@@ -174,7 +175,7 @@ import Testing
 
     @Test func whatClaimsToBeFromTheFutureHoldsNothingUp() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.fill(["a"])
             clock.step(by: .seconds(1_000_000_000))
             try await store.fill(["late"])
@@ -184,8 +185,8 @@ import Testing
             try await store.fill(["new", "newer"])
             try await deliver(store)
             let now = clock.wallNanoseconds
-            let step = try await store.retire(keeping: (now - 50_000_000_000)...now, after: 0)
-            #expect(step == SQLiteRecordStore.Retirement(dropped: 2, position: 3, isDone: true))
+            let step = try await store.retention.retire(keeping: (now - 50_000_000_000)...now, after: 0)
+            #expect(step == Retention.Retirement(dropped: 2, position: 3, isDone: true))
             #expect(try await ids(store) == ["late", "new", "newer"])
             try await store.close()
         }
@@ -194,15 +195,15 @@ import Testing
     @Test func whatWentAheadOfABacklogWaitsForIt() async throws {
         try await withTemporaryDirectory { directory in
             let routing = [DestinationRouting(name: "clinic", order: .fresh)]
-            let before = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: routing)
+            let before = try await SQLiteQueue.open(in: directory, clock: clock, destinations: routing)
             try await before.fill(["old"])
             try await before.close()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: routing)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: routing)
             try await store.fill(["new"])
-            let fresh = try await store.nextBatch(
+            let fresh = try await store.batches.nextBatch(
                 for: "clinic", lane: .fresh, settings: settings, gateway: "box")
             guard case .batch(let batch) = fresh else { throw TimedOut() }
-            _ = try await store.acknowledge(
+            _ = try await store.batches.acknowledge(
                 batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
             try await store.retireAll()
             #expect(try await ids(store) == ["old", "new"])
@@ -215,10 +216,10 @@ import Testing
 
     @Test func whatCouldNotBeDecodedIsKept() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let raw = try record("raw", kind: .undecoded)
             try await store.add(raw)
-            try await store.freeze([raw])
+            try await store.records.freeze([raw])
             try await store.fill(["a"])
             try await deliver(store)
             try await store.retireAll()
@@ -229,16 +230,16 @@ import Testing
 
     @Test func aStoredReadingWithoutADateIsKnownAfterItsRecordIsGone() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             func commit(_ id: String, ordinal: Int) async throws -> CommitOutcome {
-                try await store.commit(
+                try await store.records.commit(
                     RecordSubmission(
                         record: try record(id), repetition: .storedUndated(ordinal: ordinal),
                         received: clock.now, decodeError: nil))
             }
             #expect(try await commit("first", ordinal: 0) == .committed(RecordID(text: "first")))
             #expect(try await commit("second", ordinal: 1) == .committed(RecordID(text: "second")))
-            try await store.freeze([try record("first"), try record("second")])
+            try await store.records.freeze([try record("first"), try record("second")])
             try await deliver(store)
             try await store.retireAll()
             #expect(try await ids(store).isEmpty)
@@ -257,7 +258,7 @@ import Testing
     /// What a sensor broadcasts for years must not fill the queue with ids.
     @Test func noIdIsKeptThatCannotComeAgain() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let repetitions: [(String, RecordSubmission.Repetition)] = [
                 ("dated", .identified), ("notified", .undatedNotification),
                 ("indicated", .undatedIndication(isFirstOnLink: true)), ("stored", .stored),
@@ -267,13 +268,13 @@ import Testing
                 let record = try record(id)
                 let submission = RecordSubmission(
                     record: record, repetition: repetition, received: clock.now, decodeError: nil)
-                #expect(try await store.commit(submission) == .committed(record.id))
-                try await store.freeze([record])
+                #expect(try await store.records.commit(submission) == .committed(record.id))
+                try await store.records.freeze([record])
             }
             try await deliver(store)
             try await store.retireAll()
             #expect(try await ids(store).isEmpty)
-            let kept = try await store.read {
+            let kept = try await store.database.read {
                 try String.fetchAll($0, sql: "SELECT id FROM retired ORDER BY id")
             }
             #expect(kept == ["dated", "stored", "undated"])
@@ -281,25 +282,25 @@ import Testing
             let again = RecordSubmission(
                 record: try record("again"), repetition: .undatedIndication(isFirstOnLink: true),
                 received: clock.now, decodeError: nil)
-            #expect(try await store.commit(again) == .duplicate(RecordID(text: "indicated")))
+            #expect(try await store.records.commit(again) == .duplicate(RecordID(text: "indicated")))
             try await store.close()
         }
     }
 
     @Test func theNewestNumberedRecordOfADeviceIsKept() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let address = try #require(BluetoothAddress("F1:F1:F1:F1:F1:F1"))
             for number in 1...3 {
                 var numbered = try record("n\(number)", kind: .glucose, bytes: [UInt8(number)])
                 numbered.sequence = number
                 try await store.add(numbered)
-                try await store.freeze([numbered])
+                try await store.records.freeze([numbered])
             }
             try await deliver(store)
             try await store.retireAll()
             #expect(try await ids(store) == ["n3"])
-            let known = try await store.record(numbered: 3, kind: .glucose, of: address)
+            let known = try await store.records.record(numbered: 3, kind: .glucose, of: address)
             #expect(known?.bytes == [3])
             try await store.close()
         }
@@ -307,16 +308,16 @@ import Testing
 
     @Test func theFileShrinks() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.fillAtOnce((0..<500).map { "record-\($0)" })
             try await deliver(store)
-            try await store.markOutbox(through: Int64.max)
-            let before = try await store.usedBytes()
+            try await store.outbox.markOutbox(through: Int64.max)
+            let before = try await store.retention.usedBytes()
             try await store.retireAll()
-            let after = try await store.usedBytes()
+            let after = try await store.retention.usedBytes()
             #expect(after < before / 2)
-            try await store.giveBackSpace()
-            let free = try await store.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") }
+            try await store.retention.giveBackSpace()
+            let free = try await store.database.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") }
             #expect(free == 0)
             try await store.close()
             let size = try #require(

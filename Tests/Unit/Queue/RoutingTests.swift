@@ -12,29 +12,29 @@ import Testing
     private let settings = BatchSettings(maxRecords: 1, maxWait: .zero)
     private let clock = DrivenClock()
 
-    private func add(_ ids: [String], kind: RecordKind, to store: SQLiteRecordStore) async throws {
+    private func add(_ ids: [String], kind: RecordKind, to store: SQLiteQueue) async throws {
         let records = try ids.map { try record($0, kind: kind) }
         for record in records { try await store.add(record) }
-        try await store.freeze(records)
+        try await store.records.freeze(records)
     }
 
-    private func next(_ store: SQLiteRecordStore) async throws -> NextBatch {
-        try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    private func next(_ store: SQLiteQueue) async throws -> NextBatch {
+        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
     }
 
     @Test func aNewSetOfKindsTakesThePlaceOfTheOldOneAndDropsNoRequest() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock,
                 destinations: [DestinationRouting(name: "clinic", kinds: [.bloodPressure])])
             try await add(["cuff"], kind: .bloodPressure, to: store)
             guard case .batch(let sent) = try await next(store) else { throw TimedOut() }
             store.route([DestinationRouting(name: "clinic", kinds: [.weight])])
-            #expect(store.wakeUp(for: "clinic").consume())
+            #expect(store.routings.wakeUp(for: "clinic").consume())
             try await add(["cuff 2"], kind: .bloodPressure, to: store)
             try await add(["scale"], kind: .weight, to: store)
             #expect(try await next(store) == .batch(sent))
-            let after = try await store.acknowledge(
+            let after = try await store.batches.acknowledge(
                 sent, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
             #expect(after.ids == ["scale"])
             #expect(try await store.counts().destinations[0].pending == 1)
@@ -44,7 +44,7 @@ import Testing
 
     @Test func anEmptySetStopsTheDestinationAndAnotherOneStartsItAgain() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             store.route([DestinationRouting(name: "clinic", peripherals: [])])
             try await store.fill(["a"])
             #expect(try await next(store) == .nothing)
@@ -58,7 +58,7 @@ import Testing
 
     @Test func recordsThatADestinationHasNoFormForArePassedOverAndCounted() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock,
                 destinations: [
                     DestinationRouting(
@@ -69,7 +69,7 @@ import Testing
             try await add(["t"], kind: .bodyTemperature, to: store)
             for _ in 0..<2 {
                 for lane in [DeliveryLane.fresh, .backlog] {
-                    let next = try await store.nextBatch(
+                    let next = try await store.batches.nextBatch(
                         for: "clinic", lane: lane, settings: settings, gateway: "box")
                     #expect(next == .nothing)
                 }

@@ -14,13 +14,13 @@ import Testing
     private let settings = BatchSettings(maxRecords: 2, maxWait: .zero)
     private let clock = DrivenClock()
 
-    private func next(_ store: SQLiteRecordStore) async throws -> NextBatch {
-        try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    private func next(_ store: SQLiteQueue) async throws -> NextBatch {
+        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
     }
 
-    private func withStore<Value>(_ body: (SQLiteRecordStore) async throws -> Value) async throws -> Value {
+    private func withStore<Value>(_ body: (SQLiteQueue) async throws -> Value) async throws -> Value {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let value = try await body(store)
             try await store.close()
             return value
@@ -30,10 +30,10 @@ import Testing
     @Test func whatWaitedForTheFirstSignInGoesToIt() async throws {
         try await withStore { store in
             try await store.fill(["a"])
-            #expect(try await store.session(of: "clinic") == .none)
-            #expect(try await store.signIn("first", at: "clinic") == 0)
-            #expect(try await store.signIn("first", at: "clinic") == 0)
-            #expect(try await store.session(of: "clinic") == .open(account: "first", number: 1))
+            #expect(try await store.sessions.session(of: "clinic") == .none)
+            #expect(try await store.sessions.signIn("first", at: "clinic") == 0)
+            #expect(try await store.sessions.signIn("first", at: "clinic") == 0)
+            #expect(try await store.sessions.session(of: "clinic") == .open(account: "first", number: 1))
             #expect(try await store.events.filter { $0.name == "signed-in" }.count == 1)
             #expect(try await next(store).ids == ["a"])
         }
@@ -41,18 +41,18 @@ import Testing
 
     @Test func whatWasReadForOnePersonIsNeverDeliveredForAnother() async throws {
         try await withStore { store in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["a", "b", "c"])
             guard case .batch(let sent) = try await next(store) else { throw TimedOut() }
             // One that has no place in the order of delivery yet, too.
             let unreleased = try record("d")
             try await store.add(unreleased)
 
-            #expect(try await store.signIn("second", at: "clinic") == 4)
-            try await store.freeze([unreleased])
+            #expect(try await store.sessions.signIn("second", at: "clinic") == 4)
+            try await store.records.freeze([unreleased])
             try await store.fill(["new"])
             // The answer to what was under way comes too late.
-            let afterwards = try await store.acknowledge(
+            let afterwards = try await store.batches.acknowledge(
                 sent, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
             #expect(afterwards.ids == ["new"])
             let counts = try await store.counts().destinations[0]
@@ -64,21 +64,23 @@ import Testing
 
     @Test func whatIsSetAsideForAnotherPersonIsToldAtOnce() async throws {
         try await withStore { store in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["a"])
-            #expect(try await store.signIn("second", at: "clinic") == 1)
-            _ = store.outboxWakeUp.consume()
+            #expect(try await store.sessions.signIn("second", at: "clinic") == 1)
+            _ = store.outbox.outboxWakeUp.consume()
             #expect(try await next(store) == .nothing)
-            #expect(store.outboxWakeUp.isRaised)
+            #expect(store.outbox.outboxWakeUp.isRaised)
         }
     }
 
     @Test func aDamagedRecordOfAnotherPersonIsSetAsideAndToldToo() async throws {
         try await withStore { store in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["a", "b"])
-            _ = try await store.signIn("second", at: "clinic")
-            try await store.write { try $0.execute(sql: "UPDATE record SET kind = 'nothing' WHERE id = 'a'") }
+            _ = try await store.sessions.signIn("second", at: "clinic")
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE record SET kind = 'nothing' WHERE id = 'a'")
+            }
             #expect(try await next(store) == .nothing)
             #expect(try await store.counts().destinations[0].dead == 2)
             let told = try await store.events.map(\.name).filter { $0 == "failed" || $0 == "store-error" }
@@ -88,17 +90,17 @@ import Testing
 
     @Test func whatWaitsIsClearedWithTheSessionAndCounted() async throws {
         try await withStore { store in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["a", "b", "c"])
             _ = try await next(store)
             let unreleased = try record("d")
             try await store.add(unreleased)
-            #expect(try await store.pendingCount(of: "clinic") == 4)
-            #expect(try await store.signOut(of: "clinic") == 4)
+            #expect(try await store.overview.pendingCount(of: "clinic") == 4)
+            #expect(try await store.sessions.signOut(of: "clinic") == 4)
             let ended = try await store.events.filter { $0.name == "session-ended" }
             #expect(ended.map { $0[.count] } == ["4"] && ended[0][.httpStatus] == nil)
-            #expect(try await store.pendingCount(of: "clinic") == 0)
-            try await store.freeze([unreleased])
+            #expect(try await store.overview.pendingCount(of: "clinic") == 0)
+            try await store.records.freeze([unreleased])
             #expect(try await next(store) == .nothing)
             try await store.fill(["new"])
             #expect(try await next(store).ids == ["new"])
@@ -109,9 +111,9 @@ import Testing
         try await withStore { store in
             try await fillBehind(delivered: 40, store)
             for limit in [1, 2, 5, 100] {
-                #expect(try await store.pendingCount(of: "clinic", lookingAt: limit) == 8)
+                #expect(try await store.overview.pendingCount(of: "clinic", lookingAt: limit) == 8)
             }
-            try await store.noteSessionEnd(of: "clinic", httpStatus: 401)
+            try await store.sessions.noteEnd(of: "clinic", httpStatus: 401)
             #expect(try await store.events.last?[.count] == "8")
         }
     }
@@ -121,9 +123,9 @@ import Testing
         func cost(behind delivered: Int) async throws -> (count: Int, event: Int) {
             try await withStore { store in
                 try await fillBehind(delivered: delivered, store)
-                let count = try await store.steps { _ = try await store.pendingCount(of: "clinic") }
+                let count = try await store.steps { _ = try await store.overview.pendingCount(of: "clinic") }
                 let event = try await store.steps {
-                    try await store.noteSessionEnd(of: "clinic", httpStatus: 401)
+                    try await store.sessions.noteEnd(of: "clinic", httpStatus: 401)
                 }
                 return (count, event)
             }
@@ -133,13 +135,15 @@ import Testing
     }
 
     /// Seven records that wait and one on its link, one that is not for the destination, and before them delivered ones.
-    private func fillBehind(delivered: Int, _ store: SQLiteRecordStore) async throws {
+    private func fillBehind(delivered: Int, _ store: SQLiteQueue) async throws {
         try await store.fillAtOnce((0..<delivered).map { "old-\($0)" })
         let whole = BatchSettings(maxRecords: delivered, maxWait: .zero)
         guard
-            case .batch(let old) = try await store.nextBatch(for: "clinic", settings: whole, gateway: "box")
+            case .batch(let old) = try await store.batches.nextBatch(
+                for: "clinic", settings: whole, gateway: "box")
         else { throw TimedOut() }
-        _ = try await store.acknowledge(old, httpStatus: 200, attempt: 1, settings: whole, gateway: "box")
+        _ = try await store.batches.acknowledge(
+            old, httpStatus: 200, attempt: 1, settings: whole, gateway: "box")
         try await store.fillAtOnce((0..<7).map { "new-\($0)" })
         try await store.add(try record("on its link"))
         try await store.add(try record("raw", kind: .undecoded))
@@ -148,18 +152,19 @@ import Testing
 
     @Test func aSessionThatWasEndedStaysSoOverRestarts() async throws {
         try await withTemporaryDirectory { directory in
-            let first = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await first.adopt("first", at: "clinic") == .open(account: "first", number: 1))
+            let first = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(
+                try await first.sessions.adopt("first", at: "clinic") == .open(account: "first", number: 1))
             try await first.fill(["a"])
-            #expect(try await first.signOut(of: "clinic") == 1)
-            #expect(try await first.signOut(of: "clinic") == 0)
+            #expect(try await first.sessions.signOut(of: "clinic") == 1)
+            #expect(try await first.sessions.signOut(of: "clinic") == 0)
             try await first.fill(["b"])
             try await first.close()
 
-            let second = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await second.adopt("first", at: "clinic") == .ended(account: "first"))
-            #expect(try await second.signIn("first", at: "clinic") == 0)
-            #expect(try await second.session(of: "clinic") == .open(account: "first", number: 2))
+            let second = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(try await second.sessions.adopt("first", at: "clinic") == .ended(account: "first"))
+            #expect(try await second.sessions.signIn("first", at: "clinic") == 0)
+            #expect(try await second.sessions.session(of: "clinic") == .open(account: "first", number: 2))
             #expect(try await next(second).ids == ["b"])
             let names = try await second.events.map(\.name).filter { $0 != "read" }
             #expect(names == ["signed-in", "session-ended", "signed-in"])
@@ -170,12 +175,12 @@ import Testing
     @Test func anEndIsToldOnceAlsoAfterACredentialThatWasRejected() async throws {
         try await withStore { store in
             func reject() async throws {
-                try await store.note(
+                try await store.batches.note(
                     .authRejected, of: "clinic",
                     change: .authRejected(destination: "clinic", httpStatus: 401))
             }
-            func end() async throws { try await store.noteSessionEnd(of: "clinic", httpStatus: 400) }
-            _ = try await store.signIn("first", at: "clinic")
+            func end() async throws { try await store.sessions.noteEnd(of: "clinic", httpStatus: 400) }
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await reject()
             try await end()
             try await end()
@@ -183,7 +188,7 @@ import Testing
             try await end()
             let told = ["signed-in", "auth-rejected", "session-ended"]
             #expect(try await store.events.map(\.name) == told)
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await reject()
             try await end()
             #expect(try await store.events.map(\.name) == told + told)
@@ -192,11 +197,11 @@ import Testing
 
     @Test func whatIsReadAfterASignOutGoesToNobodyElse() async throws {
         try await withStore { store in
-            _ = try await store.signIn("first", at: "clinic")
-            _ = try await store.signOut(of: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
+            _ = try await store.sessions.signOut(of: "clinic")
             try await store.fill(["between"])
-            #expect(try await store.adopt("second", at: "clinic") == .ended(account: "first"))
-            #expect(try await store.signIn("second", at: "clinic") == 1)
+            #expect(try await store.sessions.adopt("second", at: "clinic") == .ended(account: "first"))
+            #expect(try await store.sessions.signIn("second", at: "clinic") == 1)
             try await store.fill(["new"])
             #expect(try await next(store).ids == ["new"])
             #expect(try await store.counts().destinations[0].dead == 1)
@@ -205,8 +210,9 @@ import Testing
 
     @Test func anotherPersonsSessionIsNotTakenOverAtTheStart() async throws {
         try await withStore { store in
-            _ = try await store.signIn("first", at: "clinic")
-            #expect(try await store.adopt("second", at: "clinic") == .open(account: "first", number: 1))
+            _ = try await store.sessions.signIn("first", at: "clinic")
+            #expect(
+                try await store.sessions.adopt("second", at: "clinic") == .open(account: "first", number: 1))
         }
     }
 }

@@ -20,9 +20,9 @@ import Testing
     @Test func theNewestRecordOfEachDeviceIsFoundFromTheEnd() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock, destinations: [])
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: [])
             let devices = [Self.cuff, Self.scale, Self.silent]
-            #expect(try await store.status(of: devices).newestCommits.isEmpty)
+            #expect(try await store.overview.status(of: devices).newestCommits.isEmpty)
             try await store.add(try record("first"))
             clock.advance(by: .seconds(60))
             let newest = clock.wallNanoseconds
@@ -31,13 +31,14 @@ import Testing
             let another = clock.wallNanoseconds
             try await store.add(try record("another's", address: "F1:F1:F1:F1:F1:F2"))
             #expect(
-                try await store.status(of: devices).newestCommits
+                try await store.overview.status(of: devices).newestCommits
                     == [Self.cuff.address: newest, Self.scale.address: another])
-            #expect(try await store.status(of: [Self.cuff]).newestCommits == [Self.cuff.address: newest])
-            #expect(try await store.status(of: []).newestCommits.isEmpty)
-            let plan = try await store.read { db in
+            #expect(
+                try await store.overview.status(of: [Self.cuff]).newestCommits == [Self.cuff.address: newest])
+            #expect(try await store.overview.status(of: []).newestCommits.isEmpty)
+            let plan = try await store.database.read { db in
                 try Row.fetchAll(
-                    db, sql: "EXPLAIN QUERY PLAN " + SQLiteRecordStore.newestRecords(ofDevices: 2),
+                    db, sql: "EXPLAIN QUERY PLAN " + QueueOverview.newestRecords(ofDevices: 2),
                     arguments: [10_000, Self.cuff.address.description, Self.scale.address.description]
                 ).map { $0["detail"] as String }
             }
@@ -49,17 +50,17 @@ import Testing
 
     @Test func whatIsKnownOfDevicesAndDestinationsIsInOneAnswer() async throws {
         try await withTemporaryDirectory { directory in
-            let former = try await SQLiteRecordStore.open(
+            let former = try await SQLiteQueue.open(
                 in: directory, clock: DrivenClock(),
                 destinations: [DestinationRouting(name: "clinic"), DestinationRouting(name: "trial")])
             try await former.fill(["a", "b"])
-            _ = try await former.adopt("patient-17", at: "clinic")
+            _ = try await former.sessions.adopt("patient-17", at: "clinic")
             try await former.close()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            try await store.remember(DeviceMemory(battery: 80), of: Self.cuff)
-            let status = try await store.status(of: [Self.cuff, Self.silent])
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            try await store.devices.remember(DeviceMemory(battery: 80), of: Self.cuff)
+            let status = try await store.overview.status(of: [Self.cuff, Self.silent])
             #expect(status.memories.mapValues(\.battery) == [Self.cuff: 80])
-            #expect(try await store.usedBytes() == status.usedBytes)
+            #expect(try await store.retention.usedBytes() == status.usedBytes)
             #expect(status.destinations.map(\.name) == ["clinic", "trial"])
             #expect(
                 status.destinations.map(\.session) == [

@@ -35,7 +35,7 @@ struct StrangerBench {
     static let share = StrangerShare(maximumSize: maximumSize)
     static let settings = BatchSettings(maxRecords: 5, maxWait: .zero)
 
-    let store: SQLiteRecordStore
+    let store: SQLiteQueue
     let clock: DrivenClock
     let sink = RecordingSink()
     let disk = Disk()
@@ -49,13 +49,13 @@ struct StrangerBench {
     /// What the keeper has said of who is left alone, from the first on.
     var full: [FullStrangers] { told.all.withLock { $0 } }
 
-    init(_ store: SQLiteRecordStore, _ clock: DrivenClock, maximumSize: UInt64 = maximumSize) {
+    init(_ store: SQLiteQueue, _ clock: DrivenClock, maximumSize: UInt64 = maximumSize) {
         let told = Told()
         self.store = store
         self.clock = clock
         self.told = told
         keeper = QueueKeeper(
-            store: store, disk: disk,
+            store, disk: disk,
             settings: QueueKeeper.Settings(maximumSize: maximumSize, keepSubmitted: .seconds(7 * 86400)),
             clock: clock, events: EventLog(sink: sink), setTakesRecords: { _ in },
             setFullStrangers: { full in told.all.withLock { $0.append(full) } })
@@ -67,7 +67,7 @@ struct StrangerBench {
     ) async throws {
         try await withMemoryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: destinations)
             try await body(StrangerBench(store, clock))
             try await store.close()
@@ -87,11 +87,11 @@ struct StrangerBench {
         repetition: RecordSubmission.Repetition = .identified
     ) async throws {
         let record = try record(id, kind: kind, address: Self.address(stranger), bytes: bytes)
-        _ = try await store.commit(
+        _ = try await store.records.commit(
             RecordSubmission(
                 record: record, repetition: repetition, received: clock.now, decodeError: nil,
                 isStranger: true))
-        try await store.freeze([record])
+        try await store.records.freeze([record])
     }
 
     /// Adds readings of a stranger until one is refused; returns how many were not.
@@ -110,11 +110,11 @@ struct StrangerBench {
     }
 
     func deliverAll(to name: String = "clinic") async throws {
-        for lane in store.order(of: name).lanes {
-            var next = try await store.nextBatch(
+        for lane in store.routings.order(of: name).lanes {
+            var next = try await store.batches.nextBatch(
                 for: name, lane: lane, settings: Self.settings, gateway: "box")
             while case .batch(let batch) = next {
-                next = try await store.acknowledge(
+                next = try await store.batches.acknowledge(
                     batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
             }
         }
@@ -122,12 +122,12 @@ struct StrangerBench {
 
     /// Has the destination refuse each record that waits for it.
     func refuseAll(at name: String = "clinic") async throws {
-        var next = try await store.nextBatch(for: name, settings: Self.settings, gateway: "box")
+        var next = try await store.batches.nextBatch(for: name, settings: Self.settings, gateway: "box")
         while case .batch(let batch) = next {
             next =
                 batch.items.count > 1
-                ? try await store.split(batch, settings: Self.settings, gateway: "box")
-                : try await store.setAside(
+                ? try await store.batches.split(batch, settings: Self.settings, gateway: "box")
+                : try await store.batches.setAside(
                     batch, httpStatus: 422, attempt: 1, error: Subject.unassigned, reply: "no subject",
                     settings: Self.settings, gateway: "box")
         }
@@ -135,26 +135,30 @@ struct StrangerBench {
 
     func drop(of stranger: Int?, downTo target: Int64, step: Int64 = 0, lookingAt limit: Int = 7) async throws
     {
-        var course = SQLiteRecordStore.StrangerDrop(
+        var course = StrangerTable.Drop(
             of: stranger.map(Self.address), downTo: target, step: step)
-        while !course.isDone { course = try await store.drop(course, lookingAt: limit) }
+        while !course.isDone { course = try await store.strangers.drop(course, lookingAt: limit) }
     }
 
     func bytes(of stranger: Int? = nil) async throws -> Int64 {
-        try await store.read {
-            try SQLiteRecordStore.strangerBytes(of: stranger.map(Self.address) ?? "", $0)
+        try await store.database.read {
+            try StrangerTable.bytes(of: stranger.map(Self.address) ?? "", $0)
         }
     }
 
     var ids: [String] {
         get async throws {
-            try await store.read { try String.fetchAll($0, sql: "SELECT id FROM record ORDER BY seq") }
+            try await store.database.read {
+                try String.fetchAll($0, sql: "SELECT id FROM record ORDER BY seq")
+            }
         }
     }
 
     var retained: [String] {
         get async throws {
-            try await store.read { try String.fetchAll($0, sql: "SELECT id FROM retired ORDER BY id") }
+            try await store.database.read {
+                try String.fetchAll($0, sql: "SELECT id FROM retired ORDER BY id")
+            }
         }
     }
 

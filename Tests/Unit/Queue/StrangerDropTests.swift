@@ -72,13 +72,13 @@ import Testing
             try await bench.drop(of: nil, downTo: 0)
             #expect(try await bench.ids.count == 12)
             // In a request that nobody has answered.
-            let next = try await bench.store.nextBatch(
+            let next = try await bench.store.batches.nextBatch(
                 for: "clinic", settings: Bench.settings, gateway: "box")
             #expect(next.ids == (0..<5).map { "w\($0)" })
             try await bench.drop(of: nil, downTo: 0)
             #expect(try await bench.ids.count == 12)
             guard case .batch(let batch) = next else { throw TimedOut() }
-            _ = try await bench.store.acknowledge(
+            _ = try await bench.store.batches.acknowledge(
                 batch, httpStatus: 200, attempt: 1, settings: Bench.settings, gateway: "box")
             try await bench.drop(of: nil, downTo: 0)
             #expect(try await bench.ids == (5..<12).map { "w\($0)" })
@@ -95,7 +95,7 @@ import Testing
         try await Bench.run { bench in
             let raw = try record("raw", kind: .undecoded)
             try await bench.store.add(raw)
-            try await bench.store.freeze([raw])
+            try await bench.store.records.freeze([raw])
             try await bench.store.fill(["bad"])
             try await bench.add("stranger", from: 1)
             try await bench.refuseAll()
@@ -126,7 +126,7 @@ import Testing
     @Test func whatIsNotReleasedStays() async throws {
         try await Bench.run { bench in
             for kind in [RecordKind.undecoded, .bodyTemperature] {
-                _ = try await bench.store.commit(
+                _ = try await bench.store.records.commit(
                     RecordSubmission(
                         record: try record("\(kind.rawValue)", kind: kind, address: Bench.address(1)),
                         repetition: .identified, received: bench.clock.now, decodeError: nil,

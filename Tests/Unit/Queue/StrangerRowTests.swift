@@ -13,46 +13,46 @@ import Testing
 @Suite struct StrangerRowTests {
     private static let pinned = DeviceAddress(SampleCuff.address, .public)
 
-    private func withStore(_ body: (SQLiteRecordStore, DrivenClock) async throws -> Void) async throws {
+    private func withStore(_ body: (SQLiteQueue, DrivenClock) async throws -> Void) async throws {
         try await withMemoryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await body(store, clock)
             try await store.close()
         }
     }
 
-    private func rows(_ table: String, of store: SQLiteRecordStore) async throws -> Int {
-        try await store.write { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+    private func rows(_ table: String, of store: SQLiteQueue) async throws -> Int {
+        try await store.database.write { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
     }
 
-    private func rememberStrangers(_ numbers: Range<Int>, _ memory: DeviceMemory, in store: SQLiteRecordStore)
+    private func rememberStrangers(_ numbers: Range<Int>, _ memory: DeviceMemory, in store: SQLiteQueue)
         async throws
     {
-        try await store.write { db in
-            for number in numbers { try SQLiteRecordStore.remember(memory, of: .device(number), db) }
+        try await store.database.write { db in
+            for number in numbers { try DeviceTable.remember(memory, of: .device(number), db) }
         }
     }
 
     @Test func ofStrangersTheNewestAreRememberedAndBondsAndPinnedDevicesAlways() async throws {
         try await withStore { store, _ in
-            try await store.acquaint([SampleCuff.entry()])
+            try await store.devices.acquaint([SampleCuff.entry()])
             var bond = DeviceMemory()
             bond.bondedAdapter = BluetoothAddress(value: 1)
-            try await store.remember(bond, of: .device(1))
-            try await store.remember(DeviceMemory(serial: "cuff"), of: Self.pinned)
+            try await store.devices.remember(bond, of: .device(1))
+            try await store.devices.remember(DeviceMemory(serial: "cuff"), of: Self.pinned)
             try await rememberStrangers(2..<1_100, DeviceMemory(), in: store)
-            #expect(try await rows("device", of: store) == SQLiteRecordStore.mostStrangers + 2)
-            #expect(try await store.recall(.device(1)) == bond)
-            #expect(try await store.recall(Self.pinned)?.serial == "cuff")
-            #expect(try await store.recall(.device(75)) == nil)
-            #expect(try await store.recall(.device(76)) == DeviceMemory())
+            #expect(try await rows("device", of: store) == DeviceTable.mostStrangers + 2)
+            #expect(try await store.devices.recall(.device(1)) == bond)
+            #expect(try await store.devices.recall(Self.pinned)?.serial == "cuff")
+            #expect(try await store.devices.recall(.device(75)) == nil)
+            #expect(try await store.devices.recall(.device(76)) == DeviceMemory())
             // What changes is new again.
-            try await store.remember(DeviceMemory(serial: "back"), of: .device(76))
+            try await store.devices.remember(DeviceMemory(serial: "back"), of: .device(76))
             try await rememberStrangers(1_100..<1_200, DeviceMemory(), in: store)
-            #expect(try await store.recall(.device(76))?.serial == "back")
-            #expect(try await store.recall(.device(77)) == nil)
-            #expect(try await rows("device", of: store) == SQLiteRecordStore.mostStrangers + 2)
+            #expect(try await store.devices.recall(.device(76))?.serial == "back")
+            #expect(try await store.devices.recall(.device(77)) == nil)
+            #expect(try await rows("device", of: store) == DeviceTable.mostStrangers + 2)
         }
     }
 
@@ -60,31 +60,31 @@ import Testing
         try await withStore { store, _ in
             let large = DeviceMemory(layout: .sample(characteristics: 256))
             try await rememberStrangers(0..<200, large, in: store)
-            let bytes = try await store.write {
+            let bytes = try await store.database.write {
                 try Int.fetchOne($0, sql: "SELECT sum(length(memory)) FROM device") ?? 0
             }
-            #expect(bytes <= SQLiteRecordStore.mostBytesOfStrangers)
-            #expect(bytes > SQLiteRecordStore.mostBytesOfStrangers * 9 / 10)
-            #expect(try await store.recall(.device(199)) == large)
+            #expect(bytes <= DeviceTable.mostBytesOfStrangers)
+            #expect(bytes > DeviceTable.mostBytesOfStrangers * 9 / 10)
+            #expect(try await store.devices.recall(.device(199)) == large)
         }
     }
 
     @Test func aDeviceThatAnEntryNamesNowIsNoStranger() async throws {
         try await withStore { store, _ in
-            try await store.remember(DeviceMemory(serial: "cuff"), of: Self.pinned)
-            try await store.acquaint([SampleCuff.entry()])
+            try await store.devices.remember(DeviceMemory(serial: "cuff"), of: Self.pinned)
+            try await store.devices.acquaint([SampleCuff.entry()])
             try await rememberStrangers(0..<1_100, DeviceMemory(), in: store)
-            #expect(try await store.recall(Self.pinned)?.serial == "cuff")
-            #expect(try await rows("device", of: store) == SQLiteRecordStore.mostStrangers + 1)
+            #expect(try await store.devices.recall(Self.pinned)?.serial == "cuff")
+            #expect(try await rows("device", of: store) == DeviceTable.mostStrangers + 1)
         }
     }
 
     @Test func packetsOfStrangersAreBoundedInCountAndAge() async throws {
         try await withStore { store, clock in
-            try await store.acquaint([SampleCuff.entry()])
+            try await store.devices.acquaint([SampleCuff.entry()])
             func keep(_ device: DeviceAddress) async throws {
                 let packets = [[UInt8]](repeating: [UInt8](repeating: 1, count: 512), count: 64)
-                _ = try await store.commit(
+                _ = try await store.records.commit(
                     QueueTransaction(
                         pending: PendingPackets(
                             device: device, characteristic: 0x2A9C, packets: packets, received: clock.now)))
@@ -92,14 +92,14 @@ import Testing
             }
             try await keep(Self.pinned)
             for number in 0..<80 { try await keep(.device(number)) }
-            let most = SQLiteRecordStore.mostPendingOfStrangers
+            let most = DeviceTable.mostPendingOfStrangers
             #expect(try await rows("pending_packet", of: store) == (most + 1) * 64)
-            #expect(try await store.pendingPackets(of: .device(15)).isEmpty)
-            #expect(try await store.pendingPackets(of: .device(16)).count == 1)
+            #expect(try await store.devices.pendingPackets(of: .device(15)).isEmpty)
+            #expect(try await store.devices.pendingPackets(of: .device(16)).count == 1)
             clock.advance(by: .seconds(86_400))
             try await keep(.device(99))
             #expect(try await rows("pending_packet", of: store) == 2 * 64)
-            #expect(try await store.pendingPackets(of: Self.pinned).count == 1)
+            #expect(try await store.devices.pendingPackets(of: Self.pinned).count == 1)
         }
     }
 
@@ -108,7 +108,7 @@ import Testing
             for number in 0..<100 {
                 let address = DeviceAddress.device(number).address.description
                 let record = try record("\(number)", address: address)
-                _ = try await store.commit(
+                _ = try await store.records.commit(
                     RecordSubmission(
                         record: record, repetition: .undatedIndication(isFirstOnLink: true),
                         received: clock.now, decodeError: nil))
@@ -123,9 +123,9 @@ import Testing
 
     @Test func anOlderFileKeepsItsBondsAndLosesWhatIsTooLarge() async throws {
         try await withTemporaryDirectory { directory in
-            var store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            try await store.acquaint([SampleCuff.entry()])
-            try await store.write { db in
+            var store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            try await store.devices.acquaint([SampleCuff.entry()])
+            try await store.database.write { db in
                 try db.execute(sql: OpeningTests.version7)
                 var bonded = DeviceMemory(layout: .sample(characteristics: 20_000))
                 bonded.bondedAdapter = BluetoothAddress(value: 1)
@@ -145,18 +145,18 @@ import Testing
             }
             try await store.close()
 
-            store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-            #expect(try await store.recall(.device(1))?.bondedAdapter == BluetoothAddress(value: 1))
-            #expect(try await store.recall(.device(1))?.layout == .unknown)
-            let rows = try await store.write { db in
+            store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            #expect(try await store.devices.recall(.device(1))?.bondedAdapter == BluetoothAddress(value: 1))
+            #expect(try await store.devices.recall(.device(1))?.layout == .unknown)
+            let rows = try await store.database.write { db in
                 try Row.fetchAll(db, sql: "SELECT is_stranger, length(memory) FROM device ORDER BY address")
                     .map { "\($0[0] as Int) \(($0[1] as Int) < 1_000)" }
             }
             // Without JSON; with a bond; a stranger; pinned.
             #expect(rows.sorted() == ["0 true", "0 true", "0 true", "1 true"])
             try await rememberStrangers(10..<1_110, DeviceMemory(), in: store)
-            #expect(try await store.recall(.device(2)) == nil)
-            #expect(try await store.recall(Self.pinned)?.serial == "cuff")
+            #expect(try await store.devices.recall(.device(2)) == nil)
+            #expect(try await store.devices.recall(Self.pinned)?.serial == "cuff")
             try await store.close()
         }
     }

@@ -21,7 +21,7 @@ import Testing
         try await withMemoryDirectory { directory in
             let clock = DrivenClock()
             for start in 0..<2 {
-                let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+                let store = try await SQLiteQueue.open(in: directory, clock: clock)
                 let bench = Bench(store, clock)
                 try await bench.keeper.look()
                 var refused = 0
@@ -48,7 +48,7 @@ import Testing
                 #expect(bench.keeper.level == .normal)
                 #expect(bench.sink.names.isEmpty)
                 #expect(try await bench.dropped.isEmpty)
-                try await store.markOutbox(through: Int64.max)
+                try await store.outbox.markOutbox(through: Int64.max)
                 try await store.close()
             }
         }
@@ -57,19 +57,19 @@ import Testing
     /// The nine tenths are the pinned devices', to their end.
     @Test func strangersTakeNothingOfTheNineTenths() async throws {
         try await Bench.run { bench in
-            let before = try await bench.store.usedBytes()
+            let before = try await bench.store.retention.usedBytes()
             for number in 0..<400 { try? await bench.add("s\(number)", from: number) }
-            try await bench.store.markOutbox(through: Int64.max)
-            let strangers = try await bench.store.usedBytes() - before
+            try await bench.store.outbox.markOutbox(through: Int64.max)
+            let strangers = try await bench.store.retention.usedBytes() - before
             #expect(strangers <= Bench.maximumSize / 10)
             var count = 0
             while bench.keeper.level.takesRecords {
                 try await bench.store.fillAtOnce((0..<20).map { "cuff-\(count + $0)" })
-                try await bench.store.markOutbox(through: Int64.max)
+                try await bench.store.outbox.markOutbox(through: Int64.max)
                 try await bench.keeper.look()
                 count += 20
             }
-            let used = try await bench.store.usedBytes()
+            let used = try await bench.store.retention.usedBytes()
             #expect(used - strangers >= Bench.maximumSize / 10 * 9)
             #expect(bench.sink.names == ["queue-high", "queue-full"])
         }
@@ -98,7 +98,7 @@ import Testing
                     received: bench.clock.now, decodeError: nil, isStranger: true)
             }
             let error = await #expect(throws: StoreError.self) {
-                try await bench.store.commit(QueueTransaction(submissions: submissions))
+                try await bench.store.records.commit(QueueTransaction(submissions: submissions))
             }
             #expect(error?.kind == .strangersFull)
             #expect(try await bench.ids.isEmpty)
@@ -106,11 +106,13 @@ import Testing
             // It was refused for what it needs, and there is room for that when nothing is held.
             try await bench.keeper.look()
             #expect(bench.keeper.fullStrangers.isEmpty)
-            _ = try await bench.store.commit(QueueTransaction(submissions: Array(submissions.prefix(5))))
+            _ = try await bench.store.records.commit(
+                QueueTransaction(submissions: Array(submissions.prefix(5))))
             // What is known already needs no room.
             _ = try await bench.fill(from: 1)
-            bench.store.strangers.withLock { $0.admit(Bench.address(1)) }
-            let outcomes = try await bench.store.commit(QueueTransaction(submissions: [submissions[0]]))
+            bench.store.room.strangers.withLock { $0.admit(Bench.address(1)) }
+            let outcomes = try await bench.store.records.commit(
+                QueueTransaction(submissions: [submissions[0]]))
             #expect(outcomes == [.duplicate(RecordID(text: "m0"))])
         }
     }
@@ -202,7 +204,7 @@ import Testing
             _ = try await bench.fill(from: 1)
             try await bench.keeper.look()
             #expect(bench.full.count == 1)
-            _ = try await bench.store.signOut(of: "clinic")
+            _ = try await bench.store.sessions.signOut(of: "clinic")
             try await bench.keeper.look()
             #expect(bench.full.last == FullStrangers())
         }
@@ -212,13 +214,13 @@ import Testing
     @Test func theCountOutlivesARestart() async throws {
         try await withMemoryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let bench = Bench(store, clock)
             for number in 0..<5 { try await bench.add("r\(number)", from: 1, kind: .undecoded) }
             try await bench.drop(of: 1, downTo: 0)
             #expect(try await bench.ids.isEmpty)
             try await store.close()
-            let again = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let again = try await SQLiteQueue.open(in: directory, clock: clock)
             let next = Bench(again, clock)
             try await next.keeper.look()
             #expect(try await next.dropped == [5])
@@ -237,7 +239,7 @@ import Testing
             #expect(try await bench.fill(from: 1, "g") > 5)
             try await bench.keeper.look()
             let address = try #require(BluetoothAddress(Bench.address(1)))
-            try await bench.store.acquaint([AllowedPeripheral(model: .sample(), address: address)])
+            try await bench.store.devices.acquaint([AllowedPeripheral(model: .sample(), address: address)])
             #expect(try await bench.bytes(of: 1) == 0)
             #expect(try await bench.bytes() == bench.bytes(of: 2))
             try await bench.keeper.look()
@@ -249,7 +251,7 @@ import Testing
     @Test func aMendedQueueIsCountedAnew() async throws {
         try await withMemoryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             let bench = Bench(store, clock)
             for number in 0..<9 { try await bench.add("d\(number)", from: number % 2) }
             try await bench.deliverAll()
@@ -257,7 +259,7 @@ import Testing
             for number in 0..<9 { try await bench.add("a\(number)", from: number % 2) }
             try await bench.refuseAll()
             for number in 0..<9 { try await bench.add("w\(number)", from: number % 2) }
-            let kept = try await store.read { try StrangerCount(kept: $0) }
+            let kept = try await store.database.read { try StrangerCount(kept: $0) }
             #expect(kept.sums.count == 3)
             try await store.close()
             let mended = try DatabaseQueue()
@@ -295,10 +297,10 @@ import Testing
             try await bench.store.fill(["a", "b"])
             let entry = try #require(
                 EnteredRecord(SampleEntries.glucose, gateway: "box", received: 1_795_166_107))
-            _ = try await bench.store.enter([entry])
+            _ = try await bench.store.entries.enter([entry])
             try await bench.deliverAll()
             try await bench.store.retireAll()
-            #expect(try await bench.store.read { try StrangerCount(kept: $0).sums } == [:])
+            #expect(try await bench.store.database.read { try StrangerCount(kept: $0).sums } == [:])
         }
     }
 }

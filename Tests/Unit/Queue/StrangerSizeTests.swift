@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: growths)
     func whatIsCountedIsNoLessThanWhatItTakes(_ growth: Growth) async throws {
         try await Bench.run { bench in
-            bench.store.strangers.withLock { $0.share = nil }
+            bench.store.room.strangers.withLock { $0.share = nil }
             var dice = SeededGenerator(seed: 7)
             func add(_ range: Range<Int>) async throws {
                 for number in range {
@@ -67,14 +67,14 @@ import Testing
                     try await bench.deliverAll()
                     try await bench.store.retireAll()
                 }
-                try await bench.store.markOutbox(through: Int64.max)
+                try await bench.store.outbox.markOutbox(through: Int64.max)
             }
             let count = growth.length(0) > 10_000 ? 60 : 600
             try await add(0..<count / 10)
-            let (bytes, used) = (try await bench.bytes(), Int64(try await bench.store.usedBytes()))
+            let (bytes, used) = (try await bench.bytes(), Int64(try await bench.store.retention.usedBytes()))
             try await add(count / 10..<count)
             let counted = try await bench.bytes() - bytes
-            let taken = Int64(try await bench.store.usedBytes()) - used
+            let taken = Int64(try await bench.store.retention.usedBytes()) - used
             #expect(taken <= counted + 8 * 4096, "\(taken) taken, \(counted) counted")
             // Not so much less that the share were worth nothing.
             #expect(counted <= taken * 5 / 2 + 8 * 4096, "\(taken) taken, \(counted) counted")

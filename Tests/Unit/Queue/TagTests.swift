@@ -66,16 +66,18 @@ import Testing
     /// An outbox is read by the program that comes next.
     @Test func whatAnEarlierProgramLeftInTheOutboxIsTagged() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let error = "what decides the time of record \(Self.id) cannot be read"
             let old = Event.storeError(recordID: RecordID(text: Self.id), error: error).entry(sequence: 1)
-            try await store.write {
+            try await store.database.write {
                 try $0.execute(
                     sql: "INSERT INTO outbox (sequence, entry) VALUES (1, ?)", arguments: [old.stored])
             }
             let output = Output()
-            try await EventOutbox(store: store, sink: TaggingSink(output, key: try key()), clock: store.clock)
-                .drain()
+            try await EventOutbox(
+                store: store.outbox, sink: TaggingSink(output, key: try key()), clock: store.database.clock
+            )
+            .drain()
             let entry = try #require(output.sink.entries.first)
             #expect(entry[.recordID] == "f3a666602a585c57")
             #expect(entry[.error] == "what decides the time of record f3a666602a585c57 cannot be read")

@@ -25,7 +25,7 @@ import Testing
 
     private static func open(
         _ directory: String, clock: any GatewayClock, bootID: String = "boot-1"
-    ) async throws -> SQLiteRecordStore {
+    ) async throws -> SQLiteQueue {
         try await .open(
             path: directory + "/queue.sqlite", bootID: bootID, clock: clock,
             destinations: [DestinationRouting(name: "clinic")])
@@ -43,8 +43,8 @@ import Testing
         return record
     }
 
-    private static func bodies(_ store: SQLiteRecordStore) async throws -> [String] {
-        let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    private static func bodies(_ store: SQLiteQueue) async throws -> [String] {
+        let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
         guard case .batch(let batch) = next else { return [] }
         return batch.items.map(\.body)
     }
@@ -66,23 +66,24 @@ import Testing
             let second = try Self.undated("b", at: clock)
             try await store.add(second)
             // The first is still in the hands of its link.
-            try await store.freeze([second])
-            #expect(store.undatedWakeUp.consume())
+            try await store.records.freeze([second])
+            #expect(store.undated.undatedWakeUp.consume())
             // What comes with its time goes.
             try await store.fill(["c"])
-            #expect(try await store.status(of: []).undated == 2)
+            #expect(try await store.overview.status(of: []).undated == 2)
             #expect(try await Self.bodies(store).count == 1)
 
             // 1 795 166 100 is 2026-11-20T09:15:00Z.
-            try await store.date(by: Self.time(1_795_165_100), in: .utc)
-            #expect(try await store.status(of: []).undated == 1)
+            try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
+            #expect(try await store.overview.status(of: []).undated == 1)
             var completed = first
             completed.device.model = "T-1"
-            try await store.freeze([completed])
-            try await store.date(by: Self.time(1_795_165_100), in: .utc)
-            let batch = try await store.nextBatch(for: "clinic", settings: Self.settings, gateway: "box")
+            try await store.records.freeze([completed])
+            try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
+            let batch = try await store.batches.nextBatch(
+                for: "clinic", settings: Self.settings, gateway: "box")
             guard case .batch(let taken) = batch else { throw TimedOut() }
-            let next = try await store.acknowledge(
+            let next = try await store.batches.acknowledge(
                 taken, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
             #expect(next.ids == ["b", "a"])
             let bodies = try await Self.bodies(store)
@@ -93,7 +94,7 @@ import Testing
             #expect(bodies[1].contains(#""subject":"patient-17","device":{"peripheral_id":1002"#))
             #expect(bodies[1].contains(#""model":"T-1""#))
             // What came last in the order of delivery says how late it is at least.
-            #expect(try await store.newestDatedCommit() == 1_795_166_100)
+            #expect(try await store.undated.newestDatedCommit() == 1_795_166_100)
             try await store.close()
         }
     }
@@ -107,14 +108,14 @@ import Testing
             try await store.close()
             store = try await Self.open(directory, clock: clock, bootID: "boot-2")
             #expect(try await Self.bodies(store).isEmpty)
-            try await store.date(by: Self.time(1_795_165_100, boot: "boot-2"), in: .utc)
+            try await store.undated.date(by: Self.time(1_795_165_100, boot: "boot-2"), in: .utc)
             let bodies = try await Self.bodies(store)
             #expect(bodies.count == 1)
             #expect(
                 bodies.first?.contains(
                     #""time":{"value":"2026-11-20T08:58:20+00:00","source":"unknown","received":"2026-11-20T08:58:20Z"}"#
                 ) == true)
-            #expect(try await store.status(of: []).undated == 0)
+            #expect(try await store.overview.status(of: []).undated == 0)
             try await store.close()
         }
     }
@@ -125,9 +126,9 @@ import Testing
             let store = try await Self.open(directory, clock: clock)
             let records = try (0..<450).map { try Self.undated("r\($0)", at: clock) }
             for record in records { try await store.add(record) }
-            try await store.freeze(records.reversed())
-            try await store.date(by: Self.time(1_795_165_100), in: .utc)
-            let next = try await store.nextBatch(
+            try await store.records.freeze(records.reversed())
+            try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
+            let next = try await store.batches.nextBatch(
                 for: "clinic", settings: BatchSettings(maxRecords: 1_000, maxWait: .zero), gateway: "box")
             #expect(next.ids == records.map(\.id.text))
             try await store.close()
@@ -143,14 +144,15 @@ import Testing
                 try await before.fill(["dated"])
                 let records = try (0..<count).map { try Self.undated("r\($0)", at: clock) }
                 for record in records { try await before.add(record) }
-                try await before.freeze(records)
+                try await before.records.freeze(records)
                 try await before.close()
                 let store = try await Self.open(directory, clock: clock)
-                let changes = try await store.read { $0.totalChangesCount }
+                let changes = try await store.database.read { $0.totalChangesCount }
                 let steps = try await store.steps { () async throws in
-                    #expect(try await store.newestDatedCommit() == clock.wallNanoseconds / 1_000_000_000)
+                    #expect(
+                        try await store.undated.newestDatedCommit() == clock.wallNanoseconds / 1_000_000_000)
                 }
-                #expect(try await store.status(of: []).undated == count)
+                #expect(try await store.overview.status(of: []).undated == count)
                 try await store.close()
                 return (changes, steps)
             }
@@ -162,8 +164,8 @@ import Testing
     @Test func theyAreCountedInAnIndex() async throws {
         try await withTemporaryDirectory { directory in
             let store = try await Self.open(directory, clock: DoubtedClock())
-            let plan = try await store.read { db in
-                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + SQLiteRecordStore.waitingCount)
+            let plan = try await store.database.read { db in
+                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + UndatedRecords.waitingCount)
                     .map { $0["detail"] as String }
             }
             #expect(plan.contains("SEARCH record USING INDEX record_unfrozen (released>?)"))
@@ -178,16 +180,16 @@ import Testing
             let store = try await Self.open(directory, clock: clock)
             let record = try Self.undated("a", at: clock)
             try await store.add(record)
-            try await store.freeze([record])
-            try await store.write {
+            try await store.records.freeze([record])
+            try await store.database.write {
                 try $0.execute(
                     sql: "UPDATE record SET undated = replace(undated, 'patient-17', 'patient-18')")
             }
-            try await store.date(by: Self.time(1_795_165_100), in: .utc)
+            try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
             #expect(try await Self.bodies(store).isEmpty)
             // It is kept, and nobody waits for it.
             #expect(try await store.counts().destinations[0].dead == 1)
-            #expect(try await store.status(of: []).undated == 0)
+            #expect(try await store.overview.status(of: []).undated == 0)
             #expect(try await store.events.map(\.name) == ["read", "failed"])
             try await store.close()
         }
@@ -199,14 +201,14 @@ import Testing
             var store = try await Self.open(directory, clock: clock)
             let records = try ["a", "b", "c"].map { try Self.undated($0, at: clock) }
             for record in records { try await store.add(record) }
-            try await store.freeze(records)
+            try await store.records.freeze(records)
             let written = try #require(try await Self.undated(of: "b", store))
             // As another version may write it: whole, but not what this one knows.
             try await store.setUndated(written.replacing(#""way":"#, with: #""ways":"#), of: "b")
             let broken = try await Self.undated(of: "b", store)
             for _ in 0..<2 {
-                try await store.date(by: Self.time(1_795_165_100), in: .utc)
-                let next = try await store.nextBatch(
+                try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
+                let next = try await store.batches.nextBatch(
                     for: "clinic", settings: Self.settings, gateway: "box")
                 #expect(next.ids == ["a", "c"])
                 let told = try await store.events.filter { $0.name == "store-error" }
@@ -215,37 +217,37 @@ import Testing
                 let words = try #require(told.first?.message)
                 #expect(words.contains("the time of a record cannot") && !words.contains("patient"))
             }
-            #expect(try await store.status(of: []).undated == 1)
+            #expect(try await store.overview.status(of: []).undated == 1)
             #expect(try await Self.undated(of: "b", store) == broken)
             try await store.close()
 
             // The next start tries it again; a version that can read it gives it its time.
             store = try await Self.open(directory, clock: clock)
-            try await store.date(by: Self.time(1_795_165_100), in: .utc)
+            try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
             #expect(try await store.events.count { $0.name == "store-error" } == 2)
             try await store.setUndated(written, of: "b")
             try await store.close()
             store = try await Self.open(directory, clock: clock)
-            try await store.date(by: Self.time(1_795_165_100), in: .utc)
-            #expect(try await store.status(of: []).undated == 0)
+            try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
+            #expect(try await store.overview.status(of: []).undated == 0)
             #expect(try await store.events.count { $0.name == "store-error" } == 2)
             try await store.close()
         }
     }
 
-    private static func undated(of id: String, _ store: SQLiteRecordStore) async throws -> String? {
-        try await store.read {
+    private static func undated(of id: String, _ store: SQLiteQueue) async throws -> String? {
+        try await store.database.read {
             try String.fetchOne($0, sql: "SELECT undated FROM record WHERE id = ?", arguments: [id])
         }
     }
 
     @Test(arguments: [
-        SQLiteRecordStore.forgottenRecords.replacing("?", with: "1"), SQLiteRecordStore.leftRecords,
+        RecordTable.forgottenRecords.replacing("?", with: "1"), RecordTable.leftRecords,
     ])
     func onlyRecordsInTheHandsOfTheirLinksAreLookedAt(query: String) async throws {
         try await withTemporaryDirectory { directory in
             let store = try await Self.open(directory, clock: DoubtedClock())
-            let plan = try await store.read { db in
+            let plan = try await store.database.read { db in
                 try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + query).map { $0["detail"] as String }
             }
             #expect(plan == ["SEARCH record USING INDEX record_unfrozen (released=?)"])
@@ -256,7 +258,7 @@ import Testing
     @Test func aStepOfTheClockReleasesNoRecordOfALinkThatGoesOn() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: clock)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.add(try record("on a link"))
             clock.step(by: .seconds(1_000_000_000))
             try await store.fill(["a"])
@@ -265,9 +267,10 @@ import Testing
             clock.step(by: .seconds(-1_000_000_000))
             clock.advance(by: .seconds(601))
             try await store.fill(["b"])
-            let batch = try await store.nextBatch(for: "clinic", settings: Self.settings, gateway: "box")
+            let batch = try await store.batches.nextBatch(
+                for: "clinic", settings: Self.settings, gateway: "box")
             guard case .batch(let taken) = batch else { throw TimedOut() }
-            let next = try await store.acknowledge(
+            let next = try await store.batches.acknowledge(
                 taken, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
             #expect(next.ids == ["b", "on a link"])
             try await store.close()
@@ -286,19 +289,19 @@ import Testing
             let clock = DoubtedClock()
             let entry = SampleCuff.entry(subject: "anna")
             var store = try await Self.open(directory, clock: clock)
-            try await store.acquaint([entry])
+            try await store.devices.acquaint([entry])
             let came = NotedMoment.boot(id: "boot-1", instant: clock.now)
             clock.base.advance(by: .seconds(500))
             let noted = Acquaintance(device: came, subjects: [nil: came])
-            #expect(try await store.acquaintances(of: [entry]) == [noted])
+            #expect(try await store.devices.acquaintances(of: [entry]) == [noted])
             try await store.close()
 
             store = try await Self.open(directory, clock: clock, bootID: boot)
-            #expect(try await store.acquaintances(of: [entry]) == [noted])
+            #expect(try await store.devices.acquaintances(of: [entry]) == [noted])
             let start: Int64 = 1_795_165_100
-            try await store.date(by: Self.time(start, boot: boot), in: .utc)
+            try await store.undated.date(by: Self.time(start, boot: boot), in: .utc)
             #expect(
-                try await store.acquaintances(of: [entry])
+                try await store.devices.acquaintances(of: [entry])
                     == [Acquaintance(device: start + after, subjects: [nil: start + after])])
             try await store.close()
         }
@@ -307,27 +310,27 @@ import Testing
     @Test func whatTheClockWasFoundToBeHoldsForOneBoot() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
-            var store = try await SQLiteRecordStore.open(in: directory, clock: clock)
-            #expect(try await store.foundLead() == nil)
-            try await store.noteFound(lead: 1)
-            try await store.noteFound(lead: 2)
-            #expect(try await store.foundLead() == 2)
+            var store = try await SQLiteQueue.open(in: directory, clock: clock)
+            #expect(try await store.undated.foundLead() == nil)
+            try await store.undated.noteFound(lead: 1)
+            try await store.undated.noteFound(lead: 2)
+            #expect(try await store.undated.foundLead() == 2)
             try await store.close()
-            store = try await SQLiteRecordStore.open(in: directory, clock: clock, bootID: "boot-2")
-            #expect(try await store.foundLead() == nil)
-            #expect(try await store.newestDatedCommit() == nil)
+            store = try await SQLiteQueue.open(in: directory, clock: clock, bootID: "boot-2")
+            #expect(try await store.undated.foundLead() == nil)
+            #expect(try await store.undated.newestDatedCommit() == nil)
             try await store.close()
         }
     }
 }
 
-extension SQLiteRecordStore {
+extension SQLiteQueue {
     /// Writes what decides a record's time as if it had been written so.
     fileprivate func setUndated(_ text: String, of id: String) async throws {
-        try await write { db in
+        try await database.write { db in
             let row = try #require(
                 try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id]))
-            let checksum = Self.checksum(
+            let checksum = RecordRow.checksum(
                 id: id, kind: row["kind"], payload: row["payload"], body: row["body"], undated: text)
             try db.execute(
                 sql: "UPDATE record SET undated = ?, checksum = ? WHERE id = ?",

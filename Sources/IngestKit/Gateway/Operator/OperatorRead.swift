@@ -48,29 +48,35 @@ struct DryRunStore: RecordStore {
 
     package func markConfirmed(_ id: RecordID) {}
     package func freeze(_ records: [Record]) {}
-    package func remember(_ memory: DeviceMemory, of device: DeviceAddress) {}
-    package func acquaint(_ entries: [AllowedPeripheral]) {}
-    package func setPairing(_ key: String, isSpent: Bool) {}
-
-    package func rememberedBonds() async throws -> Set<DeviceAddress> { try await store.rememberedBonds() }
-    package func spentPairings() async throws -> Set<String> { try await store.spentPairings() }
-
-    package func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
-        try await store.recall(device)
-    }
-
-    package func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
-        try await store.pendingPackets(of: device)
-    }
 
     package func record(
         numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
     ) async throws -> StoredPayload? {
         try await store.record(numbered: sequence, kind: kind, of: device)
     }
+}
+
+/// What a dry run knows of devices, without remembering more.
+struct DryRunDevices: DeviceStore {
+    let devices: any DeviceStore
+
+    package func remember(_ memory: DeviceMemory, of device: DeviceAddress) {}
+    package func acquaint(_ entries: [AllowedPeripheral]) {}
+    package func setPairing(_ key: String, isSpent: Bool) {}
+
+    package func rememberedBonds() async throws -> Set<DeviceAddress> { try await devices.rememberedBonds() }
+    package func spentPairings() async throws -> Set<String> { try await devices.spentPairings() }
+
+    package func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
+        try await devices.recall(device)
+    }
+
+    package func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
+        try await devices.pendingPackets(of: device)
+    }
 
     package func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
-        try await store.acquaintances(of: entries)
+        try await devices.acquaintances(of: entries)
     }
 }
 

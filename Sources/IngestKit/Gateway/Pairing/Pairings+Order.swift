@@ -233,10 +233,10 @@ extension Pairings {
     /// Remembers with which adapter the device has a bond.
     func remember(_ adapter: BluetoothAddress?, of device: DeviceAddress) async {
         do {
-            var memory = try await ports.store.recall(device) ?? DeviceMemory()
+            var memory = try await ports.devices.recall(device) ?? DeviceMemory()
             if memory.bondedAdapter == nil { memory.forgetUnencrypted() } else { memory.forgetAttributes() }
             memory.bondedAdapter = adapter
-            try await ports.store.remember(memory, of: device)
+            try await ports.devices.remember(memory, of: device)
         } catch {
             ports.events.emit(storeError: error)
         }

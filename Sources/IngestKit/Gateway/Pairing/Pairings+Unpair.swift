@@ -89,7 +89,7 @@ extension Pairings {
     }
 
     private func bondedAdapter(of device: DeviceAddress) async -> BluetoothAddress? {
-        guard let memory = try? await ports.store.recall(device) else { return nil }
+        guard let memory = try? await ports.devices.recall(device) else { return nil }
         return memory.bondedAdapter
     }
 }

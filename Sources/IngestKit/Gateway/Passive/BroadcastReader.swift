@@ -248,7 +248,7 @@ actor BroadcastReader {
         if let device = devices[address] { return device }
         let memory: DeviceMemory
         do {
-            memory = try await ports.store.recall(address) ?? DeviceMemory()
+            memory = try await ports.devices.recall(address) ?? DeviceMemory()
         } catch {
             try storeFailed(error)
             return nil
@@ -360,7 +360,7 @@ actor BroadcastReader {
             peripheralID: item.entry.model.id, address: item.advertisement.device.address,
             alias: item.entry.alias, manufacturer: device.memory.manufacturer, model: device.memory.model,
             serial: device.memory.serial, firmware: device.memory.firmware, battery: device.memory.battery)
-        let acquaintance = try? await ports.store.acquaintances(of: [item.entry]).first
+        let acquaintance = try? await ports.devices.acquaintances(of: [item.entry]).first
         return factory.make(
             reading, raw: RawPayload(characteristic: nil, bytes: item.structure.value),
             reception: RecordFactory.Reception(instant: received, wallNanoseconds: wall),

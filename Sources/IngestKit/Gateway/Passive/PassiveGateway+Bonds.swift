@@ -24,8 +24,8 @@ extension PassiveGateway {
     /// has been done.
     func recallBonds() async throws {
         guard !hasRecalledBonds else { return }
-        let devices = try await ports.store.rememberedBonds()
-        let spent = try await ports.store.spentPairings()
+        let devices = try await ports.devices.rememberedBonds()
+        let spent = try await ports.devices.spentPairings()
         bonds.recall(devices)
         pairing.automatic.recall(spent)
         hasRecalledBonds = true
@@ -58,7 +58,7 @@ extension PassiveGateway {
 
     private func lookForBond(of device: DeviceAddress, as entry: AllowedPeripheral) async {
         // A pairing replaces bonds, and has this done anew at its end.
-        guard let remembered = try? await ports.store.recall(device)?.bondedAdapter,
+        guard let remembered = try? await ports.devices.recall(device)?.bondedAdapter,
             pairing.listener == nil,
             case .bondLost(let words) = bonds.missing(
                 device, as: entry, remembered: remembered, at: ports.clock.now)
@@ -194,7 +194,7 @@ extension PassiveGateway {
         guard !pairing.automatic.isSpent(entry) else { return false }
         pairing.automatic.set(entry, isSpent: true)
         do {
-            try await ports.store.setPairing(entry.entryKey, isSpent: true)
+            try await ports.devices.setPairing(entry.entryKey, isSpent: true)
             return true
         } catch {
             ports.events.emit(storeError: error)
@@ -206,7 +206,7 @@ extension PassiveGateway {
     func restorePasskey(of entry: AllowedPeripheral) async {
         guard pairing.automatic.isSpent(entry) else { return }
         do {
-            try await ports.store.setPairing(entry.entryKey, isSpent: false)
+            try await ports.devices.setPairing(entry.entryKey, isSpent: false)
             pairing.automatic.set(entry, isSpent: false)
         } catch {
             ports.events.emit(storeError: error)

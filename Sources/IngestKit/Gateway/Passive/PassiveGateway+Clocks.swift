@@ -74,14 +74,14 @@ extension PassiveGateway {
         _ skew: ClockSkew, of device: DeviceAddress, as entry: AllowedPeripheral, at seconds: Int64
     ) async {
         do {
-            let stored = try await ports.store.recall(device)
+            let stored = try await ports.devices.recall(device)
             var memory = strangers.memory(of: device, stored: stored)
             guard !ClockSkew.isRecent(memory.lastSkewNotice, at: seconds) else { return }
             memory.lastSkewNotice = seconds
             if entry.address == nil, stored?.isBondAlone != false {
                 strangers.note(memory, of: device)
             } else {
-                try await ports.store.remember(memory, of: device)
+                try await ports.devices.remember(memory, of: device)
             }
         } catch {
             return ports.events.emit(storeError: error)

@@ -96,7 +96,9 @@ extension ReadWitness {
     func environment(_ environment: ReadSession.Environment) -> ReadSession.Environment {
         guard isDryRun else { return environment }
         return ReadSession.Environment(
-            store: DryRunStore(store: environment.store), events: EventLog(sink: NoEvents()),
+            store: DryRunStore(store: environment.store),
+            devices: DryRunDevices(devices: environment.devices),
+            events: EventLog(sink: NoEvents()),
             clock: environment.clock, factory: environment.factory, log: .silent)
     }
 

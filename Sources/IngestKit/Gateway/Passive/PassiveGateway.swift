@@ -13,6 +13,7 @@ package actor PassiveGateway {
     package struct Ports: Sendable {
         package var radio: any Radio
         package var store: any RecordStore
+        package var devices: any DeviceStore
         package var events: EventLog
         package var clock: any GatewayClock
         /// Nil where nobody keeps bonds.
@@ -22,7 +23,8 @@ package actor PassiveGateway {
         package var log: SubsystemLog
 
         package init(
-            radio: any Radio, store: any RecordStore, events: EventLog, clock: any GatewayClock,
+            radio: any Radio, store: any RecordStore, devices: any DeviceStore, events: EventLog,
+            clock: any GatewayClock,
             log: SubsystemLog = .silent, bondKeeper: (any BondKeeper)? = nil,
             bindKey: @escaping @Sendable (String) throws(BindKeyError) -> BindKey = {
                 name throws(BindKeyError) in
@@ -34,6 +36,7 @@ package actor PassiveGateway {
             self.bondKeeper = bondKeeper
             self.radio = radio
             self.store = store
+            self.devices = devices
             self.events = events
             self.clock = clock
         }
@@ -91,7 +94,9 @@ package actor PassiveGateway {
         self.ports = ports
         self.allowList = allowList
         environment = ReadSession.Environment(
-            store: ports.store, events: ports.events, clock: ports.clock, factory: factory, log: ports.log)
+            store: ports.store, devices: ports.devices, events: ports.events, clock: ports.clock,
+            factory: factory,
+            log: ports.log)
         broadcasts = BroadcastReader(ports: ports, factory: factory)
         scheduler = ReadScheduler(timing: timing)
         // Without adapters and bonds there is nothing to do yet.
@@ -164,7 +169,7 @@ package actor PassiveGateway {
     /// Devices and users that are new on the list are known from now on.
     private func acquaint() async {
         do {
-            try await ports.store.acquaint(allowList.entries)
+            try await ports.devices.acquaint(allowList.entries)
         } catch {
             ports.events.emit(storeError: error)
         }
@@ -288,7 +293,7 @@ package actor PassiveGateway {
     /// clock that could not tell may have been set meanwhile.
     private func acquaintance(of entry: AllowedPeripheral) async -> Acquaintance {
         do {
-            return try await ports.store.acquaintances(of: [entry]).first ?? Acquaintance()
+            return try await ports.devices.acquaintances(of: [entry]).first ?? Acquaintance()
         } catch {
             // What is stored in the device then belongs to nobody.
             return Acquaintance()
@@ -302,7 +307,7 @@ package actor PassiveGateway {
         let stored: DeviceMemory?
         do {
             if !hasRecalledBonds { try await recallBonds() }
-            stored = try await ports.store.recall(request.device)
+            stored = try await ports.devices.recall(request.device)
         } catch {
             return .failed("the queue could not be read: \(error)")
         }

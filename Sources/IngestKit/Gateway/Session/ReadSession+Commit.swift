@@ -35,7 +35,7 @@ extension ReadSession {
     func recallPackets() async throws(SessionError) {
         guard !profile.assemblers.isEmpty else { return }
         do {
-            joining.recall(try await environment.store.pendingPackets(of: device))
+            joining.recall(try await environment.devices.pendingPackets(of: device))
         } catch {
             throw storeFailure(error)
         }

@@ -16,6 +16,7 @@ actor ReadSession {
     /// What every session of the gateway shares.
     struct Environment: Sendable {
         let store: any RecordStore
+        let devices: any DeviceStore
         let events: EventLog
         let clock: any GatewayClock
         let factory: RecordFactory
@@ -242,9 +243,9 @@ actor ReadSession {
         await freeze()
         if outlivesRun {
             let kept = entry.address == nil ? memory.shortened : memory
-            try? await environment.store.remember(kept, of: device)
+            try? await environment.devices.remember(kept, of: device)
         } else if memory.bondedAdapter != nil {
-            try? await environment.store.remember(memory.bondAlone, of: device)
+            try? await environment.devices.remember(memory.bondAlone, of: device)
         }
     }
 

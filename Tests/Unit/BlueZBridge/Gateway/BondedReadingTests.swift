@@ -78,14 +78,14 @@ struct BondedReadingTests {
     @Test func bondThatWasMadeElsewhereIsRememberedWithTheFirstEncryptedLink() async throws {
         try await Self.afterItsFirstReading { bench in
             let device = bench.peripheral.device
-            var memory = try #require(try await bench.store.recall(device))
+            var memory = try #require(try await bench.store.devices.recall(device))
             memory.bondedAdapter = nil
             // Anybody may have shown these under the cuff's address before it had a bond.
             memory.storedRecords = StoredRecordsMemory()
             memory.layout.databaseHash = "00"
-            try await bench.store.remember(memory, of: device)
+            try await bench.store.devices.remember(memory, of: device)
             try await bench.readOnce()
-            let after = try await bench.store.recall(device)
+            let after = try await bench.store.devices.recall(device)
             #expect(after?.bondedAdapter == RadioBench.address)
             #expect(after?.storedRecords == nil)
             #expect(after?.layout.databaseHash != "00")
@@ -98,7 +98,7 @@ struct BondedReadingTests {
             var memory = DeviceMemory()
             memory.hasDeviceInformation = true
             memory.hasSoughtClock = true
-            try await bench.store.remember(memory, of: device)
+            try await bench.store.devices.remember(memory, of: device)
             await bench.peripheral.show(SimulatedClock(0x2A08, in: 0x1810, lead: 7_200))
             _ = try await bench.pair()
             try await bench.advance(until: "disconnected")
@@ -176,7 +176,7 @@ struct BondedReadingTests {
             let device = bench.peripheral.device
             var memory = DeviceMemory()
             memory.bondedAdapter = BluetoothAddress(value: 0x0A_0B_0C_00_00_99)
-            try await bench.store.remember(memory, of: device)
+            try await bench.store.devices.remember(memory, of: device)
             await bench.peripheral.wakeUp()
             try await bench.advance(until: "read-failed")
             #expect(
@@ -191,7 +191,7 @@ struct BondedReadingTests {
             _ = try await bench.pair()
             try await bench.advance(until: "disconnected")
             #expect(bench.kinds() == [.bloodPressure: 1])
-            #expect(try await bench.store.recall(device)?.bondedAdapter == RadioBench.address)
+            #expect(try await bench.store.devices.recall(device)?.bondedAdapter == RadioBench.address)
         }
     }
 
@@ -256,7 +256,7 @@ struct BondedReadingTests {
                     "the passkey is wrong, or the numbers differ; it is not paired automatically again: "
                         + "run ingestd pair 1"
                 ])
-            #expect(try await bench.store.spentPairings() == ["C0:00:00:00:00:01"])
+            #expect(try await bench.store.devices.spentPairings() == ["C0:00:00:00:00:01"])
             try await bench.spend(.seconds(300))
             #expect(bench.count(of: "pair-failed") == 1)
             // What an entry wants and there is not is told, as of any other device.
@@ -265,7 +265,7 @@ struct BondedReadingTests {
             // An operator's pairing gives it another one.
             await bench.peripheral.changeBonding { $0.method = .passkey(123_456) }
             #expect(try await bench.pair().last?.step == .paired)
-            #expect(try await bench.store.spentPairings().isEmpty)
+            #expect(try await bench.store.devices.spentPairings().isEmpty)
         }
     }
 
@@ -351,9 +351,9 @@ struct BondedReadingTests {
             memory.dates = DeviceDates()
             memory.unpaired = []
             memory.serial = "B-1"
-            try await bench.store.remember(memory, of: device)
+            try await bench.store.devices.remember(memory, of: device)
             _ = try await bench.pair()
-            let after = try #require(try await bench.store.recall(device))
+            let after = try #require(try await bench.store.devices.recall(device))
             #expect(after.bondedAdapter == RadioBench.address)
             #expect((after.storedRecords == nil) == (earlier == nil))
             #expect((after.dates == nil) == (earlier == nil))

@@ -38,12 +38,12 @@ struct BoundsTests {
         try await GatewayBench.run(setup) { bench in
             await bench.readUntilDropped()
             await bench.told("read-failed")
-            #expect(try await bench.store.recall(Self.device) == nil)
+            #expect(try await bench.store.devices.recall(Self.device) == nil)
             // What was found of its attributes is known all the same: the next link looks for its clock alone.
             try await bench.readAgain()
             let traces = await bench.peripheral.traces
             #expect(traces.map(\.pdusToIndication).last == 7)
-            let memory = try await bench.store.recall(Self.device)
+            let memory = try await bench.store.devices.recall(Self.device)
             #expect(memory?.serial == GatewayBench.serial)
             #expect(memory?.layout.services.isEmpty == false)
         }
@@ -54,7 +54,7 @@ struct BoundsTests {
         try await GatewayBench.run(setup) { bench in
             await bench.readUntilDropped()
             await bench.told("read-failed")
-            let memory = try await bench.store.recall(Self.device)
+            let memory = try await bench.store.devices.recall(Self.device)
             #expect(memory?.layout.services.isEmpty == false)
         }
     }
@@ -64,7 +64,7 @@ struct BoundsTests {
             sensor: StoredRecordsTests.meter(0), as: "glucose", entry: .init()
         ) { bench in
             try await bench.readOnce()
-            let memory = try await bench.store.recall(Self.device)
+            let memory = try await bench.store.devices.recall(Self.device)
             #expect(memory?.storedRecords == StoredRecordsMemory(history: "all"))
         }
         var setup = GatewayBench.Setup(
@@ -77,14 +77,14 @@ struct BoundsTests {
         try await GatewayBench.run(setup) { bench in
             try await bench.readOnce()
             #expect(bench.count(of: "read-failed") == 0)
-            #expect(try await bench.store.recall(Self.device) == nil)
+            #expect(try await bench.store.devices.recall(Self.device) == nil)
             // The mark goes in with the first record.
             await bench.peripheral.change(GlucoseMeter.self) {
                 $0.measure(.milligramsPerDecilitre(100), at: StoredRecordsTests.time(30, day: 20))
             }
             try await bench.readAgain()
             #expect(bench.kinds() == [.glucose: 1])
-            #expect(try await bench.store.recall(Self.device)?.storedRecords?.mark?.number == 0)
+            #expect(try await bench.store.devices.recall(Self.device)?.storedRecords?.mark?.number == 0)
         }
     }
 
@@ -101,7 +101,7 @@ struct BoundsTests {
         try await GatewayBench.run(sensor: StoredRecordsTests.meter(250), as: "glucose") { bench in
             var memory = DeviceMemory()
             memory.allowance = Self.day(left: 120, at: bench.clock.now)
-            try await bench.store.remember(memory, of: Self.device)
+            try await bench.store.devices.remember(memory, of: Self.device)
             await bench.peripheral.wakeUp()
             try await bench.advance(until: "read-failed")
             try await bench.advance(until: "disconnected")
@@ -112,7 +112,7 @@ struct BoundsTests {
             #expect(failed.value(.error)?.hasSuffix("in 24 h") == true)
             // Abort, and nothing else; the mark does not move.
             #expect(await bench.meter.requests == [StoredRecordsTests.all, [0x03, 0x00]])
-            let stored = try await bench.store.recall(Self.device)
+            let stored = try await bench.store.devices.recall(Self.device)
             #expect(stored?.allowance?.isSpent == true)
             #expect(stored?.storedRecords == nil)
 
@@ -127,7 +127,7 @@ struct BoundsTests {
             try await bench.readOnce()
             #expect(bench.kinds() == [.glucose: 250])
             #expect(bench.count(of: "read-failed") == 1)
-            let memoryAfter = try await bench.store.recall(Self.device)
+            let memoryAfter = try await bench.store.devices.recall(Self.device)
             #expect(memoryAfter?.allowance?.records == 250 - first)
             #expect(memoryAfter?.storedRecords?.mark?.number == 249)
         }
@@ -138,7 +138,7 @@ struct BoundsTests {
         try await GatewayBench.run(Self.setup(.init(), readings: readings)) { bench in
             var memory = DeviceMemory()
             memory.allowance = Self.day(left: 1, at: bench.clock.now)
-            try await bench.store.remember(memory, of: Self.device)
+            try await bench.store.devices.remember(memory, of: Self.device)
             try await bench.readOnce()
             #expect(bench.count(of: "read-failed") == 0)
             await bench.pause()
@@ -157,7 +157,7 @@ struct BoundsTests {
             _ = day.admits(records: 1, bytes: 0)
             #expect(day.isSpent)
             memory.allowance = day
-            try await bench.store.remember(memory, of: Self.device)
+            try await bench.store.devices.remember(memory, of: Self.device)
             await bench.peripheral.wakeUp()
             try await bench.advance(until: "read-failed")
             for _ in 0..<3 { await bench.pause(.seconds(15)) }

@@ -1,5 +1,6 @@
 import BlueZBridge
 import PeripheralSimulator
+import QueueTestSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -48,7 +49,7 @@ struct BroadcastTests {
             #expect(record.time.source == .received)
             #expect(bench.count(of: "connected") == 0)
             #expect(bench.count(of: "read-failed") == 0)
-            let entries = try await bench.store.outboxEntries(limit: 1_000).map(\.entry.name)
+            let entries = try await bench.store.outbox.outboxEntries(limit: 1_000).map(\.entry.name)
             #expect(Set(entries) == ["read"])
         }
     }
@@ -372,15 +373,16 @@ struct BroadcastTests {
         try await BroadcastBench.run(entry) { bench in
             let running = Mutex<Task<Void, any Error>?>(nil)
             var ports = bench.ports
-            ports.store = NotedStore(
+            let noted = NotedStore(
                 store: bench.store, clock: bench.clock, failingCommits: 0,
                 onRecall: { running.withLock { $0?.cancel() } })
+            (ports.store, ports.devices) = (noted, noted)
             let reader = BroadcastReader(ports: ports, factory: bench.factory)
             let task = Task { try await reader.run() }
             running.withLock { $0 = task }
             hear(BroadcastBench.device, 2_100, as: entry, reader, bench)
             try await task.value
-            let known = try await bench.store.recall(BroadcastBench.device)
+            let known = try await bench.store.devices.recall(BroadcastBench.device)
             #expect(known?.broadcast != nil)
         }
     }
@@ -426,7 +428,7 @@ struct BroadcastTests {
             await bench.send([0xD2, 0xFC, 0x40, 0x02, 0xCA], times: 5)
             await bench.send([0xD2, 0xFC, 0x40, 0x02, 0xCB], times: 5)
             #expect(bench.records.map(\.kind) == [.undecoded])
-            let entries = try await bench.store.outboxEntries(limit: 1_000).map(\.entry)
+            let entries = try await bench.store.outbox.outboxEntries(limit: 1_000).map(\.entry)
             let error = try #require(entries.first { $0.name == "decode-error" })
             #expect(error.fields.contains { $0.0 == .error && $0.1.hasPrefix("truncated: temperature") })
             await bench.pass(.seconds(3_600))

@@ -108,7 +108,7 @@ struct ContinuousGlucoseTests {
             await bench.readUntilDropped()
             #expect(bench.kinds() == [.continuousGlucose: 24])
             #expect(bench.count(of: "read-failed") == 0)
-            let memory = try await bench.store.recall(DeviceAddress(RadioBench.pinned, .random))
+            let memory = try await bench.store.devices.recall(DeviceAddress(RadioBench.pinned, .random))
             let session = try #require(memory?.sensorSession)
             #expect(session.isOver)
             #expect(session.flags == (isStopped ? ["session-stopped"] : []))
@@ -121,7 +121,7 @@ struct ContinuousGlucoseTests {
             }
             try await bench.readAgain()
             #expect(bench.kinds() == [.continuousGlucose: 25])
-            let later = try await bench.store.recall(DeviceAddress(RadioBench.pinned, .random))
+            let later = try await bench.store.devices.recall(DeviceAddress(RadioBench.pinned, .random))
             #expect(later?.sensorSession?.isOver == false)
         }
     }

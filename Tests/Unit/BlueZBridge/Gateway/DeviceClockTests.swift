@@ -1,5 +1,6 @@
 import BlueZBridge
 import PeripheralSimulator
+import QueueTestSupport
 import TestSupport
 import Testing
 

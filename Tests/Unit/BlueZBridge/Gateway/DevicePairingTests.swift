@@ -19,7 +19,7 @@ struct DevicePairingTests {
             #expect(steps.map(\.number) == [1, 2, 3, 4])
             #expect(steps.first?.text == "blood-pressure: Hold the button.")
             #expect(bench.keeper.all == [bench.bond])
-            let memory = try await bench.store.recall(bench.peripheral.device)
+            let memory = try await bench.store.devices.recall(bench.peripheral.device)
             #expect(memory?.bondedAdapter == RadioBench.address)
             try await bench.advance(until: "disconnected")
             #expect(bench.kinds() == [.bloodPressure: 1])
@@ -269,7 +269,7 @@ struct DevicePairingTests {
             while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
             #expect(try await bench.pairings.unpair(.model(1)) == [RadioBench.pinned])
             #expect(bench.keeper.all.isEmpty)
-            #expect(try await bench.store.recall(bench.peripheral.device)?.bondedAdapter == nil)
+            #expect(try await bench.store.devices.recall(bench.peripheral.device)?.bondedAdapter == nil)
         }
     }
 

@@ -1,6 +1,7 @@
 import BlueZBridge
 import FoundationEssentials
 import PeripheralSimulator
+import QueueTestSupport
 import TestSupport
 import Testing
 
@@ -79,7 +80,7 @@ struct DirectedAdvertisingTests {
         let directory = FileManager.default.temporaryDirectory.appending(path: "gateway-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let store = try await SQLiteRecordStore.open(
+        let store = try await SQLiteQueue.open(
             path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
             destinations: [])
         let names = Notes<String>()
@@ -90,7 +91,8 @@ struct DirectedAdvertisingTests {
         ])
         let gateway = PassiveGateway(
             ports: .init(
-                radio: radio, store: store, events: EventLog(sink: Sink(names: names)), clock: clock),
+                radio: radio, store: store.records, devices: store.devices,
+                events: EventLog(sink: Sink(names: names)), clock: clock),
             factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
             allowList: list, timing: PassiveTiming())
         let running = Task { try await gateway.run() }

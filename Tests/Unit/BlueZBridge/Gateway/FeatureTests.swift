@@ -15,7 +15,7 @@ struct FeatureTests {
 
     /// By the characteristic, its flags and quantities as words.
     private static func known(_ bench: GatewayBench) async throws -> Expected {
-        let memory = try await bench.store.recall(DeviceAddress(RadioBench.pinned, .random))
+        let memory = try await bench.store.devices.recall(DeviceAddress(RadioBench.pinned, .random))
         let features = try #require(memory?.features)
         return Dictionary(
             uniqueKeysWithValues: features.map { feature in
@@ -103,7 +103,7 @@ struct FeatureTests {
             // Right after the confirmation.
             await bench.peripheral.script([.dropping(after: 10)])
             await bench.readUntilDropped()
-            let memory = try await bench.store.recall(DeviceAddress(RadioBench.pinned, .random))
+            let memory = try await bench.store.devices.recall(DeviceAddress(RadioBench.pinned, .random))
             #expect(memory != nil)
             #expect(memory?.features == nil)
             try await bench.readAgain()

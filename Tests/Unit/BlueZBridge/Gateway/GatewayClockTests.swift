@@ -1,5 +1,6 @@
 import BlueZBridge
 import PeripheralSimulator
+import QueueTestSupport
 import Synchronization
 import Testing
 
@@ -33,7 +34,7 @@ struct GatewayClockTests {
                 moments.append(bench.clock.wallNanoseconds)
                 try await run.read()
                 #expect(await run.peripheral.traces.first?.pdus.contains { $0.bytes == [0x1E] } == true)
-                #expect(try await run.store.outboxEntries(limit: 10).map(\.entry.name) == ["read"])
+                #expect(try await run.store.outbox.outboxEntries(limit: 10).map(\.entry.name) == ["read"])
                 #expect(try await run.deliversNothing())
             }
             // The process starts anew, an hour later, in the same boot.
@@ -57,7 +58,7 @@ struct GatewayClockTests {
                 }
                 #expect(bodies.first?.contains(#""value":36.60"#) == true)
                 #expect(bodies.last?.contains(#""serial":"T-1""#) == true)
-                #expect(try await run.store.status(of: []).undated == 0)
+                #expect(try await run.store.overview.status(of: []).undated == 0)
             }
         }
     }

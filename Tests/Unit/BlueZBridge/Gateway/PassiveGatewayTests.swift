@@ -1,6 +1,7 @@
 import BlueZBridge
 import FoundationEssentials
 import PeripheralSimulator
+import QueueTestSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -51,7 +52,7 @@ struct PassiveGatewayTests {
     }
 
     private static func gateway(
-        _ radio: any Radio, _ clock: any GatewayClock, _ store: any RecordStore, _ sink: any EventSink
+        _ radio: any Radio, _ clock: any GatewayClock, _ queue: SQLiteQueue, _ sink: any EventSink
     ) -> PassiveGateway {
         let list = AllowList([
             AllowedPeripheral(
@@ -65,17 +66,19 @@ struct PassiveGatewayTests {
                 address: BluetoothAddress("C0:00:00:00:00:05")),
         ])
         return PassiveGateway(
-            ports: .init(radio: radio, store: store, events: EventLog(sink: sink), clock: clock),
+            ports: .init(
+                radio: radio, store: queue.records, devices: queue.devices, events: EventLog(sink: sink),
+                clock: clock),
             factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
             allowList: list,
             timing: PassiveTiming(quietPeriod: .seconds(1), cooldown: .milliseconds(500)))
     }
 
-    private static func store(_ clock: any GatewayClock) async throws -> (SQLiteRecordStore, URL) {
+    private static func store(_ clock: any GatewayClock) async throws -> (SQLiteQueue, URL) {
         let directory = FileManager.default.temporaryDirectory.appending(path: "gateway-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let path = directory.appending(path: "queue.sqlite").path
-        let store = try await SQLiteRecordStore.open(
+        let store = try await SQLiteQueue.open(
             path: path, bootID: "test", clock: clock, destinations: [])
         return (store, directory)
     }

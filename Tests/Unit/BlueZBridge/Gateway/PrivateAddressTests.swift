@@ -112,7 +112,7 @@ struct PrivateAddressTests {
             #expect(error.hasPrefix("another device was in pairing mode"))
             #expect(bench.count(of: "paired") == 0)
             #expect(bench.keeper.all.isEmpty)
-            #expect(try await bench.store.recall(other) == nil)
+            #expect(try await bench.store.devices.recall(other) == nil)
             #expect(await bench.links() == 0)
         }
     }

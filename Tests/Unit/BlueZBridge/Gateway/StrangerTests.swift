@@ -24,8 +24,8 @@ struct StrangerTests {
     }
 
     /// In bytes: less than a record, or more than some.
-    private static func limit(_ store: SQLiteRecordStore, to bytes: UInt64) {
-        store.strangers.withLock { $0.share = StrangerShare(maximumSize: 80 * bytes) }
+    private static func limit(_ store: SQLiteQueue, to bytes: UInt64) {
+        store.room.strangers.withLock { $0.share = StrangerShare(maximumSize: 80 * bytes) }
     }
 
     @Test func aReadingWithoutRoomIsNotConfirmedAndNotToldOfAndComesLater() async throws {
@@ -45,7 +45,7 @@ struct StrangerTests {
             await bench.pause(.seconds(5))
             #expect(bench.count(of: "connected") == links)
             Self.limit(bench.store, to: 100_000)
-            bench.store.strangers.withLock {
+            bench.store.room.strangers.withLock {
                 $0.admit("")
                 $0.admit(RadioBench.pinned.description)
             }
@@ -84,7 +84,7 @@ struct StrangerTests {
             #expect(bench.count(of: "read-failed") == 0)
             #expect(bench.noted.groups.all.allSatisfy { $0 <= 20 })
             Self.limit(bench.store, to: 1_000_000)
-            bench.store.strangers.withLock {
+            bench.store.room.strangers.withLock {
                 $0.admit("")
                 $0.admit(RadioBench.pinned.description)
             }
@@ -98,13 +98,13 @@ struct StrangerTests {
         let unpinned = BroadcastBench.entry("bthome", isPinned: false)
         try await BroadcastBench.run(unpinned) { bench in
             let device = BroadcastBench.device.address
-            bench.store.strangers.withLock { $0.refuse(device.description, needs: 1) }
+            bench.store.room.strangers.withLock { $0.refuse(device.description, needs: 1) }
             // The device that marks the moment is read at once.
             await bench.send(SimulatedServiceData.bthome([0x01, 61]))
             #expect(bench.records.isEmpty)
             #expect(bench.count(of: "store-error") == 0)
             #expect(bench.count(of: "decode-error") == 0)
-            bench.store.strangers.withLock { $0.admit(device.description) }
+            bench.store.room.strangers.withLock { $0.admit(device.description) }
             await bench.send(SimulatedServiceData.bthome([0x01, 61]))
             #expect(bench.records.count == 1)
             await bench.gateway.setFullStrangers(FullStrangers(devices: [device]))

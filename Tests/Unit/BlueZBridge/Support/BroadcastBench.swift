@@ -49,7 +49,7 @@ struct BroadcastBench {
     let clock: DrivenClock
     let loop: RadioLoop
     let kernel: SimulatedKernel
-    let store: SQLiteRecordStore
+    let store: SQLiteQueue
     let noted: NotedStore
     let keys: Keys
     let ports: PassiveGateway.Ports
@@ -70,7 +70,7 @@ struct BroadcastBench {
         loop = try RadioLoop(clock: clock)
         let radio = try SimulatedRadio(loop: loop, clock: clock, adapters: [adapter], peripherals: [])
         kernel = radio.kernel
-        store = try await SQLiteRecordStore.open(
+        store = try await SQLiteQueue.open(
             path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
             destinations: [])
         noted = NotedStore(store: store, clock: clock, failingCommits: 0)
@@ -78,7 +78,8 @@ struct BroadcastBench {
         // Any BTHome device is read too: those that mark a moment.
         self.entries = entries + [Self.entry("bthome", isPinned: false)]
         ports = .init(
-            radio: radio, store: noted, events: EventLog(sink: Sink(notes: events)), clock: clock,
+            radio: radio, store: noted, devices: noted, events: EventLog(sink: Sink(notes: events)),
+            clock: clock,
             bindKey: { [keys = self.keys] name throws(BindKeyError) in try keys.read(name) })
         gateway = PassiveGateway(
             ports: ports, factory: factory, allowList: AllowList(self.entries), timing: PassiveTiming())

@@ -1,6 +1,7 @@
 import BlueZBridge
 import FoundationEssentials
 import PeripheralSimulator
+import QueueTestSupport
 import Synchronization
 import TestSupport
 
@@ -58,7 +59,7 @@ final class ClockBench: Sendable {
     struct Run {
         let bench: ClockBench
         let loop: RadioLoop
-        let store: SQLiteRecordStore
+        let store: SQLiteQueue
         let gateway: PassiveGateway
         let peripheral: SimulatedPeripheral
         fileprivate let events: Notes<JournalEntry>
@@ -95,15 +96,16 @@ final class ClockBench: Sendable {
             let settings = BatchSettings(maxWait: .zero)
             while bodies.count < count {
                 try Task.checkCancellation()
-                let wakeUp = store.wakeUp(for: "clinic")
+                let wakeUp = store.routings.wakeUp(for: "clinic")
                 _ = wakeUp.consume()
-                let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+                let next = try await store.batches.nextBatch(
+                    for: "clinic", settings: settings, gateway: "box")
                 guard case .batch(let batch) = next else {
                     await wakeUp.wait()
                     continue
                 }
                 bodies += batch.items.map(\.body)
-                _ = try await store.acknowledge(
+                _ = try await store.batches.acknowledge(
                     batch, httpStatus: 200, attempt: 1, settings: BatchSettings(maxWait: .seconds(9)),
                     gateway: "box")
             }
@@ -112,7 +114,7 @@ final class ClockBench: Sendable {
 
         /// Whether nothing is ready to be delivered.
         func deliversNothing() async throws -> Bool {
-            try await store.nextBatch(
+            try await store.batches.nextBatch(
                 for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box") == .nothing
         }
 
@@ -153,13 +155,13 @@ final class ClockBench: Sendable {
         let radio = try SimulatedRadio(
             loop: loop, clock: judged,
             adapters: [SimulatedAdapter(index: 0, address: RadioBench.address)], peripherals: [peripheral])
-        let store = try await SQLiteRecordStore.open(
+        let store = try await SQLiteQueue.open(
             path: directory.appending(path: "queue.sqlite").path, bootID: bootID, clock: judged,
             destinations: [DestinationRouting(name: "clinic")])
         let notes = Notes<JournalEntry>()
         let events = EventLog(sink: Sink(notes: notes))
         let timekeeper = Timekeeper(
-            clock: judged, store: store, zone: .utc,
+            clock: judged, store: store.undated, zone: .utc,
             sources: Timekeeper.Sources(
                 isSynchronized: {
                     self.system.withLock { system in
@@ -176,7 +178,8 @@ final class ClockBench: Sendable {
             instructions: .init(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
             readyBeforeMeasurement: false, rearm: nil, quirks: [])
         let gateway = PassiveGateway(
-            ports: .init(radio: radio, store: store, events: events, clock: judged),
+            ports: .init(
+                radio: radio, store: store.records, devices: store.devices, events: events, clock: judged),
             factory: RecordFactory(gateway: "box", zone: .utc, bootID: bootID, isSimulated: false),
             allowList: AllowList([
                 AllowedPeripheral(model: model, address: RadioBench.pinned, subject: subject)

@@ -1,4 +1,5 @@
 import PeripheralSimulator
+import QueueTestSupport
 import Testing
 
 @testable import IngestBluetooth

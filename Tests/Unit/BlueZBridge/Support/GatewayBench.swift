@@ -1,6 +1,7 @@
 import BlueZBridge
 import FoundationEssentials
 import PeripheralSimulator
+import QueueTestSupport
 import TestSupport
 
 @testable import IngestBluetooth
@@ -56,7 +57,7 @@ struct GatewayBench {
     let peripheral: SimulatedPeripheral
     let other: SimulatedPeripheral?
     let radio: SimulatedRadio
-    let store: SQLiteRecordStore
+    let store: SQLiteQueue
     let noted: NotedStore
     let events = Notes<NotedEvent>()
     let gateway: PassiveGateway
@@ -152,10 +153,10 @@ struct GatewayBench {
             peripherals: [peripheral] + (other.map { [$0] } ?? []))
         directory = FileManager.default.temporaryDirectory.appending(path: "gateway-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        store = try await SQLiteRecordStore.open(
+        store = try await SQLiteQueue.open(
             path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
             destinations: [])
-        for key in setup.spentPairings { try await store.setPairing(key, isSpent: true) }
+        for key in setup.spentPairings { try await store.devices.setPairing(key, isSpent: true) }
         noted = NotedStore(
             store: store, clock: clock, failingCommits: setup.failingCommits,
             failsPackets: setup.failsPackets, failure: setup.failure)
@@ -169,7 +170,8 @@ struct GatewayBench {
         self.model = model
         timing = setup.timing
         let ports = PassiveGateway.Ports(
-            radio: radio, store: noted, events: EventLog(sink: Sink(notes: events, clock: clock)),
+            radio: radio, store: noted, devices: noted,
+            events: EventLog(sink: Sink(notes: events, clock: clock)),
             clock: clock, bondKeeper: radio.bondKeeper)
         gateway = PassiveGateway(
             ports: ports,
@@ -264,7 +266,7 @@ struct GatewayBench {
 
     /// Names of the events about records.
     func outbox() async throws -> [String] {
-        try await store.outboxEntries(limit: 1_000).map(\.entry.name)
+        try await store.outbox.outboxEntries(limit: 1_000).map(\.entry.name)
     }
 
     // MARK: Time

@@ -9,7 +9,7 @@ import TestSupport
 @testable import IngestStorage
 
 /// The queue, with notes of what was released when, and with commits that fail.
-final class NotedStore: RecordStore {
+final class NotedStore: RecordStore, DeviceStore {
     struct NoRoom: Error {}
 
     struct Release: Sendable {
@@ -22,7 +22,7 @@ final class NotedStore: RecordStore {
     let committed = Notes<Record>()
     /// Records in each commit, new and known; those without any are left out.
     let groups = Notes<Int>()
-    private let store: SQLiteRecordStore
+    private let store: SQLiteQueue
     private let clock: DrivenClock
     private let failingCommits: Mutex<Int>
     private let failsPackets: Bool
@@ -31,7 +31,7 @@ final class NotedStore: RecordStore {
     private let onRecall: @Sendable () -> Void
 
     init(
-        store: SQLiteRecordStore, clock: DrivenClock, failingCommits: Int, failsPackets: Bool = false,
+        store: SQLiteQueue, clock: DrivenClock, failingCommits: Int, failsPackets: Bool = false,
         failure: any Error = NoRoom(), onRecall: @escaping @Sendable () -> Void = {}
     ) {
         self.onRecall = onRecall
@@ -49,7 +49,7 @@ final class NotedStore: RecordStore {
             return true
         }
         if fails { throw failure }
-        let outcomes = try await store.commit(transaction)
+        let outcomes = try await store.records.commit(transaction)
         for (submission, outcome) in zip(transaction.submissions, outcomes) {
             if case .committed = outcome { committed.add(submission.record) }
         }
@@ -58,48 +58,48 @@ final class NotedStore: RecordStore {
     }
 
     func markConfirmed(_ id: RecordID) async throws {
-        try await store.markConfirmed(id)
+        try await store.records.markConfirmed(id)
     }
 
     func freeze(_ records: [Record]) async throws {
         let instant = clock.now
-        try await store.freeze(records)
+        try await store.records.freeze(records)
         releases.add(Release(records: records, instant: instant))
     }
 
     func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
         onRecall()
-        return try await store.recall(device)
+        return try await store.devices.recall(device)
     }
 
     func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
-        try await store.remember(memory, of: device)
+        try await store.devices.remember(memory, of: device)
     }
 
     func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
         if failsPackets { throw failure }
-        return try await store.pendingPackets(of: device)
+        return try await store.devices.pendingPackets(of: device)
     }
 
     func record(
         numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
     ) async throws -> StoredPayload? {
-        try await store.record(numbered: sequence, kind: kind, of: device)
+        try await store.records.record(numbered: sequence, kind: kind, of: device)
     }
 
-    func rememberedBonds() async throws -> Set<DeviceAddress> { try await store.rememberedBonds() }
-    func spentPairings() async throws -> Set<String> { try await store.spentPairings() }
+    func rememberedBonds() async throws -> Set<DeviceAddress> { try await store.devices.rememberedBonds() }
+    func spentPairings() async throws -> Set<String> { try await store.devices.spentPairings() }
 
     func setPairing(_ key: String, isSpent: Bool) async throws {
-        try await store.setPairing(key, isSpent: isSpent)
+        try await store.devices.setPairing(key, isSpent: isSpent)
     }
 
     func acquaint(_ entries: [AllowedPeripheral]) async throws {
-        try await store.acquaint(entries)
+        try await store.devices.acquaint(entries)
     }
 
     func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
-        try await store.acquaintances(of: entries)
+        try await store.devices.acquaintances(of: entries)
     }
 }
 

@@ -1,3 +1,4 @@
+import QueueTestSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -64,7 +65,7 @@ import Testing
         private let directory: String
         private let entry: AllowedPeripheral
         private let profile: Profile
-        private(set) var store: SQLiteRecordStore
+        private(set) var store: SQLiteQueue
         private var boot = 1
         private let outcomes = Outcomes()
 
@@ -94,11 +95,13 @@ import Testing
             _ values: [[UInt8]], of characteristic: BluetoothUUID = 0x2A1C, isIndication: Bool = true,
             isLost: Bool = false
         ) async throws {
-            var memory = try await store.recall(Self.device) ?? DeviceMemory(hasDeviceInformation: true)
+            var memory =
+                try await store.devices.recall(Self.device) ?? DeviceMemory(hasDeviceInformation: true)
             memory.lastDailyCheck = clock.wallNanoseconds / 1_000_000_000
             let session = ReadSession(
                 environment: .init(
-                    store: store, events: EventLog(sink: RecordingSink()), clock: clock,
+                    store: store.records, devices: store.devices, events: EventLog(sink: RecordingSink()),
+                    clock: clock,
                     factory: RecordFactory(
                         gateway: "box", zone: .utc, bootID: "boot-\(boot)", isSimulated: false),
                     log: .silent),

@@ -66,7 +66,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
             // To make a file takes many writes, and nothing is in it yet.
             if fault.operation == CFAULTYDISK_WRITE {
-                try await SQLiteRecordStore.open(in: new, clock: DrivenClock()).close()
+                try await SQLiteQueue.open(in: new, clock: DrivenClock()).close()
             }
             var number = 1
             var hasFailed = true
@@ -91,7 +91,7 @@ import Testing
         defer { _ = cfaultydisk_watch(nil) }
         cfaultydisk_arm(fault.operation, number, fault.error, fault.isForEver ? 1 : 0)
         var account = Account()
-        let store = try? await SQLiteRecordStore.open(in: disk, clock: DrivenClock())
+        let store = try? await SQLiteQueue.open(in: disk, clock: DrivenClock())
         // The end is an orderly one, a power cut, or a process that is killed.
         if let store {
             try? await work(with: store, &account)
@@ -126,7 +126,7 @@ import Testing
         try await withMemoryDirectory { directory in
             let new = directory + "/new"
             try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
-            let before = try await SQLiteRecordStore.open(in: new, clock: DrivenClock())
+            let before = try await SQLiteQueue.open(in: new, clock: DrivenClock())
             try await before.fillAtOnce((0..<60).map { "record-\($0)" })
             try await before.close()
             let whole = try Data(contentsOf: URL(filePath: new + "/queue.sqlite"))
@@ -150,14 +150,14 @@ import Testing
                 let place = "page \(offset / 4096 + 1)"
                 do {
                     // What the start does not read is found later.
-                    let store = try await SQLiteRecordStore.open(in: disk, clock: DrivenClock())
+                    let store = try await SQLiteQueue.open(in: disk, clock: DrivenClock())
                     try? await store.close()
                     continue
                 } catch {
                     failedStarts += 1
                     #expect((error as? StoreError)?.kind == .ioError, "\(place)")
                 }
-                let store = try await SQLiteRecordStore.open(in: disk, clock: DrivenClock())
+                let store = try await SQLiteQueue.open(in: disk, clock: DrivenClock())
                 #expect(try await store.events.contains { $0.name == "store-quarantined" }, "\(place)")
                 #expect(try await store.counts().records >= 60 - 15, "\(place)")
                 try await store.close()
@@ -169,7 +169,7 @@ import Testing
     // MARK: - The work
 
     /// Ends with the first error that does not pass; one that does is tried again once.
-    private static func work(with store: SQLiteRecordStore, _ account: inout Account) async throws {
+    private static func work(with store: SQLiteQueue, _ account: inout Account) async throws {
         var next = 0
         for round in 0..<2 {
             for _ in 0..<3 {
@@ -177,12 +177,12 @@ import Testing
                 next += 1
                 try await again { try await store.add(record) }
                 account.committed.insert(record.id.text)
-                try await again { try await store.freeze([record]) }
+                try await again { try await store.records.freeze([record]) }
                 account.released.append(record.id.text)
             }
             try await indicate(round, store, &account)
             // As SQLite does it by itself, which takes no notice of errors.
-            try? await store.database.writeWithoutTransaction {
+            try? await store.database.connection.writeWithoutTransaction {
                 try $0.execute(sql: "PRAGMA wal_checkpoint")
             }
             try await deliver(store, &account, splits: round == 1)
@@ -190,15 +190,15 @@ import Testing
     }
 
     private static func indicate(
-        _ number: Int, _ store: SQLiteRecordStore, _ account: inout Account
+        _ number: Int, _ store: SQLiteQueue, _ account: inout Account
     ) async throws {
         let record = try indication("indication-\(number)", of: number)
-        try await again { _ = try await store.commit(record) }
+        try await again { _ = try await store.records.commit(record) }
         account.committed.insert(record.record.id.text)
         account.indications[number] = false
         account.uncertain.insert(number)
         if number > 0 {
-            try await again { try await store.markConfirmed(record.record.id) }
+            try await again { try await store.records.markConfirmed(record.record.id) }
             account.indications[number] = true
         }
         account.uncertain.remove(number)
@@ -206,26 +206,28 @@ import Testing
 
     /// One batch is answered, or divided and its first half's first record set aside.
     private static func deliver(
-        _ store: SQLiteRecordStore, _ account: inout Account, splits: Bool
+        _ store: SQLiteQueue, _ account: inout Account, splits: Bool
     ) async throws {
         var next = try await again {
-            try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
         }
         while case .batch(let batch) = next {
             let ids = batch.items.map(\.header.id.text)
             account.unanswered = ids
             if splits, ids.count > 1 {
-                next = try await again { try await store.split(batch, settings: settings, gateway: "box") }
+                next = try await again {
+                    try await store.batches.split(batch, settings: settings, gateway: "box")
+                }
             } else if splits, account.setAside.isEmpty {
                 next = try await again {
-                    try await store.setAside(
+                    try await store.batches.setAside(
                         batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil,
                         settings: settings, gateway: "box")
                 }
                 account.setAside.formUnion(ids)
             } else {
                 next = try await again {
-                    try await store.acknowledge(
+                    try await store.batches.acknowledge(
                         batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
                 }
                 account.acknowledged.formUnion(ids)
@@ -255,8 +257,8 @@ import Testing
     // MARK: - What has to be there
 
     private static func verify(_ account: Account, in directory: String, _ place: String) async throws {
-        let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
-        let verdict = try await store.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+        let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        let verdict = try await store.database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
         #expect(verdict == "ok", "\(place)")
         let told = try await store.events
         #expect(!told.contains { $0.name == "store-quarantined" }, "\(place)")
@@ -272,12 +274,12 @@ import Testing
         // All that were released go out, and only what nobody knows to have been answered goes out again.
         var sent = Set(ids("submitted") + ids("failed"))
         let before = sent
-        var next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+        var next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
         while case .batch(let batch) = next {
             let ids = batch.items.map(\.header.id.text)
             #expect(sent.isDisjoint(with: ids), "\(place)")
             sent.formUnion(ids)
-            next = try await store.acknowledge(
+            next = try await store.batches.acknowledge(
                 batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
         }
         #expect(sent.isSuperset(of: account.released), "\(place)")
@@ -285,7 +287,7 @@ import Testing
             before.subtracting(account.acknowledged).subtracting(account.setAside)
                 .isSubset(of: account.unanswered), "\(place)")
         for (number, wasConfirmed) in account.indications where !account.uncertain.contains(number) {
-            let outcome = try await store.commit([try indication("again-\(number)", of: number)])[0]
+            let outcome = try await store.records.commit([try indication("again-\(number)", of: number)])[0]
             let id = wasConfirmed ? "again-\(number)" : "indication-\(number)"
             let expected: CommitOutcome =
                 wasConfirmed ? .committed(RecordID(text: id)) : .duplicate(RecordID(text: id))
@@ -295,7 +297,7 @@ import Testing
     }
 }
 
-extension SQLiteRecordStore {
+extension RecordTable {
     fileprivate func commit(_ submissions: [RecordSubmission]) async throws -> [CommitOutcome] {
         try await commit(QueueTransaction(submissions: submissions))
     }

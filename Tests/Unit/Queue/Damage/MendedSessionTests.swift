@@ -11,18 +11,18 @@ import Testing
     private let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
     private let clock = DrivenClock()
 
-    private func next(_ store: SQLiteRecordStore) async throws -> NextBatch {
-        try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    private func next(_ store: SQLiteQueue) async throws -> NextBatch {
+        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
     }
 
     /// Fills a queue, damages it, and opens it again, which mends it.
     private func withMended(
         _ damage: String, destinations: [DestinationRouting] = [DestinationRouting(name: "clinic")],
-        fill: (SQLiteRecordStore) async throws -> Void,
-        then body: (SQLiteRecordStore) async throws -> Void
+        fill: (SQLiteQueue) async throws -> Void,
+        then body: (SQLiteQueue) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let before = try await SQLiteRecordStore.open(
+            let before = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: destinations)
             try await fill(before)
             try await before.close()
@@ -30,7 +30,7 @@ import Testing
             try await MendingTests.change(path, damage)
             try await MendingTests.change(path, MendingTests.crossing)
             QueueFile(path: path).setMark()
-            let store = try await SQLiteRecordStore.open(
+            let store = try await SQLiteQueue.open(
                 in: directory, clock: clock, destinations: destinations)
             #expect(try await store.events.contains { $0.name == "store-quarantined" })
             try await body(store)
@@ -40,12 +40,13 @@ import Testing
 
     @Test func aSessionAndWhatIsNotForItStay() async throws {
         try await withMended("DROP TABLE batch") { store in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["firsts"])
-            #expect(try await store.signIn("second", at: "clinic") == 1)
+            #expect(try await store.sessions.signIn("second", at: "clinic") == 1)
             try await store.fill(["seconds"])
         } then: { store async throws in
-            #expect(try await store.adopt("third", at: "clinic") == .open(account: "second", number: 2))
+            #expect(
+                try await store.sessions.adopt("third", at: "clinic") == .open(account: "second", number: 2))
             #expect(try await next(store).ids == ["seconds"])
             #expect(try await store.counts().destinations[0].dead == 1)
         }
@@ -53,25 +54,25 @@ import Testing
 
     @Test func whatWasGivenUpStaysSo() async throws {
         try await withMended("DROP TABLE batch") { store in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["given up"])
-            #expect(try await store.signOut(of: "clinic") == 1)
+            #expect(try await store.sessions.signOut(of: "clinic") == 1)
             try await store.fill(["since"])
         } then: { store async throws in
-            #expect(try await store.adopt("first", at: "clinic") == .ended(account: "first"))
-            #expect(try await store.signIn("first", at: "clinic") == 0)
+            #expect(try await store.sessions.adopt("first", at: "clinic") == .ended(account: "first"))
+            #expect(try await store.sessions.signIn("first", at: "clinic") == 0)
             #expect(try await next(store).ids == ["since"])
         }
     }
 
     @Test func whoseSessionItWasIsNotGuessed() async throws {
         try await withMended("DROP TABLE destination") { store in
-            _ = try await store.signIn("first", at: "clinic")
+            _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["firsts"])
         } then: { store async throws in
-            #expect(try await store.adopt("second", at: "clinic") == .ended(account: nil))
+            #expect(try await store.sessions.adopt("second", at: "clinic") == .ended(account: nil))
             try await store.fill(["since"])
-            #expect(try await store.signIn("second", at: "clinic") == 2)
+            #expect(try await store.sessions.signIn("second", at: "clinic") == 2)
             try await store.fill(["seconds"])
             #expect(try await next(store).ids == ["seconds"])
             #expect(try await store.counts().destinations[0].dead == 2)

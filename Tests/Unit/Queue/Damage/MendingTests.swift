@@ -17,19 +17,19 @@ import Testing
 
     /// A closed queue with 80 delivered and 40 other records.
     private static func fill(_ directory: String) async throws -> [String: String] {
-        let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+        let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
         let ids = (0..<120).map { "record-\($0)" }
         let records = try ids.map { try record($0) }
         for record in records.prefix(80) { try await store.add(record) }
-        try await store.freeze(Array(records.prefix(80)))
-        let first = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+        try await store.records.freeze(Array(records.prefix(80)))
+        let first = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
         guard case .batch(let batch) = first else { throw TimedOut() }
-        _ = try await store.acknowledge(
+        _ = try await store.batches.acknowledge(
             batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
         for record in records.dropFirst(80) { try await store.add(record) }
-        try await store.freeze(Array(records.dropFirst(80)))
-        try await store.markOutbox(through: 150)
-        try await store.remember(DeviceMemory(serial: "T-1"), of: Self.device)
+        try await store.records.freeze(Array(records.dropFirst(80)))
+        try await store.outbox.markOutbox(through: 150)
+        try await store.devices.remember(DeviceMemory(serial: "T-1"), of: Self.device)
         try await store.close()
         return Dictionary(uniqueKeysWithValues: records.map { ($0.id.text, $0.json) })
     }
@@ -41,8 +41,8 @@ import Testing
     }
 
     /// What is still to be delivered.
-    private static func waiting(_ store: SQLiteRecordStore) async throws -> [String: String] {
-        let next = try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    private static func waiting(_ store: SQLiteQueue) async throws -> [String: String] {
+        let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
         guard case .batch(let batch) = next else { return [:] }
         return Dictionary(uniqueKeysWithValues: batch.items.map { ($0.header.id.text, $0.body) })
     }
@@ -56,7 +56,7 @@ import Testing
             let garbage = Data(repeating: 0x41, count: 8192)
             for number in 1...4 {
                 try garbage.write(to: URL(filePath: directory + "/queue.sqlite"))
-                let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+                let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
                 try await store.fill(["a"])
                 let event = try #require(try await store.events.first)
                 #expect(event.name == "store-quarantined")
@@ -93,7 +93,7 @@ import Testing
                 try damaged.write(to: URL(filePath: path))
                 QueueFile(path: path).setMark()
 
-                let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+                let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
                 let counts = try await store.counts()
                 #expect(counts.records >= 120 - 15, "page \(page + 1)")
                 let waiting = try await Self.waiting(store)
@@ -109,7 +109,9 @@ import Testing
                     #expect(counts.records == 120)
                 }
                 #expect(!QueueFile(path: path).isMarked)
-                let verdict = try await store.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+                let verdict = try await store.database.read {
+                    try String.fetchOne($0, sql: "PRAGMA integrity_check")
+                }
                 #expect(verdict == "ok", "page \(page + 1)")
                 try await store.close()
             }
@@ -124,7 +126,7 @@ import Testing
                 path, "UPDATE record SET body = replace(body, '36.60', '63.60') WHERE seq = 110")
             try await Self.change(path, Self.crossing)
             QueueFile(path: path).setMark()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await store.counts().records == 119)
             #expect(try await Self.waiting(store)["record-109"] == nil)
             try await store.close()
@@ -135,9 +137,9 @@ import Testing
         try await withTemporaryDirectory { directory in
             _ = try await Self.fill(directory)
             QueueFile(path: directory + "/queue.sqlite").setMark()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await store.counts().records == 120)
-            #expect(try await store.recall(try Self.device)?.serial == "T-1")
+            #expect(try await store.devices.recall(try Self.device)?.serial == "T-1")
             try await store.close()
             #expect(try Self.names(directory) == ["queue.sqlite"])
         }
@@ -152,7 +154,7 @@ import Testing
             try Data("damaged".utf8).write(to: URL(filePath: path))
             try Data("log".utf8).write(to: URL(filePath: path + ".damaged-1-wal"))
             try Data("half".utf8).write(to: URL(filePath: path + ".draft"))
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await store.counts().records == 120)
             try await store.close()
             #expect(
@@ -167,7 +169,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/queue.sqlite"
             try Data("log".utf8).write(to: URL(filePath: path + "-wal"))
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await store.events.map(\.name) == ["store-quarantined"])
             try await store.close()
             #expect(try Data(contentsOf: URL(filePath: path + ".damaged-1-wal")) == Data("log".utf8))
@@ -182,7 +184,7 @@ import Testing
             try await Self.change(path, "DROP TABLE \(lost)")
             try await Self.change(path, Self.crossing)
             QueueFile(path: path).setMark()
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             #expect(try await Self.waiting(store) == bodies)
             let told = try await store.events.filter { $0.name == "store-quarantined" }
             let words = ": 120 records taken over, 0 lost, all are delivered again"

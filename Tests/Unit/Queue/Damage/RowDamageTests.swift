@@ -13,8 +13,8 @@ import Testing
 @Suite struct RowDamageTests {
     private static let settings = BatchSettings(maxRecords: 3, maxWait: .zero)
 
-    private static func next(_ store: SQLiteRecordStore) async throws -> NextBatch {
-        try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    private static func next(_ store: SQLiteQueue) async throws -> NextBatch {
+        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
     }
 
     @Test(arguments: [
@@ -24,14 +24,16 @@ import Testing
     ])
     func onlyTheDamagedRecordIsSetAside(change: String) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await store.fill(["a", "b", "c", "d"])
-            try await store.write { try $0.execute(sql: "UPDATE record SET \(change) WHERE id = 'b'") }
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE record SET \(change) WHERE id = 'b'")
+            }
             var seen: [String] = []
             var next = try await Self.next(store)
             while case .batch(let batch) = next {
                 seen += batch.items.map(\.header.id.text)
-                next = try await store.acknowledge(
+                next = try await store.batches.acknowledge(
                     batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
             }
             #expect(seen == ["a", "c", "d"])
@@ -41,7 +43,7 @@ import Testing
             let told = try await store.events.map(\.name)
             #expect(told.count { $0 == "failed" || $0 == "store-error" } == 1)
             #expect(told.count { $0 == "submitted" } == 3)
-            #expect(store.commits.failure == nil)
+            #expect(store.database.commits.failure == nil)
             try await store.close()
         }
     }
@@ -49,13 +51,13 @@ import Testing
     /// Rows of before their checksums held where a record goes.
     @Test func anEarlierChecksumIsGoodForWhatItHolds() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await store.fill(["a", "b"])
-            try await store.write { db in
+            try await store.database.write { db in
                 for id in ["a", "b"] {
                     let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id])
                     guard let row else { throw TimedOut() }
-                    let checksum = SQLiteRecordStore.checksum(
+                    let checksum = RecordRow.checksum(
                         id: id, kind: row["kind"], payload: row["payload"], body: row["body"])
                     #expect(checksum.count == 16)
                     try db.execute(
@@ -71,12 +73,16 @@ import Testing
 
     @Test func aBatchOfDamagedRecordsAloneHoldsUpNothing() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await store.fill(["a", "b", "c", "d"])
             #expect(try await Self.next(store).ids == ["a", "b", "c"])
-            try await store.write { try $0.execute(sql: "UPDATE record SET body = '{}' WHERE id <> 'd'") }
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE record SET body = '{}' WHERE id <> 'd'")
+            }
             #expect(try await Self.next(store).ids == ["d"])
-            try await store.write { try $0.execute(sql: "DELETE FROM dead_letter; DELETE FROM record") }
+            try await store.database.write {
+                try $0.execute(sql: "DELETE FROM dead_letter; DELETE FROM record")
+            }
             #expect(try await Self.next(store) == .nothing)
             let told = try await store.events.map(\.name).filter { $0 != "read" }
             #expect(told == ["failed", "failed", "failed", "store-error"])
@@ -86,11 +92,13 @@ import Testing
 
     @Test func aDamagedEntryOfTheOutboxKeepsItsNumber() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await store.fill(["a", "b", "c"])
-            try await store.write { try $0.execute(sql: "UPDATE outbox SET entry = '{' WHERE sequence = 2") }
+            try await store.database.write {
+                try $0.execute(sql: "UPDATE outbox SET entry = '{' WHERE sequence = 2")
+            }
             let sink = RecordingSink()
-            try await EventOutbox(store: store, sink: sink, clock: store.clock).drain()
+            try await EventOutbox(store: store.outbox, sink: sink, clock: store.database.clock).drain()
             #expect(sink.names == ["read", "store-error", "read"])
             #expect(sink.entries.map { $0[.sequence] } == ["1", "2", "3"])
             try await store.close()
@@ -99,11 +107,11 @@ import Testing
 
     @Test func numbersGoOnWhenTheirCounterIsLost() async throws {
         try await withTemporaryDirectory { directory in
-            let first = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let first = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await first.fill(["a", "b"])
-            try await first.write { try $0.execute(sql: "DELETE FROM counter") }
+            try await first.database.write { try $0.execute(sql: "DELETE FROM counter") }
             try await first.close()
-            let second = try await SQLiteRecordStore.open(in: directory, clock: DrivenClock())
+            let second = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await second.fill(["c"])
             #expect(try await second.events.map { $0[.sequence] } == ["1", "2", "3"])
             #expect(try await Self.next(second).ids == ["a", "b", "c"])

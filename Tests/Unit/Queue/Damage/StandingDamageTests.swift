@@ -12,18 +12,18 @@ import Testing
     private let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
     private let clock = DrivenClock()
 
-    private func next(_ store: SQLiteRecordStore) async throws -> NextBatch {
-        try await store.nextBatch(for: "clinic", settings: settings, gateway: "box")
+    private func next(_ store: SQLiteQueue) async throws -> NextBatch {
+        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
     }
 
-    private func open(_ directory: String) async throws -> SQLiteRecordStore {
-        try await SQLiteRecordStore.open(in: directory, clock: clock)
+    private func open(_ directory: String) async throws -> SQLiteQueue {
+        try await SQLiteQueue.open(in: directory, clock: clock)
     }
 
     /// A closed queue with a batch of three records, in the session of one person.
     private func fill(_ directory: String) async throws {
         let store = try await open(directory)
-        _ = try await store.signIn("first", at: "clinic")
+        _ = try await store.sessions.signIn("first", at: "clinic")
         try await store.fill(["a", "b", "c"])
         #expect(try await next(store).ids == ["a", "b", "c"])
         try await store.close()
@@ -70,7 +70,7 @@ import Testing
             let mended = try await open(directory)
             let told = try await mended.events.filter { $0.name == "store-quarantined" }
             #expect(told.first?.message.contains(": 3 records taken over, 0 lost") == true)
-            let session = try await mended.session(of: "clinic")
+            let session = try await mended.sessions.session(of: "clinic")
             #expect(session == (keepsSession ? .open(account: "first", number: 1) : .ended(account: nil)))
             #expect(try await next(mended).ids == ["a", "b", "c"])
             let failures = try await mended.events.filter { ["store-error", "failed"].contains($0.name) }
@@ -99,7 +99,7 @@ import Testing
             let store = try await open(directory)
             try await store.fill(["a"])
             guard case .batch(let batch) = try await next(store) else { throw TimedOut() }
-            _ = try await store.setAside(
+            _ = try await store.batches.setAside(
                 batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil, settings: settings,
                 gateway: "box")
             try await store.close()

@@ -1,15 +1,18 @@
 import GRDB
 
 /// What leaves the queue, and how much it holds.
-extension SQLiteRecordStore {
+struct Retention: Sendable {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+
     /// Records that are looked at in one transaction, fewer where there are images among those that are dropped.
     private static let lookedAtOnce = 500
     /// Free pages that are given back to the disk in one transaction.
     private static let pagesGivenBackAtOnce = 1000
 
     /// What the queue takes on the disk, without pages that are free for the next records, in bytes.
-    package func usedBytes() async throws -> UInt64 {
-        try await read { db in try Self.usedBytes(db) }
+    func usedBytes() async throws -> UInt64 {
+        try await database.read { db in try Self.usedBytes(db) }
     }
 
     static func usedBytes(_ db: Database) throws -> UInt64 {
@@ -41,8 +44,8 @@ extension SQLiteRecordStore {
     func retire(
         keeping recent: ClosedRange<Int64>?, after position: Int64, lookingAt limit: Int = lookedAtOnce
     ) async throws -> Retirement {
-        let names = routings.keys.sorted()
-        return try await write { db in
+        let names = routings.all.keys.sorted()
+        return try await database.write { db in
             var step = Retirement(position: position)
             guard let end = try Self.firstUndelivered(of: names, db) else {
                 return Retirement(position: position, isDone: true)
@@ -50,7 +53,7 @@ extension SQLiteRecordStore {
             let rows = try Row.fetchAll(
                 db, sql: Self.deliveredRecords(keepsOwed: recent != nil), arguments: [position, end, limit])
             var bytes = 0
-            for row in rows where bytes < Self.imageBytesAtOnce {
+            for row in rows where bytes < LaneComposer.imageBytesAtOnce {
                 guard let sequence: Int64 = row.intact("seq"), let place: Int64 = row.intact("position"),
                     let committed: Int64 = row.intact("committed_ns")
                 else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
@@ -61,12 +64,14 @@ extension SQLiteRecordStore {
                 step.position = place
                 let isLater = recent.map { committed > $0.upperBound } ?? false
                 if isLater || row["stays"] { continue }
-                try Self.retire(sequence, db)
+                try RecordTable.retire(sequence, db)
                 step.dropped += 1
                 bytes += row["image_bytes"]
             }
-            step.isDone = rows.count < limit && bytes < Self.imageBytesAtOnce
-            if recent == nil, step.dropped > 0 { try Self.giveUpBatchesOfAbsent(through: step.position, db) }
+            step.isDone = rows.count < limit && bytes < LaneComposer.imageBytesAtOnce
+            if recent == nil, step.dropped > 0 {
+                try BatchTable.giveUpBatchesOfAbsent(through: step.position, db)
+            }
             return step
         }
     }
@@ -82,35 +87,22 @@ extension SQLiteRecordStore {
             OR (kind = 'image' AND EXISTS (
                 SELECT 1 FROM image_batch JOIN destination AS receiver ON name = destination
                 WHERE first_position = record.position \(keepsOwed ? "" : "AND state <> 'not-configured'")))
-            \(keepsOwed ? "OR \(isOwedToAbsent)" : "") AS stays
+            \(keepsOwed ? "OR \(DestinationTable.isOwedToAbsent)" : "") AS stays
         FROM record WHERE position > ? AND position < ? ORDER BY position LIMIT ?
         """
-    }
-
-    /// Drops one record; its id stays.
-    static func retire(_ sequence: Int64, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                INSERT OR IGNORE INTO retired
-                    (id, address, characteristic, undated_payload, stranger, stranger_seq)
-                SELECT id, iif(undated_payload IS NULL, NULL, address),
-                    iif(undated_payload IS NULL, NULL, characteristic), undated_payload,
-                    iif(stranger = 1, address, NULL), iif(stranger = 1, seq, NULL)
-                FROM record WHERE seq = ? AND NOT is_singular
-                """,
-            arguments: [sequence])
-        try db.execute(sql: "DELETE FROM record WHERE seq = ?", arguments: [sequence])
     }
 
     /// Gives the space of dropped records back to the disk, step by step.
     func giveBackSpace() async throws {
         while true {
-            let rest = try await write { db in
+            let rest = try await database.write { db in
                 try db.execute(sql: "PRAGMA incremental_vacuum(\(Self.pagesGivenBackAtOnce))")
                 return try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
             }
             // A file of an earlier version gives nothing back, and uses its free pages again.
-            let isIncremental = try await read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") == 2 }
+            let isIncremental = try await database.read {
+                try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") == 2
+            }
             if rest == 0 || !isIncremental { return }
         }
     }
@@ -118,7 +110,9 @@ extension SQLiteRecordStore {
     /// What images take that some destination has not taken, of those that are configured, and those that are set aside,
     /// in bytes: what is not dropped for want of room. Goes through all images.
     func undeliveredImageBytes() async throws -> UInt64 {
-        try await read { db in UInt64(clamping: try Int64.fetchOne(db, sql: Self.undeliveredImages) ?? 0) }
+        try await database.read { db in
+            UInt64(clamping: try Int64.fetchOne(db, sql: Self.undeliveredImages) ?? 0)
+        }
     }
 
     static let undeliveredImages = """

@@ -5,7 +5,15 @@ import IngestEvents
 package import IngestRecords
 package import IngestStorage
 
-extension SQLiteRecordStore: RecordStore {
+/// The records that peripherals gave, from the commit to their place in the order of delivery.
+package struct RecordTable: RecordStore {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+    let room: QueueRoom
+    let strangers: StrangerTable
+    let outbox: OutboxTable
+    let undated: UndatedRecords
+
     /// How long after an indication without a date equal bytes are taken for a repetition.
     private static let repetitionWindow = Duration.seconds(600)
     /// A record is released 30 s after its commit at most; one that is not after 10 min was forgotten.
@@ -17,43 +25,43 @@ extension SQLiteRecordStore: RecordStore {
         """
 
     package func commit(_ transaction: QueueTransaction) async throws -> [CommitOutcome] {
-        let wall = clock.wallNanoseconds
-        let now = clock.now
-        let bootID = bootID
-        if !transaction.submissions.isEmpty { try checkRoom() }
+        let wall = database.clock.wallNanoseconds
+        let now = database.clock.now
+        let bootID = database.bootID
+        if !transaction.submissions.isEmpty { try room.check() }
         let strangers = Set(transaction.submissions.filter(\.isStranger).map(\.record.device.address))
-        try checkShare(of: strangers)
+        try room.checkShare(of: strangers)
         // Also when there was no room for it.
-        defer { growth.raise() }
-        let outcomes = try await write { db in
+        defer { room.growth.raise() }
+        let outcomes = try await database.write { db in
             var events: [Event] = []
-            let before = try self.strangerSums(of: strangers, db)
+            let before = try StrangerTable.sums(of: strangers, db)
             let outcomes = try transaction.submissions.map { submission in
                 try Self.commit(submission, wallNanoseconds: wall, bootID: bootID, &events, db)
             }
-            try self.checkSums(of: strangers, before: before, db)
-            try self.tell(events, db)
-            if let (device, memory) = transaction.memory { try Self.remember(memory, of: device, db) }
+            try self.strangers.checkSums(of: strangers, before: before, db)
+            try outbox.tell(events, db)
+            if let (device, memory) = transaction.memory { try DeviceTable.remember(memory, of: device, db) }
             if let pending = transaction.pending {
-                try Self.replace(pending, bootID: bootID, db)
-                try Self.dropPacketsOfStrangers(bootID: bootID, at: now, db)
+                try DeviceTable.replace(pending, bootID: bootID, db)
+                try DeviceTable.dropPacketsOfStrangers(bootID: bootID, at: now, db)
             }
             return outcomes
         }
-        outboxWakeUp.raise()
+        database.outboxWakeUp.raise()
         return outcomes
     }
 
     package func markConfirmed(_ id: RecordID) async throws {
-        try await write { db in
+        try await database.write { db in
             try db.execute(sql: "DELETE FROM unconfirmed WHERE record_id = ?", arguments: [id.text])
         }
     }
 
     package func freeze(_ records: [Record]) async throws {
-        let now = clock.now
+        let now = database.clock.now
         let forgotten = now + (.zero - Self.longestUnreleased)
-        let waits = try await write { db in
+        let waits = try await database.write { db in
             var waits = false
             for record in records {
                 // A record that is frozen already may be on its way: it stays as it is.
@@ -63,14 +71,15 @@ extension SQLiteRecordStore: RecordStore {
                     arguments: [record.id.text])
                 guard let row else { continue }
                 let body = record.json
-                let undated = try Undated(record)?.stored
-                let checksum = Self.checksum(
+                let undated = try UndatedRecords.Undated(record)?.stored
+                let checksum = RecordRow.checksum(
                     id: record.id.text, kind: record.kind.rawValue, payload: Data(record.raw.bytes),
                     body: body, undated: undated, route: RecordRoute(row))
                 try db.cachedStatement(
                     sql: "UPDATE record SET body = ?, checksum = ?, undated = ?, released = ? WHERE seq = ?"
                 ).execute(arguments: [
-                    body, checksum, undated, (undated == nil ? Release.open : .waiting).rawValue,
+                    body, checksum, undated,
+                    (undated == nil ? UndatedRecords.Release.open : .waiting).rawValue,
                     row["seq"] as Int64,
                 ])
                 if undated == nil {
@@ -91,27 +100,19 @@ extension SQLiteRecordStore: RecordStore {
                 }
                 try db.execute(
                     sql: "UPDATE record SET released = ? WHERE seq = ?",
-                    arguments: [Release.waiting.rawValue, sequence])
+                    arguments: [UndatedRecords.Release.waiting.rawValue, sequence])
                 waits = true
             }
             return waits
         }
-        announceRecords()
-        if waits { undatedWakeUp.raise() }
-    }
-
-    package func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
-        try await read { db in try Self.memory(of: device, db) }
-    }
-
-    package func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
-        try await write { db in try Self.remember(memory, of: device, db) }
+        routings.wakeAll()
+        if waits { undated.undatedWakeUp.raise() }
     }
 
     package func record(
         numbered sequence: Int, kind: RecordKind, of device: BluetoothAddress
     ) async throws -> StoredPayload? {
-        try await read { db in
+        try await database.read { db in
             let row = try Row.fetchOne(
                 db,
                 sql: """
@@ -194,7 +195,7 @@ extension SQLiteRecordStore: RecordStore {
         let record = submission.record
         let payload = Data(record.raw.bytes)
         let body = record.json
-        let undated = try Undated(record)?.stored
+        let undated = try UndatedRecords.Undated(record)?.stored
         let route = RecordRoute(
             peripheralID: record.device.peripheralID, alias: record.device.alias,
             destinations: submission.destinations?.joined(separator: "\n"))
@@ -209,7 +210,7 @@ extension SQLiteRecordStore: RecordStore {
             record.id.text, record.kind.rawValue, route.peripheralID,
             record.device.address.description, route.alias,
             record.raw.characteristicText, payload, body, route.destinations, wallNanoseconds,
-            checksum(
+            RecordRow.checksum(
                 id: record.id.text, kind: record.kind.rawValue, payload: payload, body: body,
                 undated: undated, route: route),
             record.sequence, submission.repetition.isStoredUndated ? payload : nil,
@@ -245,10 +246,60 @@ extension SQLiteRecordStore: RecordStore {
         let kind = try String.fetchOne(
             try db.cachedStatement(sql: "SELECT kind FROM record WHERE seq = ?"), arguments: [sequence])
         let position: Int64? =
-            kind == RecordKind.undecoded.rawValue ? nil : try next("position", db)
+            kind == RecordKind.undecoded.rawValue ? nil : try CounterTable.next("position", db)
         try db.cachedStatement(
             sql: "UPDATE record SET frozen = 1, position = ?, available_ns = ? WHERE seq = ?"
         ).execute(arguments: [position, Int64(clamping: availableAt.nanoseconds), sequence])
+    }
+
+    /// Drops one record; its id stays.
+    static func retire(_ sequence: Int64, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO retired
+                    (id, address, characteristic, undated_payload, stranger, stranger_seq)
+                SELECT id, iif(undated_payload IS NULL, NULL, address),
+                    iif(undated_payload IS NULL, NULL, characteristic), undated_payload,
+                    iif(stranger = 1, address, NULL), iif(stranger = 1, seq, NULL)
+                FROM record WHERE seq = ? AND NOT is_singular
+                """,
+            arguments: [sequence])
+        try db.execute(sql: "DELETE FROM record WHERE seq = ?", arguments: [sequence])
+    }
+
+    /// Whether a record is there, or was.
+    static func isKnown(_ id: RecordID, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            try db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM record WHERE id = :id)
+                        OR EXISTS (SELECT 1 FROM retired WHERE id = :id)
+                    """), arguments: ["id": id.text]) ?? false
+    }
+
+    // MARK: - Opening
+
+    /// Records that an earlier run did not release, but for those that wait for their time.
+    static let leftRecords = """
+        SELECT seq FROM record WHERE frozen = 0 AND released = 0 AND undated IS NULL ORDER BY seq
+        """
+
+    /// Releases them as they are.
+    static func freezeLeftovers(_ db: Database) throws {
+        // Those that were set aside too: this version may read what another could not. Those that wait already are
+        // not written again, for they may be all that the queue holds.
+        try db.execute(
+            sql: """
+                UPDATE record SET released = ? WHERE frozen = 0 AND released IN (?, ?) AND undated IS NOT NULL
+                """,
+            arguments: [
+                UndatedRecords.Release.waiting.rawValue, UndatedRecords.Release.open.rawValue,
+                UndatedRecords.Release.setAside.rawValue,
+            ])
+        let leftovers = try Int64.fetchAll(db, sql: leftRecords)
+        for sequence in leftovers {
+            try freeze(sequence: sequence, availableAt: MonotonicInstant(nanoseconds: 0), db)
+        }
     }
 }
 

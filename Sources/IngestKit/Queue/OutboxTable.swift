@@ -1,8 +1,14 @@
 import GRDB
+package import IngestCore
 import IngestEvents
 package import IngestStorage
 
-extension SQLiteRecordStore: EventQueue {
+/// Events that the journal does not have yet, as far as is known.
+package struct OutboxTable: EventQueue {
+    let database: QueueDatabase
+
+    package var outboxWakeUp: WakeUp { database.outboxWakeUp }
+
     /// Puts an event into the outbox, under the next number, in the transaction that it tells of.
     static func append(_ event: Event, _ db: Database) throws {
         try append([event], db)
@@ -12,7 +18,7 @@ extension SQLiteRecordStore: EventQueue {
     @discardableResult
     static func append(_ events: [Event], _ db: Database) throws -> [OutboxItem] {
         guard !events.isEmpty else { return [] }
-        let first = try next("event", count: events.count, db) - Int64(events.count) + 1
+        let first = try CounterTable.next("event", count: events.count, db) - Int64(events.count) + 1
         let statement = try db.cachedStatement(sql: "INSERT INTO outbox (sequence, entry) VALUES (?, ?)")
         return try zip(first..., events).map { sequence, event in
             let item = OutboxItem(sequence: sequence, entry: event.entry(sequence: sequence))
@@ -24,20 +30,20 @@ extension SQLiteRecordStore: EventQueue {
     /// Puts events into the outbox, in a transaction of `write`, and keeps them at hand once they are committed, for
     /// whoever takes them out.
     func tell(_ events: [Event], _ db: Database) throws {
-        let items = try Self.append(events, db)
-        if !items.isEmpty { recentEvents.add(items) }
+        let items = try OutboxTable.append(events, db)
+        if !items.isEmpty { database.recentEvents.add(items) }
     }
 
     /// What the journal is to get next, at most `limit` entries in the order of their numbers: what is at hand, else out
     /// of the outbox.
     package func untoldEvents(limit: Int) async throws -> [OutboxItem] {
-        let recent = recentEvents.next(limit)
+        let recent = database.recentEvents.next(limit)
         return recent.isEmpty ? try await outboxEntries(limit: limit) : recent
     }
 
     /// The first entries of the outbox, in the order of their numbers.
     func outboxEntries(limit: Int) async throws -> [OutboxItem] {
-        try await read { db in
+        try await database.read { db in
             let rows = try Row.fetchAll(
                 db, sql: "SELECT sequence, entry FROM outbox ORDER BY sequence LIMIT ?", arguments: [limit])
             return rows.map { row in
@@ -53,11 +59,11 @@ extension SQLiteRecordStore: EventQueue {
 
     /// Marks the entries up to this number as written.
     package func markOutbox(through sequence: Int64) async throws {
-        try await write { db in
+        try await database.write { db in
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE sequence <= ?").execute(arguments: [
                 sequence
             ])
         }
-        recentEvents.mark(through: sequence)
+        database.recentEvents.mark(through: sequence)
     }
 }

@@ -8,7 +8,12 @@ import IngestStorage
 /// A destination's `position` says up to where the backlog is dealt with, its `fresh_position` up to where records were
 /// offered to the fresh lane. What that took beyond the backlog's position are ranges in the table `ahead`: the backlog
 /// passes over them, and they go once it did. So composing costs the same whatever waits.
-extension SQLiteRecordStore {
+struct LaneComposer: Sendable {
+    let routings: DestinationRoutings
+    /// The last position given before this run: what is up to it waits for no company.
+    let positionAtOpening: Int64
+    let database: QueueDatabase
+
     /// At most this many records are looked at in one transaction.
     private static let scanLimit = 5000
     /// In one transaction no more is hashed, or dropped, once it comes to so many bytes: two of the largest images, of
@@ -16,7 +21,7 @@ extension SQLiteRecordStore {
     static let imageBytesAtOnce = 2 * EntryImage.largest
 
     /// What a batch is to be composed for.
-    struct Composition: Sendable {
+    struct Request: Sendable {
         let destination: String
         let lane: DeliveryLane
         let settings: BatchSettings
@@ -30,23 +35,6 @@ extension SQLiteRecordStore {
         case batch
         case waiting(until: MonotonicInstant)
         case more
-    }
-
-    /// The row of a destination.
-    struct Cursors {
-        let position: Int64
-        let freshPosition: Int64
-        /// Up to here records were read in another's session.
-        let accountSequence: Int64
-        /// Up to here records were cleared.
-        let clearedSequence: Int64
-
-        init(_ row: Row) throws {
-            position = try row.sound("position")
-            freshPosition = try row.sound("fresh_position")
-            accountSequence = try row.sound("account_seq")
-            clearedSequence = try row.sound("cleared_seq")
-        }
     }
 
     /// Consecutive positions.
@@ -90,12 +78,12 @@ extension SQLiteRecordStore {
         }
     }
 
-    func compose(_ request: Composition, _ db: Database) throws -> Composed? {
+    func compose(_ request: Request, _ db: Database) throws -> Composed? {
         guard let routing = routings[request.destination],
             let cursors = try Row.fetchOne(
                 try db.cachedStatement(sql: "SELECT * FROM destination WHERE name = ?"),
                 arguments: [request.destination]
-            ).map(Cursors.init)
+            ).map(DestinationTable.Cursors.init)
         else { return nil }
 
         var selection: Selection
@@ -119,18 +107,19 @@ extension SQLiteRecordStore {
             if request.now < due { return .waiting(until: due) }
         }
         for sequence in selection.others {
-            try setAside(otherAccounts: sequence, of: request.destination, db)
+            try DeadLetterTable.setAside(
+                readForAnother: sequence, for: request.destination, at: database.clock.wallNanoseconds, db)
         }
-        if !selection.others.isEmpty { outboxWakeUp.raise() }
+        if !selection.others.isEmpty { database.outboxWakeUp.raise() }
         // What is not for it is passed for good: a later change of the routing must not send old records elsewhere.
-        try Self.insert(
+        try BatchTable.insert(
             positions: selection.chosen, destination: request.destination, lane: request.lane,
             gateway: request.gateway, db)
         if !selection.images.isEmpty {
-            try Self.insert(
+            try BatchTable.insert(
                 images: selection.images, destination: request.destination, gateway: request.gateway, db)
             // Their lane may have been asked for before it had them.
-            wakeUp(for: request.destination).raise()
+            routings.wakeUp(for: request.destination).raise()
         }
         if selection.skipped > 0 {
             try db.cachedStatement(sql: "UPDATE destination SET skipped = skipped + ? WHERE name = ?")
@@ -143,7 +132,8 @@ extension SQLiteRecordStore {
 
     /// Looks at records after the selection's end, up to a position.
     private func look(
-        through last: Int64, _ request: Composition, _ routing: DestinationRouting, _ cursors: Cursors,
+        through last: Int64, _ request: Request, _ routing: DestinationRouting,
+        _ cursors: DestinationTable.Cursors,
         into selection: inout Selection, _ db: Database
     ) throws {
         let rows = try Row.fetchCursor(
@@ -155,14 +145,14 @@ extension SQLiteRecordStore {
                     """),
             arguments: [selection.end, last, Self.scanLimit - selection.count])
         while !selection.isComplete, !selection.isLong, let row = try rows.next() {
-            let header = Self.header(row)
+            let header = RecordRow.header(row)
             selection.count += 1
             selection.end = try row.sound("position")
             let sequence: Int64 = try row.sound("seq")
             // Whom a damaged record is for is not known: it is set aside where it would have been next.
             var isForIt = header.map(routing.accepts) ?? true
             if !isForIt {
-                let (isDamaged, bytes) = try Self.inspect(sequence: sequence, db)
+                let (isDamaged, bytes) = try RecordRow.inspect(sequence: sequence, db)
                 selection.hashed += bytes
                 isForIt = isDamaged
             }
@@ -197,7 +187,7 @@ extension SQLiteRecordStore {
 
     /// As `look(through:)`, passing over what the fresh lane took.
     private func lookBehind(
-        _ last: Int64, _ request: Composition, _ routing: DestinationRouting, _ cursors: Cursors,
+        _ last: Int64, _ request: Request, _ routing: DestinationRouting, _ cursors: DestinationTable.Cursors,
         into selection: inout Selection, _ db: Database
     ) throws {
         while selection.end < last {
@@ -218,7 +208,7 @@ extension SQLiteRecordStore {
     }
 
     private func isFresh(_ row: Row, at now: MonotonicInstant) -> Bool {
-        guard row.intact("boot_id") == bootID, let received: Int64 = row.intact("received_ns") else {
+        guard row.intact("boot_id") == database.bootID, let received: Int64 = row.intact("received_ns") else {
             return false
         }
         return now.since(MonotonicInstant(nanoseconds: UInt64(clamping: received)))
@@ -227,7 +217,7 @@ extension SQLiteRecordStore {
 
     /// Notes what a lane has dealt with.
     private func move(
-        _ request: Composition, past selection: Selection, from position: Int64, _ db: Database
+        _ request: Request, past selection: Selection, from position: Int64, _ db: Database
     ) throws {
         var position = position
         switch request.lane {
@@ -240,7 +230,7 @@ extension SQLiteRecordStore {
                 .execute(arguments: [selection.end, request.destination])
             try Self.insert(selection.taken, of: request.destination, db)
             // What is left to the backlog may have been asked for before it was.
-            if selection.leavesSome { wakeUp(for: request.destination).raise() }
+            if selection.leavesSome { routings.wakeUp(for: request.destination).raise() }
         }
         // A range that the backlog has come to ends there.
         let reached = try Int64.fetchOne(

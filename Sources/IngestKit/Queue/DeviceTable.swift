@@ -7,7 +7,18 @@ package import IngestStorage
 import Synchronization
 
 /// What the queue keeps of devices beside their records.
-extension SQLiteRecordStore {
+package final class DeviceTable: DeviceStore {
+    private let database: QueueDatabase
+    private let strangers: StrangerTable
+    /// The users of the allow-list that is in force, by their keys; nil before the first. Looked at and
+    /// replaced within transactions, which come one after the other.
+    private let listed = Mutex<[String: String]?>(nil)
+
+    init(database: QueueDatabase, strangers: StrangerTable) {
+        self.database = database
+        self.strangers = strangers
+    }
+
     /// Strangers that are remembered, and what that takes, in bytes: the newest are kept. A stranger is a device
     /// that no entry of the allow-list has named by its address and that has no bond.
     static let mostStrangers = 1_024
@@ -39,8 +50,16 @@ extension SQLiteRecordStore {
             ?? BluetoothAddress(value: 0)
     }
 
+    package func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {
+        try await database.read { db in try Self.memory(of: device, db) }
+    }
+
+    package func remember(_ memory: DeviceMemory, of device: DeviceAddress) async throws {
+        try await database.write { db in try Self.remember(memory, of: device, db) }
+    }
+
     package func rememberedBonds() async throws -> Set<DeviceAddress> {
-        try await read { db in
+        try await database.read { db in
             // The text is looked at first, so that of many devices few are decoded.
             let rows = try Row.fetchAll(
                 db, sql: "SELECT address, address_type FROM device WHERE memory LIKE '%\"bondedAdapter\"%'")
@@ -55,11 +74,11 @@ extension SQLiteRecordStore {
     }
 
     package func spentPairings() async throws -> Set<String> {
-        try await read { db in try String.fetchSet(db, sql: "SELECT entry FROM spent_pairing") }
+        try await database.read { db in try String.fetchSet(db, sql: "SELECT entry FROM spent_pairing") }
     }
 
     package func setPairing(_ key: String, isSpent: Bool) async throws {
-        try await write { db in
+        try await database.write { db in
             try db.execute(
                 sql: isSpent
                     ? "INSERT OR IGNORE INTO spent_pairing (entry) VALUES (?)"
@@ -107,8 +126,8 @@ extension SQLiteRecordStore {
     // MARK: - Packets of values that are not whole
 
     package func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets] {
-        let bootID = bootID
-        return try await read { db in
+        let bootID = database.bootID
+        return try await database.read { db in
             let rows = try Row.fetchAll(
                 db,
                 sql: """
@@ -186,7 +205,7 @@ extension SQLiteRecordStore {
             },
             uniquingKeysWith: { first, _ in first })
         let now = moment
-        try await write { db in
+        try await database.write { db in
             self.listed.withLock { $0 = users }
             _ = try Self.acquaintances(of: entries, listed: users, now: now, db)
             let known = try String.fetchAll(db, sql: "SELECT key FROM acquaintance WHERE subject <> ''")
@@ -200,12 +219,12 @@ extension SQLiteRecordStore {
                     WHERE is_stranger AND address IN (SELECT key FROM acquaintance)
                     """)
         }
-        try await adopt(entries.compactMap(\.address))
+        try await strangers.adopt(entries.compactMap(\.address))
     }
 
     package func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
         let now = moment
-        return try await write { db in
+        return try await database.write { db in
             // Here, and not before: the list may change while others write.
             let listed = self.listed.withLock { $0 }
             return try Self.acquaintances(of: entries, listed: listed, now: now, db)
@@ -213,10 +232,10 @@ extension SQLiteRecordStore {
     }
 
     private var moment: NotedMoment {
-        if let wall = clock.trustedWallNanoseconds {
+        if let wall = database.clock.trustedWallNanoseconds {
             .wall(wall / 1_000_000_000)
         } else {
-            .boot(id: bootID, instant: clock.now)
+            .boot(id: database.bootID, instant: database.clock.now)
         }
     }
 

@@ -1,10 +1,19 @@
 import GRDB
 import IngestCore
+import IngestEvents
 import IngestRecords
 package import IngestStorage
 
-/// What the operator does with records that are set aside. Each is one transaction.
-extension SQLiteRecordStore {
+/// Records that are set aside: those that a destination did not take, and those that could not be decoded. What the
+/// operator does with them is one transaction each.
+package struct DeadLetterTable: Sendable {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+    let room: QueueRoom
+
+    /// Our words for it, in events and dead letters.
+    private static let damage = "the record is damaged in the queue"
+
     /// At most so many are dealt with in one transaction, fewer where there are images among them.
     private static let atOnce = 500
 
@@ -18,8 +27,8 @@ extension SQLiteRecordStore {
     package func retry(
         _ selection: DeadLetterSelection, subject: String? = nil, gateway: String, after: Int64 = 0
     ) async throws -> RetryOutcome {
-        let routings = routings
-        let outcome = try await write { db in
+        let routings = routings.all
+        let outcome = try await database.write { db in
             var outcome = RetryOutcome()
             let request = Retry(subject: subject, gateway: gateway, destinations: Set(routings.keys))
             guard selection.records.isEmpty else {
@@ -46,7 +55,7 @@ extension SQLiteRecordStore {
                     outcome.released += 1
                 }
                 bytes += letter["image_bytes"]
-                if bytes >= Self.imageBytesAtOnce {
+                if bytes >= LaneComposer.imageBytesAtOnce {
                     outcome.next = letter["number"]
                     return outcome
                 }
@@ -54,7 +63,7 @@ extension SQLiteRecordStore {
             if letters.count == Self.atOnce { outcome.next = letters.last?["number"] }
             return outcome
         }
-        for name in routings.keys { wakeUp(for: name).raise() }
+        for name in routings.keys { self.routings.wakeUp(for: name).raise() }
         return outcome
     }
 
@@ -63,8 +72,8 @@ extension SQLiteRecordStore {
     /// - Returns: how many were given up; where all is selected a part, and 0 when there are no more.
     /// - Throws: `DeadLetterRefusal` where a record is named that is not there.
     package func drop(_ selection: DeadLetterSelection) async throws -> Int {
-        defer { noteOrder() }
-        return try await write { db in
+        defer { room.noteOrder() }
+        return try await database.write { db in
             var letters: [Row] = []
             if selection.records.isEmpty {
                 letters = try Self.letters(selection, limit: Self.atOnce, db)
@@ -75,11 +84,62 @@ extension SQLiteRecordStore {
                 if let number = letter["number"] as Int64? {
                     try db.execute(sql: "DELETE FROM dead_letter WHERE number = ?", arguments: [number])
                 } else {
-                    try Self.retire(letter["record_seq"], db)
+                    try RecordTable.retire(letter["record_seq"], db)
                 }
             }
             return letters.count
         }
+    }
+
+    // MARK: - Setting aside
+
+    /// Sets a record aside for good where it was to go: it is kept, and neither delivered nor tried again.
+    /// - Parameter sequence: its number; nil if it is not there any more.
+    static func setAsideDamaged(sequence: Int64?, for destination: String, _ db: Database) throws {
+        let row = try sequence.flatMap {
+            try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [$0])
+        }
+        guard let sequence, let row else {
+            try OutboxTable.append(
+                .storeError(error: "a record for \(destination) is missing in the queue"), db)
+            return
+        }
+        try insert(sequence, for: destination, error: damage, at: 0, db)
+        guard let header = RecordRow.header(row) else {
+            try OutboxTable.append(.storeError(error: "\(damage), and set aside for \(destination)"), db)
+            return
+        }
+        try OutboxTable.append(
+            .setAside(header, imageOf: RecordRow.imageOf(row), for: destination, attempt: 0, error: damage),
+            db)
+    }
+
+    /// Sets a record aside that was read in another person's session.
+    /// - Parameter wall: in nanoseconds since 1970.
+    static func setAside(
+        readForAnother sequence: Int64, for destination: String, at wall: Int64, _ db: Database
+    ) throws {
+        let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [sequence])
+        guard let row, let header = RecordRow.header(row) else {
+            return try setAsideDamaged(sequence: sequence, for: destination, db)
+        }
+        let error = "was read while the gateway was signed in for another person"
+        try insert(sequence, for: destination, error: error, at: wall, db)
+        try OutboxTable.append(
+            .setAside(header, imageOf: RecordRow.imageOf(row), for: destination, attempt: 0, error: error), db
+        )
+    }
+
+    /// Without an attempt to send it.
+    private static func insert(
+        _ sequence: Int64, for destination: String, error: String, at wall: Int64, _ db: Database
+    ) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO dead_letter (destination, record_seq, attempt, error, failed_ns)
+                VALUES (?, ?, 0, ?, ?)
+                """,
+            arguments: [destination, sequence, error, wall])
     }
 
     // MARK: - Selecting
@@ -215,7 +275,7 @@ private struct Retry {
     func obstacle(_ letter: Row, _ db: Database) throws -> DeadLetterObstacle? {
         guard let destination = letter["destination"] as String? else { return .undecoded }
         guard destinations.contains(destination) else { return .notConfigured }
-        let isDamaged = try SQLiteRecordStore.inspect(sequence: letter["record_seq"], db).isDamaged
+        let isDamaged = try RecordRow.inspect(sequence: letter["record_seq"], db).isDamaged
         guard !isDamaged, (letter["position"] as Int64?) != nil else { return .damaged }
         let session = try Row.fetchOne(
             db, sql: "SELECT account, account_seq FROM destination WHERE name = ?", arguments: [destination])
@@ -243,14 +303,14 @@ private struct Retry {
             arguments: [destination, sequence])
         try assign(sequence, at: destination, db)
         if letter["kind"] == RecordKind.image.rawValue {
-            return try SQLiteRecordStore.insert(
+            return try BatchTable.insert(
                 images: [position], destination: destination, gateway: gateway, db)
         }
         let isOnItsWay = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM batch WHERE destination = ? AND first_position = ?)",
             arguments: [destination, position])
         if isOnItsWay == true { return }
-        try SQLiteRecordStore.insert(
+        try BatchTable.insert(
             positions: [position], destination: destination, lane: .backlog, gateway: gateway, db)
     }
 

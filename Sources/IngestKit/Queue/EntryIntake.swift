@@ -13,9 +13,46 @@ package struct EntryOutcome: Sendable, Equatable {
     package var image: ImageOutcome?
 }
 
-/// Records of no peripheral. In the table they have the model 0 and an address of zeros; only images have a payload.
-extension SQLiteRecordStore {
+/// What became of the image that came with an entry.
+package enum ImageOutcome: Sendable, Equatable {
+    /// It goes along to these destinations, one at least, in the order of their names.
+    case goes(to: [String])
+    /// It is, or was, in the queue already.
+    case known
+    /// It goes nowhere.
+    case refused(error: String)
+}
+
+/// Whether an image may come into the queue.
+package enum ImageRoom: Sendable, Equatable {
+    case ample
+    /// What peripherals send has the last of the room.
+    case queueIsHigh
+    /// With it images that are not delivered would take more than so many bytes.
+    case imagesAreMany(most: UInt64)
+
+    /// Why it does not; nil where it may.
+    var refusal: String? {
+        switch self {
+        case .ample: nil
+        case .queueIsHigh: "the queue is nearly full of what is not delivered"
+        case .imagesAreMany(let most):
+            "images that are not delivered may take a quarter of queue.max_size, \(most >> 20) MiB, and with this one "
+                + "would take more; see why a destination does not take them (ingestd failed list), or allow more"
+        }
+    }
+}
+
+/// Records of no peripheral. In the table they have the model 0 and an address of zeros; only images have a payload:
+/// each has a row behind its entry's, with its bytes and the destinations that get it.
+package struct EntryIntake: Sendable {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+    let room: QueueRoom
+
     private static let noCharacteristic = "ENTRY"
+    private static let notTaken = "the destination takes no images"
+    private static let nobodyTakesIt = "no destination takes images"
 
     /// When entries came.
     struct Arrival: Sendable {
@@ -45,23 +82,25 @@ extension SQLiteRecordStore {
     package func enter(
         _ records: [EnteredRecord], image: EnteredImage?, room: ImageRoom = .ample
     ) async throws -> EntryOutcome {
-        try checkRoom()
+        try self.room.check()
         // Also when there was no room for it.
-        defer { growth.raise() }
-        let arrival = Arrival(wallNanoseconds: clock.wallNanoseconds, now: clock.now, bootID: bootID)
-        let routings = Array(routings.values)
-        let outcome = try await write { db in
+        defer { self.room.growth.raise() }
+        let arrival = Arrival(
+            wallNanoseconds: database.clock.wallNanoseconds, now: database.clock.now,
+            bootID: database.bootID)
+        let routings = Array(routings.all.values)
+        let outcome = try await database.write { db in
             var outcome = EntryOutcome(news: try records.map { try Self.enter($0, arrival, db) })
             let imported = zip(records, outcome.news).count { $0.origin != .manual && $1 }
-            if imported > 0 { try Self.append(.imported(count: imported), db) }
+            if imported > 0 { try OutboxTable.append(.imported(count: imported), db) }
             if let image, let entry = records.last {
                 let isNew = outcome.news.last ?? false
                 outcome.image = try Self.add(image, of: entry, isNew: isNew, room, arrival, routings, db)
             }
             return outcome
         }
-        announceRecords()
-        outboxWakeUp.raise()
+        self.routings.wakeAll()
+        database.outboxWakeUp.raise()
         return outcome
     }
 
@@ -73,29 +112,21 @@ extension SQLiteRecordStore {
 
     private static func enter(_ record: EnteredRecord, _ arrival: Arrival, _ db: Database) throws -> Bool {
         let isManual = record.origin == .manual
-        guard try !isKnown(record.id, db) else {
-            if isManual { try append(.duplicateIgnored(recordID: record.id, kind: record.kind, .entry), db) }
+        guard try !RecordTable.isKnown(record.id, db) else {
+            if isManual {
+                try OutboxTable.append(.duplicateIgnored(recordID: record.id, kind: record.kind, .entry), db)
+            }
             return false
         }
         try insert(
             EntryRow(id: record.id, kind: record.kind, body: record.body, isLive: isManual), arrival, db)
-        if isManual { try append(.read(recordID: record.id, kind: record.kind, .entry), db) }
+        if isManual { try OutboxTable.append(.read(recordID: record.id, kind: record.kind, .entry), db) }
         return true
-    }
-
-    /// Whether a record is there, or was.
-    static func isKnown(_ id: RecordID, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            try db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM record WHERE id = :id)
-                        OR EXISTS (SELECT 1 FROM retired WHERE id = :id)
-                    """), arguments: ["id": id.text]) ?? false
     }
 
     /// Gives it the next place in the order of delivery.
     static func insert(_ row: EntryRow, _ arrival: Arrival, _ db: Database) throws {
-        let position = try next("position", db)
+        let position = try CounterTable.next("position", db)
         let sql = """
             INSERT INTO record (id, kind, peripheral_id, address, characteristic, payload, body,
                 destinations, committed_ns, checksum, boot_id, received_ns, frozen, position, available_ns)
@@ -106,12 +137,41 @@ extension SQLiteRecordStore {
         try statement.execute(arguments: [
             row.id.text, row.kind.rawValue, EnteredRecord.noAddress.description, noCharacteristic,
             row.payload, row.body, row.destinations, arrival.wallNanoseconds,
-            checksum(
+            RecordRow.checksum(
                 id: row.id.text, kind: row.kind.rawValue, payload: row.payload, body: row.body,
                 route: RecordRoute(peripheralID: 0, alias: nil, destinations: row.destinations)),
             row.isLive ? arrival.bootID : nil, row.isLive ? Int64(clamping: arrival.now.nanoseconds) : nil,
             position, Int64(clamping: arrival.now.nanoseconds),
         ])
+    }
+
+    // MARK: - Images
+
+    /// Puts an image behind its entry, in the entry's transaction. With a new entry each destination that this is for
+    /// and that does not get the image is told of.
+    /// - Parameter isNew: whether the entry is committed now, and not known from before.
+    private static func add(
+        _ image: EnteredImage, of entry: EnteredRecord, isNew: Bool, _ room: ImageRoom, _ arrival: Arrival,
+        _ routings: [DestinationRouting], _ db: Database
+    ) throws -> ImageOutcome {
+        guard try !RecordTable.isKnown(image.id, db) else { return .known }
+        let meant = routings.filter { $0.accepts(entry.header) }.sorted { $0.name < $1.name }
+        let takers = meant.filter(\.takesImages).map(\.name)
+        let refusal = room.refusal
+        for routing in meant where isNew {
+            guard let error = routing.takesImages ? refusal : notTaken else { continue }
+            try OutboxTable.append(
+                .mediaFailed(
+                    recordID: entry.id, kind: entry.kind, destination: routing.name, error: error), db)
+        }
+        guard !takers.isEmpty else { return .refused(error: nobodyTakesIt) }
+        if let refusal { return .refused(error: refusal) }
+        try insert(
+            EntryRow(
+                id: image.id, kind: .image, payload: image.bytes, body: image.body,
+                destinations: takers.joined(separator: "\n"), isLive: entry.origin == .manual),
+            arrival, db)
+        return .goes(to: takers)
     }
 }
 

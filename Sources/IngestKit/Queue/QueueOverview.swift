@@ -4,9 +4,12 @@ package import IngestCore
 import IngestRecords
 package import IngestStorage
 
-/// What the status tells of the queue. It costs the same whatever is in the queue, but for the number of records that
-/// wait.
-extension SQLiteRecordStore {
+/// What is in the queue, for people. The status costs the same whatever is in the queue, but for the number of records
+/// that wait.
+package struct QueueOverview: Sendable {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+
     /// How far back a device's newest record is looked for, in records.
     private static let lookBack = 10_000
     /// Of what waits for a destination, this many records are looked at: it is asked at the start too, and reading
@@ -16,12 +19,12 @@ extension SQLiteRecordStore {
     /// How the queue fares, and what it knows of these devices. One question, because each wakes threads of an idle
     /// process up, and is answered of another moment.
     package func status(of devices: [DeviceAddress]) async throws -> QueueStatus {
-        let routings = routings
-        return try await read { db in
+        let routings = routings.all
+        return try await database.read { db in
             QueueStatus(
-                usedBytes: try Self.usedBytes(db),
-                strangerBytes: UInt64(clamping: try Self.strangerBytes(of: "", db)),
-                undated: try Self.undatedCount(db),
+                usedBytes: try Retention.usedBytes(db),
+                strangerBytes: UInt64(clamping: try StrangerTable.bytes(of: "", db)),
+                undated: try UndatedRecords.count(db),
                 memories: try Self.memories(of: devices, db),
                 newestCommits: try Self.newestCommits(of: Set(devices.map(\.address)), db),
                 destinations: try Self.destinationCounts(routings, db))
@@ -32,7 +35,7 @@ extension SQLiteRecordStore {
         of devices: [DeviceAddress], _ db: Database
     ) throws -> [DeviceAddress: DeviceMemory] {
         var memories: [DeviceAddress: DeviceMemory] = [:]
-        for device in devices { memories[device] = try memory(of: device, db) }
+        for device in devices { memories[device] = try DeviceTable.memory(of: device, db) }
         return memories
     }
 
@@ -64,29 +67,19 @@ extension SQLiteRecordStore {
         return found
     }
 
-    /// Whether a destination of this name is, or was, delivered to from this queue.
-    package func knows(_ destination: String) async throws -> Bool {
-        try await read { db in try Self.knows(destination, db) }
-    }
-
-    static func knows(_ destination: String, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM destination WHERE name = ?)", arguments: [destination])
-            ?? false
-    }
-
     private static func destinationCounts(
         _ routings: [String: DestinationRouting], _ db: Database
     ) throws -> [DestinationCount] {
         let last = try Int64.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
-        let owed = Dictionary(uniqueKeysWithValues: try absentDestinations(db))
+        let owed = Dictionary(uniqueKeysWithValues: try DestinationTable.absent(db))
         let rows = try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name")
         return try rows.compactMap { row in
             guard let name: String = row.intact("name") else { return nil }
             let waiting = try waiting(name, row, routings[name], last: last, db)
             return DestinationCount(
                 name: name, state: row.intact("state").flatMap(DestinationState.init) ?? .up,
-                session: try? session(of: name, db), pending: waiting.count, oldest: waiting.oldest,
+                session: try? SessionTable.session(of: name, db), pending: waiting.count,
+                oldest: waiting.oldest,
                 owed: owed[name] ?? 0, delivered: row.intact("delivered") ?? 0,
                 dead: try Int.fetchOne(
                     db, sql: "SELECT count(*) FROM dead_letter WHERE destination = ?", arguments: [name])
@@ -102,8 +95,8 @@ extension SQLiteRecordStore {
         _ destination: String, _ row: Row, _ routing: DestinationRouting?, last: Int64, _ db: Database
     ) throws -> (count: Int, oldest: Int64?) {
         let batched = try String.fetchAll(
-            db, sql: "SELECT positions FROM \(allBatches) WHERE destination = ?", arguments: [destination]
-        ).flatMap { $0.split(separator: " ").compactMap { Int64($0) } }
+            db, sql: "SELECT positions FROM \(BatchTable.all) WHERE destination = ?", arguments: [destination]
+        ).flatMap(BatchTable.positions)
         var (count, first) = (batched.count, batched.min())
         if let routing, let cursor: Int64 = row.intact("position"),
             let cleared: Int64 = row.intact("cleared_seq")
@@ -121,7 +114,7 @@ extension SQLiteRecordStore {
             while let row = try rows.next() {
                 seen += 1
                 reached = row.intact("position") ?? reached
-                guard let header = header(row), routing.accepts(header) else { continue }
+                guard let header = RecordRow.header(row), routing.accepts(header) else { continue }
                 count += 1
                 first = min(first ?? reached, reached)
             }
@@ -131,6 +124,84 @@ extension SQLiteRecordStore {
             try Int64.fetchOne(db, sql: "SELECT committed_ns FROM record WHERE position = ?", arguments: [$0])
         }
         return (count, oldest)
+    }
+
+    // MARK: - What waits
+
+    /// Records that are looked at in one question about what waits.
+    package static let countedAtOnce = 5000
+
+    /// Records with a place in the order of delivery, and whether the fresh lane took them.
+    static let orderedRecords = """
+        SELECT seq, id, kind, peripheral_id, address, alias, destinations, position AS place,
+            position <= (SELECT last FROM ahead WHERE destination = ? AND first <= position
+                ORDER BY first DESC LIMIT 1) AS is_taken
+        FROM record WHERE position > ? ORDER BY position LIMIT ?
+        """
+
+    /// Records without one.
+    static let unorderedRecords = """
+        SELECT seq, id, kind, peripheral_id, address, alias, destinations, seq AS place, 0 AS is_taken
+        FROM record WHERE frozen = 0 AND released = ? AND seq > ? ORDER BY seq LIMIT ?
+        """
+
+    /// What waits for a destination, as far as it was counted.
+    private struct Count {
+        let routing: DestinationRouting
+        let clearedThrough: Int64
+        var records = 0
+        /// What was not looked at: the records in their order, or those without a place in it.
+        var rest: [(release: UndatedRecords.Release?, after: Int64)]
+    }
+
+    /// How many records wait for a destination, those of a batch among them; of one that is not configured those
+    /// alone. Others use the queue meanwhile, and what comes or goes then may be counted or not.
+    package func pendingCount(
+        of destination: String, lookingAt limit: Int = countedAtOnce
+    ) async throws -> Int {
+        let routing = routings[destination]
+        let (batched, begun) = try await database.read { db in
+            (try BatchTable.batched(destination, db).count, try Self.beginCount(destination, routing, db))
+        }
+        var count = begun
+        while let now = count, !now.rest.isEmpty {
+            count = try await database.read { db in try Self.counted(now, lookingAt: limit, db) }
+        }
+        return batched + (count?.records ?? 0)
+    }
+
+    private static func beginCount(
+        _ destination: String, _ routing: DestinationRouting?, _ db: Database
+    ) throws -> Count? {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT position, cleared_seq FROM destination WHERE name = ?", arguments: [destination])
+        guard let row, let routing, let position: Int64 = row.intact("position"),
+            let cleared: Int64 = row.intact("cleared_seq")
+        else { return nil }
+        return Count(
+            routing: routing, clearedThrough: cleared,
+            rest: [(nil, position), (.open, cleared), (.waiting, cleared), (.setAside, cleared)])
+    }
+
+    private static func counted(_ count: Count, lookingAt limit: Int, _ db: Database) throws -> Count {
+        var count = count
+        let (release, after) = count.rest.removeFirst()
+        let rows =
+            if let release {
+                try Row.fetchCursor(db, sql: unorderedRecords, arguments: [release.rawValue, after, limit])
+            } else {
+                try Row.fetchCursor(db, sql: orderedRecords, arguments: [count.routing.name, after, limit])
+            }
+        var (seen, last) = (0, after)
+        while let row = try rows.next() {
+            (seen, last) = (seen + 1, row["place"])
+            guard (row["seq"] as Int64) > count.clearedThrough, (row["is_taken"] as Bool?) != true,
+                let header = RecordRow.header(row), header.kind != .undecoded, count.routing.accepts(header)
+            else { continue }
+            count.records += 1
+        }
+        if seen == limit { count.rest.insert((release, last), at: 0) }
+        return count
     }
 }
 
@@ -161,7 +232,7 @@ package struct DestinationCount: Sendable, Equatable {
     package let pending: Int
     /// When the oldest of them was committed, in nanoseconds since 1970.
     package let oldest: Int64?
-    /// Of one that is not configured, records that wait for it, `SQLiteRecordStore.countedOwed` at most.
+    /// Of one that is not configured, records that wait for it, `DestinationTable.countedOwed` at most.
     package let owed: Int
     /// Records that it has taken.
     package let delivered: Int

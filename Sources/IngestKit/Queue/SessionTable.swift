@@ -6,16 +6,21 @@ package import IngestStorage
 /// Whose records a destination gets, where it files under one person for whom the gateway signs in.
 ///
 /// What was read in one person's session is never delivered in another's: it is set aside when its turn comes.
-extension SQLiteRecordStore {
+package struct SessionTable: Sendable {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+    let room: QueueRoom
+    let overview: QueueOverview
+
     package func session(of destination: String) async throws -> SessionState {
-        try await read { db in try Self.session(of: destination, db) }
+        try await database.read { db in try Self.session(of: destination, db) }
     }
 
     /// Signs in at the start, which begins a session only where there was none yet.
     /// - Returns: what holds from now on: another's session, and one that was ended, stay as they are.
     package func adopt(_ account: String, at destination: String) async throws -> SessionState {
-        defer { outboxWakeUp.raise() }
-        return try await write { db in
+        defer { database.outboxWakeUp.raise() }
+        return try await database.write { db in
             if case .none = try Self.session(of: destination, db) {
                 try Self.begin(account, at: destination, db)
             }
@@ -28,13 +33,15 @@ extension SQLiteRecordStore {
     /// - Returns: how many records wait that will be set aside.
     package func signIn(_ account: String, at destination: String) async throws -> Int {
         defer {
-            outboxWakeUp.raise()
-            wakeUp(for: destination).raise()
+            database.outboxWakeUp.raise()
+            routings.wakeUp(for: destination).raise()
         }
         // Before the transaction, for which all else would wait.
         let former = try await session(of: destination)
-        let waiting = former.mayBeAnothers(than: account) ? try await pendingCount(of: destination) : 0
-        return try await write { db in
+        let waiting =
+            former.mayBeAnothers(than: account) ? try await overview.pendingCount(of: destination) : 0
+        let wall = database.clock.wallNanoseconds
+        return try await database.write { db in
             let before = try Self.session(of: destination, db)
             if case .open(account, _) = before {
                 let state = try Self.state(of: destination, db)
@@ -44,10 +51,11 @@ extension SQLiteRecordStore {
             var others = 0
             if before.mayBeAnothers(than: account) {
                 others = waiting
-                for sequence in try Self.batched(destination, db) {
-                    try self.setAside(otherAccounts: sequence, of: destination, db)
+                for sequence in try BatchTable.batched(destination, db) {
+                    try DeadLetterTable.setAside(
+                        readForAnother: sequence, for: destination, at: wall, db)
                 }
-                try Self.removeBatches(of: destination, db)
+                try BatchTable.removeAll(of: destination, db)
                 try db.execute(
                     sql: """
                         UPDATE destination SET account_seq = (SELECT coalesce(max(seq), 0) FROM record)
@@ -65,12 +73,12 @@ extension SQLiteRecordStore {
     /// - Returns: how many records were given up.
     package func signOut(of destination: String) async throws -> Int {
         defer {
-            noteOrder()
-            outboxWakeUp.raise()
-            wakeUp(for: destination).raise()
+            room.noteOrder()
+            database.outboxWakeUp.raise()
+            routings.wakeUp(for: destination).raise()
         }
-        let count = try await pendingCount(of: destination)
-        return try await write { db in
+        let count = try await overview.pendingCount(of: destination)
+        return try await database.write { db in
             try Self.clearPending(of: destination, db)
             let before = try Self.session(of: destination, db)
             try db.execute(
@@ -78,7 +86,7 @@ extension SQLiteRecordStore {
                 arguments: [destination])
             let isOpen = if case .open = before { true } else { false }
             if isOpen || count > 0 {
-                try Self.append(
+                try OutboxTable.append(
                     .sessionEnded(destination: destination, httpStatus: nil, count: count), db)
             }
             return count
@@ -86,19 +94,19 @@ extension SQLiteRecordStore {
     }
 
     /// The server has ended the session: tells it once, with how many records are kept for the next.
-    package func noteSessionEnd(of destination: String, httpStatus: Int) async throws {
-        if try await read({ try Self.hasToldEnd(of: destination, $0) }) { return }
-        let count = try await pendingCount(of: destination)
-        try await write { db in
+    package func noteEnd(of destination: String, httpStatus: Int) async throws {
+        if try await database.read({ try Self.hasToldEnd(of: destination, $0) }) { return }
+        let count = try await overview.pendingCount(of: destination)
+        try await database.write { db in
             if try Self.hasToldEnd(of: destination, db) { return }
             try Self.set(.authRejected, of: destination, db)
             try db.execute(
                 sql: "INSERT OR IGNORE INTO counter (name, value) VALUES (?, 1)",
                 arguments: [Self.endMark(of: destination)])
-            try Self.append(
+            try OutboxTable.append(
                 .sessionEnded(destination: destination, httpStatus: httpStatus, count: count), db)
         }
-        outboxWakeUp.raise()
+        database.outboxWakeUp.raise()
     }
 
     /// A row of the table `counter` that is there once the end of a session was told, until the destination's state
@@ -131,7 +139,7 @@ extension SQLiteRecordStore {
                 """,
             arguments: [account, DestinationState.up.rawValue, destination])
         try forgetEnd(of: destination, db)
-        try append(.signedIn(destination: destination), db)
+        try OutboxTable.append(.signedIn(destination: destination), db)
     }
 
     private static func state(of destination: String, _ db: Database) throws -> DestinationState? {
@@ -144,52 +152,14 @@ extension SQLiteRecordStore {
             sql: "UPDATE destination SET state = ? WHERE name = ?", arguments: [state.rawValue, destination])
     }
 
-    /// How many records wait for a destination, those of a batch among them.
-    package func pendingCount(of destination: String) async throws -> Int {
-        try await pendingCount(of: destination, lookingAt: Self.countedAtOnce)
-    }
-
     private static func clearPending(of destination: String, _ db: Database) throws {
-        try removeBatches(of: destination, db)
+        try BatchTable.removeAll(of: destination, db)
         try db.execute(
             sql: """
                 UPDATE destination SET cleared_seq = (SELECT coalesce(max(seq), 0) FROM record)
                 WHERE name = ?
                 """,
             arguments: [destination])
-    }
-
-    /// The records of a destination's stored batches, by their `seq`.
-    static func batched(_ destination: String, _ db: Database) throws -> [Int64] {
-        let positions = try String.fetchAll(
-            db, sql: "SELECT positions FROM \(allBatches) WHERE destination = ? ORDER BY first_position",
-            arguments: [destination])
-        return try positions.flatMap { $0.split(separator: " ").compactMap { Int64($0) } }.compactMap {
-            try Int64.fetchOne(db, sql: "SELECT seq FROM record WHERE position = ?", arguments: [$0])
-        }
-    }
-
-    private static func removeBatches(of destination: String, _ db: Database) throws {
-        for table in ["batch", "image_batch"] {
-            try db.execute(sql: "DELETE FROM \(table) WHERE destination = ?", arguments: [destination])
-        }
-    }
-
-    /// A record that was read in another's session.
-    func setAside(otherAccounts sequence: Int64, of destination: String, _ db: Database) throws {
-        let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [sequence])
-        guard let row, let header = Self.header(row) else {
-            return try Self.setAsideDamaged(sequence: sequence, for: destination, db)
-        }
-        let error = "was read while the gateway was signed in for another person"
-        try db.execute(
-            sql: """
-                INSERT INTO dead_letter (destination, record_seq, attempt, error, failed_ns)
-                VALUES (?, ?, 0, ?, ?)
-                """,
-            arguments: [destination, sequence, error, clock.wallNanoseconds])
-        try Self.append(
-            .setAside(header, imageOf: Self.imageOf(row), for: destination, attempt: 0, error: error), db)
     }
 }
 

@@ -6,46 +6,42 @@ import IngestStorage
 import Synchronization
 
 /// What unpinned devices hold, and what of it is dropped.
-extension SQLiteRecordStore {
+struct StrangerTable: Sendable {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+    let room: QueueRoom
+
     /// Records and ids that are looked at in one transaction.
     private static let lookedAtOnce = 500
 
     // MARK: - Commits
 
-    /// - Throws: `StoreError` when one of these devices was refused, and there is no more room since.
-    func checkShare(of devices: Set<BluetoothAddress>) throws {
-        guard !devices.isEmpty else { return }
-        let needs = strangers.withLock { $0.needs }
-        guard needs[""] != nil || devices.contains(where: { needs[$0.description] != nil }) else { return }
-        throw StoreError(.strangersFull, path: path)
-    }
-
     /// What each of these devices holds, and all.
-    func strangerSums(of devices: Set<BluetoothAddress>, _ db: Database) throws -> [String: Int64] {
+    static func sums(of devices: Set<BluetoothAddress>, _ db: Database) throws -> [String: Int64] {
         guard !devices.isEmpty else { return [:] }
-        var sums = ["": try Self.strangerBytes(of: "", db)]
+        var sums = ["": try bytes(of: "", db)]
         for device in devices {
-            sums[device.description] = try Self.strangerBytes(of: device.description, db)
+            sums[device.description] = try bytes(of: device.description, db)
         }
         return sums
     }
 
     /// - Throws: `StoreError` when what was added takes more than the share.
     func checkSums(of devices: Set<BluetoothAddress>, before: [String: Int64], _ db: Database) throws {
-        guard !devices.isEmpty, let share = strangers.withLock({ $0.share }) else { return }
+        guard !devices.isEmpty, let share = room.strangers.withLock({ $0.share }) else { return }
         var isRefused = false
-        for (address, bytes) in try strangerSums(of: devices, db) {
+        for (address, bytes) in try Self.sums(of: devices, db) {
             let added = bytes - (before[address] ?? 0)
             guard added > 0, bytes > (address.isEmpty ? share.all : share.device) else { continue }
-            strangers.withLock { $0.refuse(address, needs: added) }
+            room.strangers.withLock { $0.refuse(address, needs: added) }
             isRefused = true
         }
-        if isRefused { throw StoreError(.strangersFull, path: path) }
-        strangers.withLock { $0.isChanged = true }
+        if isRefused { throw StoreError(.strangersFull, path: database.path) }
+        room.strangers.withLock { $0.isChanged = true }
     }
 
     /// What a device holds; all of them, where it has no address.
-    static func strangerBytes(of address: String, _ db: Database) throws -> Int64 {
+    static func bytes(of address: String, _ db: Database) throws -> Int64 {
         try Int64.fetchOne(
             try db.cachedStatement(sql: "SELECT bytes FROM stranger WHERE address = ?"), arguments: [address])
             ?? 0
@@ -54,7 +50,7 @@ extension SQLiteRecordStore {
     // MARK: - Standing
 
     /// Where the devices stand, as far as it has to be looked at.
-    struct StrangerStanding: Sendable, Equatable {
+    struct Standing: Sendable, Equatable {
         /// Of all.
         var bytes: Int64 = 0
         /// Those that hold most of what one may, and those that were refused.
@@ -63,16 +59,16 @@ extension SQLiteRecordStore {
         var progress: [Int64] = []
     }
 
-    func strangerStanding(_ share: StrangerShare) async throws -> StrangerStanding {
-        let refused = strangers.withLock { $0.needs.keys.filter { !$0.isEmpty } }
-        return try await read { db in
-            var standing = StrangerStanding(bytes: try Self.strangerBytes(of: "", db))
+    func standing(_ share: StrangerShare) async throws -> Standing {
+        let refused = room.strangers.withLock { $0.needs.keys.filter { !$0.isEmpty } }
+        return try await database.read { db in
+            var standing = Standing(bytes: try Self.bytes(of: "", db))
             guard standing.bytes > 0 else { return standing }
             let rows = try Row.fetchAll(
                 db, sql: "SELECT address, bytes FROM stranger WHERE bytes >= ? AND address <> ''",
                 arguments: [StrangerShare.high(share.device)])
             for row in rows { standing.crowded[row["address"]] = row["bytes"] }
-            for address in refused { standing.crowded[address] = try Self.strangerBytes(of: address, db) }
+            for address in refused { standing.crowded[address] = try Self.bytes(of: address, db) }
             let progress = try Row.fetchOne(
                 db,
                 sql: """
@@ -85,16 +81,10 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// The operator has changed what may be dropped.
-    func noteOrder() {
-        strangers.withLock { $0.noteOrder() }
-        growth.raise()
-    }
-
     // MARK: - Dropping
 
     /// One course of dropping, as far as it has come.
-    struct StrangerDrop: Sendable {
+    struct Drop: Sendable {
         enum Phase: Sendable {
             /// Records that every destination has; their ids stay.
             case delivered
@@ -136,14 +126,14 @@ extension SQLiteRecordStore {
     }
 
     /// Looks at the next records and ids of a course, and drops what may go.
-    func drop(_ course: StrangerDrop, lookingAt limit: Int = lookedAtOnce) async throws -> StrangerDrop {
-        let routings = routings
-        return try await write { db in
+    func drop(_ course: Drop, lookingAt limit: Int = lookedAtOnce) async throws -> Drop {
+        let routings = routings.all
+        return try await database.write { db in
             var course = course
             let waiting = try Waiting(routings, db)
             var (looked, untaken) = (0, 0)
             while looked < limit, !course.isDone {
-                guard try Self.strangerBytes(of: course.device ?? "", db) > course.target else {
+                guard try Self.bytes(of: course.device ?? "", db) > course.target else {
                     course.isDone = true
                     break
                 }
@@ -178,20 +168,20 @@ extension SQLiteRecordStore {
     private static let droppedCount = "stranger_dropped"
 
     /// Tells how many records were dropped that no destination took, if any.
-    func tellStrangersDropped() async throws {
-        let isTold = try await write { db in
+    func tellDropped() async throws {
+        let isTold = try await database.write { db in
             let count = try Int.fetchOne(
                 db, sql: "DELETE FROM counter WHERE name = ? RETURNING value", arguments: [Self.droppedCount])
             guard let count, count > 0 else { return false }
-            try self.tell([.strangerDropped(count: count)], db)
+            try OutboxTable(database: database).tell([.strangerDropped(count: count)], db)
             return true
         }
-        if isTold { outboxWakeUp.raise() }
+        if isTold { database.outboxWakeUp.raise() }
     }
 
     /// Whether records were dropped that no event has reported.
-    func hasDroppedStrangers() async throws -> Bool {
-        try await read { db in
+    func hasDropped() async throws -> Bool {
+        try await database.read { db in
             try Bool.fetchOne(
                 db, sql: "SELECT EXISTS (SELECT 1 FROM counter WHERE name = ?)",
                 arguments: [Self.droppedCount]) ?? false
@@ -199,7 +189,7 @@ extension SQLiteRecordStore {
     }
 
     /// The device whose turn it is; nil when all had theirs in this phase.
-    private static func device(of course: inout StrangerDrop, _ db: Database) throws -> String? {
+    private static func device(of course: inout Drop, _ db: Database) throws -> String? {
         if let current = course.current { return current.address }
         if let device = course.device {
             // Its only turn.
@@ -223,14 +213,14 @@ extension SQLiteRecordStore {
     }
 
     /// Whether the turn of the device at hand is over, because there is room or another one holds more.
-    private static func isTurnOver(_ course: StrangerDrop, _ db: Database) throws -> Bool {
+    private static func isTurnOver(_ course: Drop, _ db: Database) throws -> Bool {
         guard let (address, floor) = course.current else { return true }
-        if try strangerBytes(of: address, db) <= floor { return true }
-        return try course.device == nil && strangerBytes(of: "", db) <= course.target
+        if try bytes(of: address, db) <= floor { return true }
+        return try course.device == nil && bytes(of: "", db) <= course.target
     }
 
     private static func dropRecords(
-        of device: String, _ course: inout StrangerDrop, _ waiting: Waiting, lookingAt limit: Int,
+        of device: String, _ course: inout Drop, _ waiting: Waiting, lookingAt limit: Int,
         _ db: Database
     ) throws -> (seen: Int, dropped: Int) {
         let rows = try Row.fetchAll(
@@ -250,7 +240,7 @@ extension SQLiteRecordStore {
                 try db.execute(
                     sql: "DELETE FROM dead_letter WHERE record_seq = ?", arguments: [course.after])
             }
-            try retire(course.after, db)
+            try RecordTable.retire(course.after, db)
             dropped += 1
             if try isTurnOver(course, db) {
                 endTurn(&course)
@@ -264,7 +254,7 @@ extension SQLiteRecordStore {
     /// Forgets a device's ids, the oldest first. Those of readings without a date go together, once no such record is
     /// left: it is their number that tells which of several equal readings is known.
     private static func dropIDs(
-        of device: String, _ course: inout StrangerDrop, lookingAt limit: Int, _ db: Database
+        of device: String, _ course: inout Drop, lookingAt limit: Int, _ db: Database
     ) throws -> Int {
         let rows = try Row.fetchAll(
             try db.cachedStatement(
@@ -294,7 +284,7 @@ extension SQLiteRecordStore {
         return seen
     }
 
-    private static func endTurn(_ course: inout StrangerDrop) {
+    private static func endTurn(_ course: inout Drop) {
         (course.current, course.after) = (nil, 0)
     }
 
@@ -302,13 +292,13 @@ extension SQLiteRecordStore {
 
     /// What these devices gave counts as strangers' no more: the allow-list names them by address now.
     func adopt(_ devices: [BluetoothAddress]) async throws {
-        let known = try await read { db in
-            try devices.map(\.description).filter { try Self.strangerBytes(of: $0, db) > 0 }
+        let known = try await database.read { db in
+            try devices.map(\.description).filter { try Self.bytes(of: $0, db) > 0 }
         }
         for device in known {
             var isDone = false
             while !isDone {
-                isDone = try await write { db in
+                isDone = try await database.write { db in
                     try db.execute(
                         sql: """
                             UPDATE record SET stranger = 0 WHERE seq IN (
@@ -327,11 +317,11 @@ extension SQLiteRecordStore {
             }
         }
         guard !known.isEmpty else { return }
-        strangers.withLock { limits in
+        room.strangers.withLock { limits in
             for device in known { limits.admit(device) }
             limits.isChanged = true
         }
-        growth.raise()
+        room.growth.raise()
     }
 }
 
@@ -358,13 +348,13 @@ private struct Waiting {
                 clearedThrough: try row?.sound("cleared_seq") ?? 0)
         }
         let positions = try String.fetchAll(
-            db, sql: "SELECT positions FROM \(SQLiteRecordStore.allBatches)")
-        batched = Set(positions.flatMap { $0.split(separator: " ").compactMap { Int64($0) } })
+            db, sql: "SELECT positions FROM \(BatchTable.all)")
+        batched = Set(positions.flatMap(BatchTable.positions))
     }
 
     /// When a record may be dropped; nil while it waits for something.
-    func phase(of row: Row, _ db: Database) throws -> SQLiteRecordStore.StrangerDrop.Phase? {
-        guard let header = SQLiteRecordStore.header(row), let frozen: Int = row.intact("frozen"),
+    func phase(of row: Row, _ db: Database) throws -> StrangerTable.Drop.Phase? {
+        guard let header = RecordRow.header(row), let frozen: Int = row.intact("frozen"),
             let released: Int = row.intact("released")
         else { return nil }
         // It may wait for its time, which is of no use to it.

@@ -7,7 +7,13 @@ import IngestStorage
 
 /// Records that came while the gateway's clock was not known to be right, and what the queue knows of
 /// that clock.
-extension SQLiteRecordStore: DatedQueue {
+package struct UndatedRecords: DatedQueue {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+    package let undatedWakeUp = WakeUp()
+
+    package var bootID: String { database.bootID }
+
     /// Records that get their time in one transaction.
     private static let datedAtOnce = 200
 
@@ -52,7 +58,7 @@ extension SQLiteRecordStore: DatedQueue {
         """
 
     /// How many records wait for the clock, released or not.
-    static func undatedCount(_ db: Database) throws -> Int {
+    static func count(_ db: Database) throws -> Int {
         try Int.fetchOne(db, sql: waitingCount) ?? 0
     }
 
@@ -61,10 +67,10 @@ extension SQLiteRecordStore: DatedQueue {
     /// record for which that cannot be read is set aside with an event.
     /// - Parameter time: of this boot.
     package func date(by time: BootTime, in zone: TimeZoneRules) async throws {
-        try await write { db in try Self.settleAcquaintances(by: time, db) }
+        try await database.write { db in try Self.settleAcquaintances(by: time, db) }
         while true {
-            let now = clock.now
-            let count = try await write { db in
+            let now = database.clock.now
+            let count = try await database.write { db in
                 let rows = try Row.fetchAll(
                     db,
                     sql: """
@@ -76,8 +82,8 @@ extension SQLiteRecordStore: DatedQueue {
                 return rows.count
             }
             if count > 0 {
-                announceRecords()
-                outboxWakeUp.raise()
+                routings.wakeAll()
+                database.outboxWakeUp.raise()
             }
             if count < Self.datedAtOnce { return }
         }
@@ -86,8 +92,8 @@ extension SQLiteRecordStore: DatedQueue {
     /// How far the wall clock was ahead of the monotonic clock when it was last found right in this
     /// boot, in nanoseconds; nil if it was not.
     package func foundLead() async throws -> Int64? {
-        let bootID = bootID
-        return try await read { db in
+        let bootID = database.bootID
+        return try await database.read { db in
             try Int64.fetchOne(
                 db, sql: "SELECT lead_ns FROM found_clock WHERE boot_id = ?", arguments: [bootID])
         }
@@ -95,8 +101,8 @@ extension SQLiteRecordStore: DatedQueue {
 
     /// Notes that the wall clock was found right while it was so far ahead of the monotonic clock.
     package func noteFound(lead: Int64) async throws {
-        let bootID = bootID
-        try await write { db in
+        let bootID = database.bootID
+        try await database.write { db in
             try db.execute(sql: "DELETE FROM found_clock")
             try db.execute(sql: "INSERT INTO found_clock VALUES (?, ?)", arguments: [bootID, lead])
         }
@@ -105,7 +111,7 @@ extension SQLiteRecordStore: DatedQueue {
     /// When the newest of those records was committed that have their place in the order of delivery, and so a time
     /// by a clock that was taken as right; in seconds since 1970.
     package func newestDatedCommit() async throws -> Int64? {
-        try await read { db in
+        try await database.read { db in
             try Int64.fetchOne(
                 db,
                 sql: """
@@ -120,7 +126,7 @@ extension SQLiteRecordStore: DatedQueue {
         _ row: Row, by time: BootTime, in zone: TimeZoneRules, at now: MonotonicInstant,
         _ db: Database
     ) throws {
-        guard isIntact(row), let stored: String = row.intact("undated") else {
+        guard RecordRow.isIntact(row), let stored: String = row.intact("undated") else {
             return try leaveDamaged(row, db)
         }
         // It is as it was written, so another version did: it is for that one, and stops no other record.
@@ -134,19 +140,19 @@ extension SQLiteRecordStore: DatedQueue {
                 """,
             arguments: [
                 body,
-                checksum(
+                RecordRow.checksum(
                     id: row["id"], kind: row["kind"], payload: row["payload"], body: body,
                     route: RecordRoute(row)),
                 time.latest(undated.dating.reception) * 1_000_000_000, row["seq"] as Int64,
             ])
-        try freeze(sequence: row["seq"], availableAt: now, db)
+        try RecordTable.freeze(sequence: row["seq"], availableAt: now, db)
     }
 
     private static func setAside(_ row: Row, _ db: Database) throws {
         try db.execute(
             sql: "UPDATE record SET released = ? WHERE seq = ?",
             arguments: [Release.setAside.rawValue, row["seq"] as Int64])
-        try append(
+        try OutboxTable.append(
             .storeError(
                 recordID: RecordID(text: row["id"]),
                 error: "what decides the time of a record cannot be read; it is kept and delivered "
@@ -159,10 +165,10 @@ extension SQLiteRecordStore: DatedQueue {
         try db.execute(
             sql: "UPDATE record SET frozen = 1, released = 0 WHERE seq = ?", arguments: [sequence])
         let header = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [sequence])
-            .flatMap(header)
+            .flatMap(RecordRow.header)
         for name in try String.fetchAll(db, sql: "SELECT name FROM destination ORDER BY name")
         where header?.destinations?.contains(name) ?? true {
-            try setAsideDamaged(sequence: sequence, for: name, db)
+            try DeadLetterTable.setAsideDamaged(sequence: sequence, for: name, db)
         }
     }
 

@@ -18,7 +18,10 @@ package struct ResendOutcome: Sendable, Equatable {
 }
 
 /// Sending again what a destination has.
-extension SQLiteRecordStore {
+package struct Resender: Sendable {
+    let database: QueueDatabase
+    let routings: DestinationRoutings
+
     /// At most so many records are looked at in one transaction, fewer where there are images among them.
     private static let lookedAtOnce = 2000
 
@@ -35,7 +38,7 @@ extension SQLiteRecordStore {
         after: Int64 = 0
     ) async throws -> ResendOutcome {
         guard let routing = routings[destination] else { return ResendOutcome(resent: 0, next: nil) }
-        let outcome = try await write { db in
+        let outcome = try await database.write { db in
             let rows = try Row.fetchAll(
                 db,
                 sql: """
@@ -50,7 +53,7 @@ extension SQLiteRecordStore {
             var batches: [[Int64]] = []
             var images: [Int64] = []
             var (reached, bytes) = (first, 0)
-            for place in rows where bytes < Self.imageBytesAtOnce {
+            for place in rows where bytes < LaneComposer.imageBytesAtOnce {
                 let position: Int64 = place["position"]
                 reached = position
                 guard delivered.contains(place) else { continue }
@@ -58,10 +61,10 @@ extension SQLiteRecordStore {
                 let row = try Row.fetchOne(
                     db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [place["seq"] as Int64])
                 bytes += (row?.intact("payload") as Data?)?.count ?? 0
-                guard let row, let header = Self.header(row), routing.accepts(header),
+                guard let row, let header = RecordRow.header(row), routing.accepts(header),
                     header.kind != .image || routing.takesImages,
                     let content = (row.intact("body") as String?).flatMap(RecordContent.init),
-                    measured.contains(content.time), Self.isIntact(row)
+                    measured.contains(content.time), RecordRow.isIntact(row)
                 else { continue }
                 if header.kind == .image {
                     images.append(position)
@@ -72,15 +75,15 @@ extension SQLiteRecordStore {
                 }
             }
             for positions in batches {
-                try Self.insert(
+                try BatchTable.insert(
                     positions: positions, destination: destination, lane: .backlog, gateway: gateway, db)
             }
-            try Self.insert(images: images, destination: destination, gateway: gateway, db)
+            try BatchTable.insert(images: images, destination: destination, gateway: gateway, db)
             return ResendOutcome(
                 resent: batches.reduce(images.count) { $0 + $1.count },
                 next: rows.count == Self.lookedAtOnce || reached < last ? reached : nil)
         }
-        wakeUp(for: destination).raise()
+        routings.wakeUp(for: destination).raise()
         return outcome
     }
 }
@@ -107,12 +110,12 @@ private struct Delivered {
         let batches = try String.fetchAll(
             db,
             sql: """
-                SELECT positions FROM \(SQLiteRecordStore.allBatches)
+                SELECT positions FROM \(BatchTable.all)
                 WHERE destination = ? AND first_position <= ?
                     AND CAST(substr(positions, length(rtrim(positions, '0123456789')) + 1) AS INTEGER) >= ?
                 """,
             arguments: [destination, range.upperBound, range.lowerBound])
-        onTheirWay = Set(batches.flatMap { $0.split(separator: " ").compactMap { Int64($0) } })
+        onTheirWay = Set(batches.flatMap(BatchTable.positions))
     }
 
     func contains(_ row: Row) -> Bool {

@@ -1,0 +1,35 @@
+import IngestEvents
+import IngestRecords
+import IngestStorage
+
+extension Event {
+    /// That a destination has taken a record.
+    static func taken(
+        _ item: StoredBatch.Item, by destination: String, httpStatus: Int?, attempt: Int
+    ) -> Event {
+        if let entry = item.imageOf {
+            return .mediaSubmitted(
+                recordID: entry.id, kind: entry.kind, destination: destination, httpStatus: httpStatus,
+                attempt: attempt)
+        }
+        return .submitted(
+            recordID: item.header.id, kind: item.header.kind, item.header.peripheral,
+            destination: destination, httpStatus: httpStatus, attempt: attempt)
+    }
+
+    /// That a record is set aside for a destination.
+    /// - Parameter entry: the record that an image belongs to; nil for a reading, and where that is not known.
+    static func setAside(
+        _ record: RecordHeader, imageOf entry: RecordReference?, for destination: String,
+        httpStatus: Int? = nil, attempt: Int, error: String, submission: FailedSubmission? = nil
+    ) -> Event {
+        if let entry {
+            return .mediaFailed(
+                recordID: entry.id, kind: entry.kind, destination: destination, httpStatus: httpStatus,
+                attempt: attempt, error: error)
+        }
+        return .failed(
+            recordID: record.id, kind: record.kind, record.peripheral, destination: destination,
+            httpStatus: httpStatus, attempt: attempt, error: error, submission: submission)
+    }
+}
