@@ -1,5 +1,6 @@
 import IngestCore
 import IngestEvents
+import IngestRecords
 import IngestStorage
 import Synchronization
 
@@ -36,14 +37,14 @@ extension DeliveryWorker {
             }
         case .tooLarge(let status) where batch.items.count == 1:
             let words = "too large" + (status.map { " (HTTP \($0))" } ?? "")
-            try await setAside(batch, status, words, reply: nil, &progress)
+            try await setAside(batch, status, .other(words), reply: nil, &progress)
         case .refused(let status, let error, let reply) where batch.items.count == 1:
-            try await setAside(batch, status, error, reply: reply, &progress)
+            try await setAside(batch, status, .other(error), reply: reply, &progress)
         case .tooLarge, .refused:
             try await noteUp()
             try await split(batch, &progress)
-        case .unfit(let error) where batch.items.count == 1:
-            try await setAsideUnheard(batch, nil, error, attempt: 0, &progress)
+        case .unfit(let reason) where batch.items.count == 1:
+            try await setAsideUnheard(batch, nil, reason, attempt: 0, &progress)
         case .unfit:
             try await split(batch, &progress)
         case .sessionEnded(let status):
@@ -88,7 +89,7 @@ extension DeliveryWorker {
 
     /// The destination has answered that it does not take the only record of a batch.
     private func setAside(
-        _ batch: StoredBatch, _ status: Int?, _ error: String, reply: String?,
+        _ batch: StoredBatch, _ status: Int?, _ reason: SetAsideReason, reply: String?,
         _ progress: inout DeliveryProgress
     ) async throws {
         try await noteUp()
@@ -97,19 +98,19 @@ extension DeliveryWorker {
             of: OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body)))
         try await advance(batch, &progress) { [store, batching, gateway] in
             try await store.setAside(
-                batch, httpStatus: status, attempt: attempt, error: error, reply: reply,
+                batch, httpStatus: status, attempt: attempt, reason: reason, reply: reply,
                 submission: submission, settings: batching, gateway: gateway)
         }
     }
 
     /// It is set aside all the same.
     func setAsideUnheard(
-        _ batch: StoredBatch, _ status: Int?, _ error: String, attempt: Int,
+        _ batch: StoredBatch, _ status: Int?, _ reason: SetAsideReason, attempt: Int,
         _ progress: inout DeliveryProgress
     ) async throws {
         try await advance(batch, &progress) { [store, batching, gateway] in
             try await store.setAside(
-                batch, httpStatus: status, attempt: attempt, error: error, reply: nil, submission: nil,
+                batch, httpStatus: status, attempt: attempt, reason: reason, reply: nil, submission: nil,
                 settings: batching, gateway: gateway)
         }
     }

@@ -1,4 +1,5 @@
 import IngestCore
+import IngestRecords
 import IngestStorage
 
 /// How images go: behind all readings, and whatever they are answered holds up images alone.
@@ -76,8 +77,9 @@ extension DeliveryWorker {
             return try await hold(batch, status, error, retryAfter: retryAfter, &progress)
         }
         try Task.checkCancellation()
-        let words = "did not get through in \(attempt) attempts: \(error)"
-        try await setAsideUnheard(batch, status, words, attempt: attempt, &progress)
+        try await setAsideUnheard(
+            batch, status, "did not get through in \(attempt) attempts: \(error)", attempt: attempt, &progress
+        )
     }
 
     private func hold(

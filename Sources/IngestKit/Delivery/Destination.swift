@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import IngestEvents
+package import IngestRecords
 
 /// The port to a backend: sends one batch and says what came of it.
 package protocol Destination: Sendable {
@@ -43,7 +44,7 @@ package enum DeliveryAnswer: Sendable, Equatable {
     /// Something in the content is not acceptable. `reply` is in the server's words.
     case refused(httpStatus: Int?, error: String, reply: String?)
     /// Nothing was sent: a record cannot go there.
-    case unfit(error: String)
+    case unfit(SetAsideReason)
     /// Too much at once.
     case tooLarge(httpStatus: Int? = nil)
     /// The credential is not accepted. `error` where there is more to say than the status does.

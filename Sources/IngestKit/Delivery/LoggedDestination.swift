@@ -1,5 +1,6 @@
 package import IngestCore
 package import IngestEvents
+import IngestRecords
 import Logging
 
 /// A destination whose requests are in the program's log.
@@ -44,7 +45,7 @@ extension DeliveryAnswer {
         case .taken(let status): "taken" + with(status)
         case .inProgress(let status, _): "in progress" + with(status)
         case .refused(let status, let error, _): "refused" + with(status, error)
-        case .unfit(let error): "not sent" + with(nil, error)
+        case .unfit(let reason): "not sent" + with(nil, reason.text)
         case .tooLarge(let status): "too large" + with(status)
         case .unauthorized(let status, let error): "not authorized" + with(status, error)
         case .sessionEnded(let status): "session ended" + with(status)

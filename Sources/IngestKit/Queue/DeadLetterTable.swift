@@ -42,9 +42,9 @@ package struct DeadLetterTable: Sendable {
                 }
                 return outcome
             }
-            let condition = "number > ? AND (? IS NULL OR error = ? OR assigned IS NOT NULL)"
+            let condition = "number > ? AND (? IS NULL OR is_unassigned OR assigned IS NOT NULL)"
             let letters = try Self.letters(
-                selection, and: condition, [after, subject, Subject.unassigned], order: "number",
+                selection, and: condition, [after, subject], order: "number",
                 limit: Self.atOnce, db)
             var bytes = 0
             for letter in letters {
@@ -147,12 +147,12 @@ package struct DeadLetterTable: Sendable {
     /// What is set aside: dead letters with their records, and records that could not be decoded. Without the payloads,
     /// of which those of images are large.
     private static let letters = """
-        SELECT \(recordColumns), record.seq AS record_seq, number, destination, http_status, attempt, error, reply, failed_ns,
+        SELECT \(recordColumns), record.seq AS record_seq, number, destination, http_status, attempt, error, is_unassigned, reply, failed_ns,
             (SELECT subject FROM assignment WHERE assignment.record_seq = dead_letter.record_seq
                 AND assignment.destination = dead_letter.destination) AS assigned
         FROM dead_letter JOIN record ON record.seq = dead_letter.record_seq
         UNION ALL
-        SELECT \(recordColumns), seq, NULL, NULL, NULL, 0, 'could not be decoded', NULL, committed_ns, NULL
+        SELECT \(recordColumns), seq, NULL, NULL, NULL, 0, 'could not be decoded', 0, NULL, committed_ns, NULL
         FROM record WHERE kind = 'undecoded'
         """
 
@@ -281,7 +281,7 @@ private struct Retry {
             db, sql: "SELECT account, account_seq FROM destination WHERE name = ?", arguments: [destination])
         let account: String? = session?["account"]
         let assigned: String? = letter["assigned"]
-        let isUnassigned = (letter["error"] as String) == Subject.unassigned
+        let isUnassigned: Bool = letter["is_unassigned"]
         guard let subject else {
             if isUnassigned, assigned == nil { return .unassigned }
             // Whoever is signed in now is not who was when it was read.

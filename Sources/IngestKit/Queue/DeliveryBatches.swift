@@ -2,7 +2,7 @@ package import FoundationEssentials
 import GRDB
 package import IngestCore
 package import IngestEvents
-import IngestRecords
+package import IngestRecords
 package import IngestStorage
 
 /// What one destination asks of the queue. Each is one transaction, with the events that tell of it.
@@ -72,7 +72,7 @@ package struct DeliveryBatches: DeliveryQueue {
     ///   - reply: the server's words, kept for the operator alone.
     ///   - submission: what `failed` says beside what it always says.
     package func setAside(
-        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, error: String, reply: String?,
+        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, reason: SetAsideReason, reply: String?,
         submission: FailedSubmission? = nil,
         settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
@@ -86,17 +86,17 @@ package struct DeliveryBatches: DeliveryQueue {
                 try db.execute(
                     sql: """
                         INSERT INTO dead_letter
-                            (destination, record_seq, http_status, attempt, error, reply, failed_ns)
-                        SELECT ?, seq, ?, ?, ?, ?, ? FROM record WHERE position = ?
+                            (destination, record_seq, http_status, attempt, error, is_unassigned, reply, failed_ns)
+                        SELECT ?, seq, ?, ?, ?, ?, ?, ? FROM record WHERE position = ?
                         """,
                     arguments: [
-                        batch.destination, httpStatus, attempt, error,
+                        batch.destination, httpStatus, attempt, reason.text, reason == .unassigned,
                         reply.map { String($0.prefix(Self.replyLimit)) }, wall, item.position,
                     ])
                 try OutboxTable.append(
                     .setAside(
                         item.header, imageOf: item.imageOf, for: batch.destination, httpStatus: httpStatus,
-                        attempt: attempt, error: error, submission: submission), db)
+                        attempt: attempt, error: reason.text, submission: submission), db)
             }
             return try self.next(request, db)
         }
@@ -119,9 +119,8 @@ package struct DeliveryBatches: DeliveryQueue {
                 db, sql: "SELECT state FROM destination WHERE name = ?", arguments: [destination])
             if let state, before != state.rawValue {
                 try db.execute(
-                    sql: "UPDATE destination SET state = ? WHERE name = ?",
+                    sql: "UPDATE destination SET state = ?, is_end_told = 0 WHERE name = ?",
                     arguments: [state.rawValue, destination])
-                try SessionTable.forgetEnd(of: destination, db)
                 try OutboxTable.append(change, db)
             }
             if let event { try OutboxTable.append(event, db) }

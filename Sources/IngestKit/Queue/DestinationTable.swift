@@ -128,19 +128,14 @@ package struct DestinationTable: Sendable {
         try noteConfigured(Set(destinations.map(\.name)), db)
     }
 
-    /// A row of the table `counter` that is there from a mending which could not read all destinations until the opening
-    /// that follows.
-    private static let lostDestinations = "lost_destinations"
-
     /// Has the next opening know that destinations which are not in the file may have been.
     static func markLostDestinations(_ db: Database) throws {
-        try db.execute(
-            sql: "INSERT OR IGNORE INTO counter (name, value) VALUES (?, 1)", arguments: [lostDestinations])
+        try db.execute(sql: "UPDATE mending SET has_lost_destinations = 1")
     }
 
     /// - Returns: whether the mark was there, which it is not any more.
     static func takeLostDestinationsMark(_ db: Database) throws -> Bool {
-        try db.execute(sql: "DELETE FROM counter WHERE name = ?", arguments: [lostDestinations])
+        try db.execute(sql: "UPDATE mending SET has_lost_destinations = 0 WHERE has_lost_destinations")
         return db.changesCount > 0
     }
 

@@ -68,6 +68,9 @@ struct QueueSalvage {
         if let source, sharedColumns("device", source)?.contains("is_stranger") == false {
             try target.execute(sql: QueueSchema.strangersAmongDevices)
         }
+        if let source, sharedColumns("dead_letter", source)?.contains("is_unassigned") == false {
+            try target.execute(sql: QueueSchema.unassignedLetters)
+        }
         // A record whose dead letter is not there counts as delivered.
         let isDeliveryKnown =
             destinations && batches && images && deadLetters

@@ -4,7 +4,7 @@ import IngestStorage
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 8
+    static let version = 9
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -45,6 +45,10 @@ enum QueueSchema {
             try db.execute(sql: version8Strangers)
             try db.execute(sql: version8Devices)
             try db.execute(sql: strangersAmongDevices)
+        }
+        if found < 9 {
+            try db.execute(sql: version9)
+            try db.execute(sql: unassignedLetters)
         }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
@@ -321,6 +325,27 @@ enum QueueSchema {
                 AND NOT EXISTS (SELECT 1 FROM acquaintance WHERE key = address)
                 AND CASE WHEN json_valid(memory) THEN json_extract(memory, '$.bondedAdapter') IS NULL ELSE 0 END;
         """
+
+    private static let version9 = """
+        -- Whether the record belongs to nobody and the destination files under a person.
+        ALTER TABLE dead_letter ADD COLUMN is_unassigned INTEGER NOT NULL DEFAULT 0;
+
+        -- Whether the end of its session was told, since its state changed last: a credential that was rejected before
+        -- has the same state, and is another matter.
+        ALTER TABLE destination ADD COLUMN is_end_told INTEGER NOT NULL DEFAULT 0;
+        UPDATE destination SET is_end_told = 1
+            WHERE 'session_end ' || name IN (SELECT counter.name FROM counter);
+
+        -- One row: whether a mending could not read all destinations, until the opening that follows.
+        CREATE TABLE mending (
+            has_lost_destinations INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO mending SELECT EXISTS (SELECT 1 FROM counter WHERE name = 'lost_destinations');
+        DELETE FROM counter WHERE name = 'lost_destinations' OR name GLOB 'session_end *';
+        """
+
+    /// Earlier versions told them by the words of the error.
+    static let unassignedLetters = "UPDATE dead_letter SET is_unassigned = 1 WHERE error = 'unassigned'"
 
     /// Version 6 had images among the batches of readings, each alone.
     static let imagesToTheirLane = """

@@ -18,6 +18,7 @@ enum QueueTable: String, CaseIterable {
     case assignment
     case counter
     case stranger
+    case mending
 
     /// What becomes of its rows when the queue is copied out of a damaged file.
     enum Salvage: Equatable {
@@ -41,7 +42,7 @@ enum QueueTable: String, CaseIterable {
         case .foundClock: .copied(by: "boot_id")
         case .retired: .copied(by: "id")
         case .assignment: .copied(by: "record_seq, destination")
-        case .counter, .stranger: .derived
+        case .counter, .stranger, .mending: .derived
         }
     }
 }

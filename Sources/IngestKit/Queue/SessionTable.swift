@@ -99,30 +99,19 @@ package struct SessionTable: Sendable {
         let count = try await overview.pendingCount(of: destination)
         try await database.write { db in
             if try Self.hasToldEnd(of: destination, db) { return }
-            try Self.set(.authRejected, of: destination, db)
             try db.execute(
-                sql: "INSERT OR IGNORE INTO counter (name, value) VALUES (?, 1)",
-                arguments: [Self.endMark(of: destination)])
+                sql: "UPDATE destination SET state = ?, is_end_told = 1 WHERE name = ?",
+                arguments: [DestinationState.authRejected.rawValue, destination])
             try OutboxTable.append(
                 .sessionEnded(destination: destination, httpStatus: httpStatus, count: count), db)
         }
         database.outboxWakeUp.raise()
     }
 
-    /// A row of the table `counter` that is there once the end of a session was told, until the destination's state
-    /// changes: a credential that was rejected before has the same state, and is another matter.
-    private static func endMark(of destination: String) -> String { "session_end \(destination)" }
-
     private static func hasToldEnd(of destination: String, _ db: Database) throws -> Bool {
-        guard try state(of: destination, db) == .authRejected else { return false }
-        return try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM counter WHERE name = ?)",
-            arguments: [endMark(of: destination)]) ?? false
-    }
-
-    static func forgetEnd(of destination: String, _ db: Database) throws {
-        try db.execute(
-            sql: "DELETE FROM counter WHERE name = ?", arguments: [endMark(of: destination)])
+        try Bool.fetchOne(
+            db, sql: "SELECT state = ? AND is_end_told FROM destination WHERE name = ?",
+            arguments: [DestinationState.authRejected.rawValue, destination]) ?? false
     }
 
     static func session(of destination: String, _ db: Database) throws -> SessionState {
@@ -135,21 +124,17 @@ package struct SessionTable: Sendable {
     private static func begin(_ account: String, at destination: String, _ db: Database) throws {
         try db.execute(
             sql: """
-                UPDATE destination SET account = ?, session = session + 1, signed_out = 0, state = ? WHERE name = ?
+                UPDATE destination SET account = ?, session = session + 1, signed_out = 0, state = ?,
+                    is_end_told = 0
+                WHERE name = ?
                 """,
             arguments: [account, DestinationState.up.rawValue, destination])
-        try forgetEnd(of: destination, db)
         try OutboxTable.append(.signedIn(destination: destination), db)
     }
 
     private static func state(of destination: String, _ db: Database) throws -> DestinationState? {
         try String.fetchOne(db, sql: "SELECT state FROM destination WHERE name = ?", arguments: [destination])
             .flatMap(DestinationState.init(rawValue:))
-    }
-
-    private static func set(_ state: DestinationState, of destination: String, _ db: Database) throws {
-        try db.execute(
-            sql: "UPDATE destination SET state = ? WHERE name = ?", arguments: [state.rawValue, destination])
     }
 
     private static func clearPending(of destination: String, _ db: Database) throws {

@@ -2,15 +2,15 @@ extension RecordContent {
     /// Why a destination that files everything under one person must not be sent this record, as the reason of
     /// `DeliveryAnswer.unfit`; nil where the record is that person's.
     /// - Parameter user: the person, by the name that records have as `subject`.
-    package func reasonNotToFile(under user: String) -> String? {
+    package func reasonNotToFile(under user: String) -> SetAsideReason? {
         if let subject, subject != user { return "is another person's" }
         return reasonNotToFileAtAll
     }
 
     /// Why a record must not be filed under any person, as the reason of `DeliveryAnswer.unfit`, where the form has no
     /// place to say of the numbers what the device says of them; nil where it may.
-    package var reasonNotToFileAtAll: String? {
-        guard subject != nil else { return Subject.unassigned }
+    package var reasonNotToFileAtAll: SetAsideReason? {
+        guard subject != nil else { return .unassigned }
         if let flag = flags.first(where: Self.testFlags.contains) {
             return "is no measurement of a person (\(flag))"
         }

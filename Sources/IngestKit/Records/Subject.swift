@@ -10,3 +10,22 @@ package enum Subject {
         text != unassigned && TextForm.isLine(text, limit: 128)
     }
 }
+
+/// Why a destination does not get a record.
+package enum SetAsideReason: Error, Sendable, Equatable, ExpressibleByStringInterpolation {
+    /// It belongs to nobody, and the destination files under a person.
+    case unassigned
+    /// In our words, for events and the operator.
+    case other(String)
+
+    package init(stringLiteral text: String) {
+        self = .other(text)
+    }
+
+    package var text: String {
+        switch self {
+        case .unassigned: Subject.unassigned
+        case .other(let text): text
+        }
+    }
+}

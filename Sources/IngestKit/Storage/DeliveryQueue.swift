@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import IngestCore
 package import IngestEvents
+package import IngestRecords
 
 /// The queue's port for delivery: what a destination is owed, and what became of it.
 ///
@@ -24,7 +25,7 @@ package protocol DeliveryQueue: Sendable {
     func split(_ batch: StoredBatch, settings: BatchSettings, gateway: String) async throws -> NextBatch
     /// The destination does not take a record: it is kept, and not sent again by itself.
     func setAside(
-        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, error: String, reply: String?,
+        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, reason: SetAsideReason, reply: String?,
         submission: FailedSubmission?, settings: BatchSettings, gateway: String
     ) async throws -> NextBatch
     /// Notes the state of a destination: `change` is told if the state is new, `event` always.

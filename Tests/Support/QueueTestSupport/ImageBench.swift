@@ -100,10 +100,10 @@ package struct ImageBench {
 
     @discardableResult
     package func setAside(
-        _ batch: StoredBatch, _ store: SQLiteQueue, status: Int? = 422, error: String = "HTTP 422"
+        _ batch: StoredBatch, _ store: SQLiteQueue, status: Int? = 422, reason: SetAsideReason = "HTTP 422"
     ) async throws -> NextBatch {
         try await store.batches.setAside(
-            batch, httpStatus: status, attempt: status == nil ? 0 : 1, error: error, reply: nil,
+            batch, httpStatus: status, attempt: status == nil ? 0 : 1, reason: reason, reply: nil,
             settings: Self.atOnce, gateway: "box")
     }
 

@@ -146,8 +146,8 @@ import Testing
         do {
             _ = try requests([record])
             return nil
-        } catch let error as JunctionForm.Unfit {
-            return error.words
+        } catch let error as SetAsideReason {
+            return error.text
         }
     }
 

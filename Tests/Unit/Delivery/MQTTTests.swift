@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import IngestDelivery
+@testable import IngestRecords
 
 @Suite struct MQTTTests {
     /// A broker that says what it is told to say, and keeps what it is asked.
@@ -52,7 +53,7 @@ import Testing
         let publisher = Scripted(.answered([0], reply: nil))
         let answer = await MQTT(publisher: publisher) { BrokerLogin() }
             .deliver(OutgoingBatch(gateway: "box", records: ["{}"]))
-        #expect(answer == .unfit(error: "is no record that can be read"))
+        #expect(answer == .unfit("is no record that can be read"))
         #expect(publisher.messages.isEmpty)
     }
 

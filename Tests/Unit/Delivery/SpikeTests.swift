@@ -140,9 +140,9 @@ import Testing
     @Test func whatIsNobodysOrOfAnUnknownTimeIsNotSent() async throws {
         var nobodys = try glucose()
         nobodys.subject = nil
-        #expect(try await deliver(nobodys).answer == .unfit(error: "unassigned"))
+        #expect(try await deliver(nobodys).answer == .unfit(.unassigned))
         let (answer, received) = try await deliver(glucose(.unknown))
-        #expect(answer == .unfit(error: "was measured at a time that is not known"))
+        #expect(answer == .unfit("was measured at a time that is not known"))
         #expect(received.isEmpty)
     }
 
@@ -154,7 +154,7 @@ import Testing
         var record = try ValidicFormTests.record(.pulseOximetry, [("spo2", 97, 0, "%")])
         record.flags = [flag]
         let (answer, received) = try await deliver(record)
-        #expect(answer == .unfit(error: reason))
+        #expect(answer == .unfit(.other(reason)))
         #expect(received.isEmpty)
     }
 

@@ -220,7 +220,7 @@ import Testing
                     batch.items.count > 1
                     ? try await store.batches.split(batch, settings: settings, gateway: "box")
                     : try await store.batches.setAside(
-                        batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: "no",
+                        batch, httpStatus: 400, attempt: 1, reason: "HTTP 400", reply: "no",
                         settings: BatchSettings(maxWait: .zero), gateway: "box")
             }
             #expect(seen == [["a", "b", "c"], ["a", "b"], ["a"], ["b"], ["c"], ["d"]])

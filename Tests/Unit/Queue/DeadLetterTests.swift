@@ -27,12 +27,13 @@ import Testing
     /// Sets aside what waits for a destination.
     private func setAside(
         _ store: SQLiteQueue, of name: String = "clinic", status: Int? = 422,
-        error: String = "HTTP 422"
+        reason: SetAsideReason = "HTTP 422"
     ) async throws {
         var next = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
         while case .batch(let batch) = next {
             next = try await store.batches.setAside(
-                batch, httpStatus: status, attempt: 1, error: error, reply: "no, thanks", settings: settings,
+                batch, httpStatus: status, attempt: 1, reason: reason, reply: "no, thanks",
+                settings: settings,
                 gateway: "box")
         }
     }
@@ -117,7 +118,7 @@ import Testing
             try await store.fill(["a"])
             try await setAside(store)
             _ = try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box")
-            try await setAside(store, status: 400, error: "HTTP 400")
+            try await setAside(store, status: 400, reason: "HTTP 400")
             let letters = try letters(directory)
             #expect(letters.map(\.error) == ["HTTP 400"] && letters[0].reply == "no, thanks")
             #expect(try await store.events.filter { $0.name == "failed" }.count == 2)
@@ -127,7 +128,7 @@ import Testing
     @Test func aRecordOfNobodyGoesOutUnderThePersonThatTheOperatorNames() async throws {
         try await withStore(["clinic", "home"]) { store, directory in
             try await store.fill(["a"])
-            try await setAside(store, status: nil, error: Subject.unassigned)
+            try await setAside(store, status: nil, reason: .unassigned)
             let plain = try letters(directory)[0].record
             // Without a name it would only be set aside again.
             #expect(
@@ -154,14 +155,14 @@ import Testing
         try await withTemporaryDirectory { directory in
             var store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.fill(["a"])
-            try await setAside(store, status: nil, error: Subject.unassigned)
+            try await setAside(store, status: nil, reason: .unassigned)
             _ = try await store.deadLetters.retry(DeadLetterSelection(), subject: "wrong", gateway: "box")
             let first = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
             try await store.close()
             store = try await SQLiteQueue.open(in: directory, clock: clock)
             #expect(
                 try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box") == first)
-            try await setAside(store, status: 412, error: "HTTP 412")
+            try await setAside(store, status: 412, reason: "HTTP 412")
             #expect(try letters(directory).map(\.subject) == ["wrong"])
             #expect(
                 try await store.deadLetters.retry(DeadLetterSelection(), subject: "right", gateway: "box")
@@ -186,7 +187,7 @@ import Testing
             control.flags = ["type-control-solution"]
             try await store.add(control)
             try await store.records.freeze([control])
-            try await setAside(store, status: nil, error: Subject.unassigned)
+            try await setAside(store, status: nil, reason: .unassigned)
             #expect(
                 try await store.deadLetters.retry(DeadLetterSelection(), subject: "s", gateway: "box")
                     == RetryOutcome(left: [.controlSolution: 1]))
@@ -200,7 +201,7 @@ import Testing
             try await store.fill(["a"])
             try await setAside(store)
             try await store.fill(["b"])
-            try await setAside(store, status: nil, error: Subject.unassigned)
+            try await setAside(store, status: nil, reason: .unassigned)
             _ = try await store.sessions.signIn("second", at: "clinic")
             #expect(
                 try await store.deadLetters.retry(
@@ -211,7 +212,7 @@ import Testing
                 try await store.deadLetters.retry(DeadLetterSelection(records: ["a"]), gateway: "box")
             }
             try await store.fill(["c"])
-            try await setAside(store, status: nil, error: Subject.unassigned)
+            try await setAside(store, status: nil, reason: .unassigned)
             await #expect(throws: DeadLetterRefusal.stays(RecordID(text: "c"), .anotherSession)) {
                 try await store.deadLetters.retry(
                     DeadLetterSelection(records: ["c"]), subject: "first", gateway: "box")

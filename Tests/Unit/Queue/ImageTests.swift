@@ -190,7 +190,7 @@ import Testing
                 if batch.items.count > 1 {
                     _ = try await store.batches.split(batch, settings: ImageBench.atOnce, gateway: "box")
                 } else {
-                    try await bench.setAside(batch, store, status: nil, error: Subject.unassigned)
+                    try await bench.setAside(batch, store, status: nil, reason: .unassigned)
                 }
             }
             try await body(store, entry, images)
@@ -225,7 +225,7 @@ import Testing
             // The first is on its way by then, the second not yet.
             let batch = try #require(try await bench.next(store))
             #expect(batch.items.map(\.header.id) == [entry.id])
-            try await bench.setAside(batch, store, status: nil, error: Subject.unassigned)
+            try await bench.setAside(batch, store, status: nil, reason: .unassigned)
             let selection = DeadLetterSelection(records: [entry.id.text])
             #expect(
                 try await store.deadLetters.retry(selection, subject: "patient-18", gateway: "box")

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import IngestCore
+@testable import IngestEvents
 @testable import IngestQueue
 @testable import IngestRecords
 @testable import IngestStorage
@@ -85,42 +86,54 @@ import Testing
         }
     }
 
-    /// What version 8 added, taken away again.
-    static let version7 = """
-        DROP TABLE spent_pairing;
-        CREATE TABLE old_packet (
-            address TEXT NOT NULL, characteristic TEXT NOT NULL, ordinal INTEGER NOT NULL, payload BLOB NOT NULL,
-            boot_id TEXT NOT NULL, received_ns INTEGER NOT NULL,
-            PRIMARY KEY (address, characteristic, ordinal)
-        ) STRICT, WITHOUT ROWID;
-        INSERT INTO old_packet
-            SELECT address, characteristic, ordinal, payload, boot_id, received_ns FROM pending_packet;
-        DROP TABLE pending_packet;
-        ALTER TABLE old_packet RENAME TO pending_packet;
-        DROP TRIGGER record_stranger_added;
-        DROP TRIGGER record_stranger_changing;
-        DROP TRIGGER record_stranger_changed;
-        DROP TRIGGER record_stranger_removing;
-        DROP TRIGGER letter_stranger_added;
-        DROP TRIGGER letter_stranger_removing;
-        DROP TRIGGER retired_stranger_added;
-        DROP TRIGGER retired_stranger_changed;
-        DROP TRIGGER retired_stranger_removed;
-        DROP VIEW record_size;
-        DROP VIEW letter_size;
-        DROP TABLE stranger;
-        DROP INDEX record_stranger;
-        DROP INDEX retired_stranger;
-        ALTER TABLE record DROP COLUMN stranger;
-        ALTER TABLE retired DROP COLUMN stranger;
-        ALTER TABLE retired DROP COLUMN stranger_seq;
-        DROP INDEX device_stranger;
-        ALTER TABLE device DROP COLUMN is_stranger;
-        ALTER TABLE device DROP COLUMN changed;
-        ALTER TABLE device DROP COLUMN size;
-        PRAGMA user_version = 7;
+    /// What version 9 added, taken away again.
+    private static let version8 = """
+        INSERT INTO counter SELECT 'session_end ' || name, 1 FROM destination WHERE is_end_told;
+        INSERT INTO counter SELECT 'lost_destinations', 1 FROM mending WHERE has_lost_destinations;
+        DROP TABLE mending;
+        ALTER TABLE dead_letter DROP COLUMN is_unassigned;
+        ALTER TABLE destination DROP COLUMN is_end_told;
+        PRAGMA user_version = 8;
 
         """
+
+    /// And what version 8 added.
+    static let version7 =
+        version8 + """
+            DROP TABLE spent_pairing;
+            CREATE TABLE old_packet (
+                address TEXT NOT NULL, characteristic TEXT NOT NULL, ordinal INTEGER NOT NULL, payload BLOB NOT NULL,
+                boot_id TEXT NOT NULL, received_ns INTEGER NOT NULL,
+                PRIMARY KEY (address, characteristic, ordinal)
+            ) STRICT, WITHOUT ROWID;
+            INSERT INTO old_packet
+                SELECT address, characteristic, ordinal, payload, boot_id, received_ns FROM pending_packet;
+            DROP TABLE pending_packet;
+            ALTER TABLE old_packet RENAME TO pending_packet;
+            DROP TRIGGER record_stranger_added;
+            DROP TRIGGER record_stranger_changing;
+            DROP TRIGGER record_stranger_changed;
+            DROP TRIGGER record_stranger_removing;
+            DROP TRIGGER letter_stranger_added;
+            DROP TRIGGER letter_stranger_removing;
+            DROP TRIGGER retired_stranger_added;
+            DROP TRIGGER retired_stranger_changed;
+            DROP TRIGGER retired_stranger_removed;
+            DROP VIEW record_size;
+            DROP VIEW letter_size;
+            DROP TABLE stranger;
+            DROP INDEX record_stranger;
+            DROP INDEX retired_stranger;
+            ALTER TABLE record DROP COLUMN stranger;
+            ALTER TABLE retired DROP COLUMN stranger;
+            ALTER TABLE retired DROP COLUMN stranger_seq;
+            DROP INDEX device_stranger;
+            ALTER TABLE device DROP COLUMN is_stranger;
+            ALTER TABLE device DROP COLUMN changed;
+            ALTER TABLE device DROP COLUMN size;
+            PRAGMA user_version = 7;
+
+            """
 
     /// And what version 7 added.
     private static let version5 = """
@@ -187,7 +200,7 @@ import Testing
     @Test(arguments: [
         version7 + version5 + version4 + version3 + version2 + version1,
         version7 + version5 + version4 + version3 + version2, version7 + version5 + version4 + version3,
-        version7 + version5 + version4, version7 + version5, version7,
+        version7 + version5 + version4, version7 + version5, version7, version8,
     ])
     func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
         try await withTemporaryDirectory { directory in
@@ -213,6 +226,45 @@ import Testing
                     $0, sql: "SELECT sql FROM sqlite_master WHERE name GLOB 'record_unfrozen*'")
             }
             #expect(indexes == ["CREATE INDEX record_unfrozen ON record (released, seq) WHERE frozen = 0"])
+            try await new.close()
+        }
+    }
+
+    /// Version 8 had rows in the table of counters for them, or told them by the words of an error.
+    @Test func whatAnEarlierVersionHadNotedOfDestinationsStays() async throws {
+        try await withTemporaryDirectory { directory in
+            let (clock, atOnce) = (DrivenClock(), BatchSettings(maxWait: .zero))
+            let old = try await SQLiteQueue.open(in: directory, clock: clock)
+            try await old.fill(["a", "b"])
+            guard
+                case .batch(let batch) = try await old.batches.nextBatch(
+                    for: "clinic", settings: BatchSettings(maxRecords: 1, maxWait: .zero), gateway: "box")
+            else { throw TimedOut() }
+            _ = try await old.batches.setAside(
+                batch, httpStatus: nil, attempt: 0, reason: .unassigned, reply: nil, settings: atOnce,
+                gateway: "box")
+            _ = try await old.sessions.signIn("user-a", at: "clinic")
+            try await old.sessions.noteEnd(of: "clinic", httpStatus: 401)
+            try await old.database.write { db in
+                try DestinationTable.markLostDestinations(db)
+                try db.execute(sql: Self.version8)
+            }
+            try await old.close()
+
+            let both = [DestinationRouting(name: "clinic"), DestinationRouting(name: "study")]
+            let new = try await SQLiteQueue.open(in: directory, clock: clock, destinations: both)
+            try await new.sessions.noteEnd(of: "clinic", httpStatus: 401)
+            #expect(try await new.events.count { $0.name == "session-ended" } == 1)
+            // One that may have been lost gets everything.
+            let owed = try await new.overview.pendingCount(of: "study")
+            #expect(owed == 2)
+            let outcome = try await new.deadLetters.retry(
+                DeadLetterSelection(destination: "clinic"), subject: "user-a", gateway: "box")
+            #expect(outcome.released == 1)
+            let counters = try await new.database.read {
+                try String.fetchAll($0, sql: "SELECT name FROM counter ORDER BY name")
+            }
+            #expect(counters == ["event", "position"])
             try await new.close()
         }
     }

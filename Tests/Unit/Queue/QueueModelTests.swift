@@ -238,7 +238,7 @@ private struct Run {
             if batch.items.count == 1 {
                 model.setAside(ids, name)
                 next = try await store.batches.setAside(
-                    batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil,
+                    batch, httpStatus: 400, attempt: 1, reason: "HTTP 400", reply: nil,
                     settings: Self.settings, gateway: "box")
             } else {
                 model.split(ids, name)

@@ -75,7 +75,7 @@ import Testing
                 try await batch(store, "3-taken"), httpStatus: 200, attempt: 1, settings: settings,
                 gateway: "box")
             _ = try await store.batches.setAside(
-                try await batch(store, "4-refused"), httpStatus: 422, attempt: 3, error: "HTTP 422",
+                try await batch(store, "4-refused"), httpStatus: 422, attempt: 3, reason: "HTTP 422",
                 reply: "no",
                 settings: settings, gateway: "box")
             for passes in [false, true] {
@@ -162,7 +162,7 @@ import Testing
             try await store.fill([Self.a, Self.b])
             for _ in 0..<2 {
                 _ = try await store.batches.setAside(
-                    try await batch(store, "clinic"), httpStatus: 422, attempt: 1, error: "HTTP 422",
+                    try await batch(store, "clinic"), httpStatus: 422, attempt: 1, reason: "HTTP 422",
                     reply: nil,
                     settings: settings, gateway: "box")
             }

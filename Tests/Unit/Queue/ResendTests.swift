@@ -84,7 +84,7 @@ import Testing
                     for: "clinic", settings: settings, gateway: "box")
             else { throw TimedOut() }
             _ = try await store.batches.setAside(
-                bad, httpStatus: 422, attempt: 1, error: "HTTP 422", reply: nil, settings: settings,
+                bad, httpStatus: 422, attempt: 1, reason: "HTTP 422", reply: nil, settings: settings,
                 gateway: "box")
             #expect(try await resend(store, 0..<Int64.max) == 5)
         }

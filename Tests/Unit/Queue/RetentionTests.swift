@@ -22,7 +22,8 @@ import Testing
                 next =
                     batch.items.count == 1
                     ? try await store.batches.setAside(
-                        batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil, settings: settings,
+                        batch, httpStatus: 400, attempt: 1, reason: "HTTP 400", reply: nil,
+                        settings: settings,
                         gateway: "box")
                     : try await store.batches.split(batch, settings: settings, gateway: "box")
             } else {

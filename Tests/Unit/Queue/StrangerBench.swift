@@ -128,7 +128,7 @@ struct StrangerBench {
                 batch.items.count > 1
                 ? try await store.batches.split(batch, settings: Self.settings, gateway: "box")
                 : try await store.batches.setAside(
-                    batch, httpStatus: 422, attempt: 1, error: Subject.unassigned, reply: "no subject",
+                    batch, httpStatus: 422, attempt: 1, reason: .unassigned, reply: "no subject",
                     settings: Self.settings, gateway: "box")
         }
     }

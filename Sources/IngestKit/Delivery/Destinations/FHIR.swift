@@ -69,11 +69,11 @@ package final class FHIR: Destination {
     package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let records = batch.records.compactMap(RecordContent.init)
         guard records.count == batch.records.count, !records.isEmpty else {
-            return .unfit(error: "is no record that can be read")
+            return .unfit("is no record that can be read")
         }
         for record in records {
             if let obstacle = FHIRBundle.obstacle(record, patientSystem: settings.patientSystem) {
-                return .unfit(error: obstacle)
+                return .unfit(obstacle)
             }
         }
         let body =

@@ -40,8 +40,8 @@ struct FHIRBundle {
     }
 
     /// Why a record cannot be sent; nil where it can.
-    static func obstacle(_ record: RecordContent, patientSystem: String?) -> String? {
-        guard let subject = record.subject else { return Subject.unassigned }
+    static func obstacle(_ record: RecordContent, patientSystem: String?) -> SetAsideReason? {
+        guard let subject = record.subject else { return .unassigned }
         if patientSystem == nil, !isID(subject) {
             return "is of a subject that is no id of a Patient; name a patient_system"
         }

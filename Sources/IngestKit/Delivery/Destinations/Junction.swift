@@ -35,12 +35,12 @@ package final class Junction: Destination {
 
     package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         let records = batch.records.compactMap { RecordContent(json: $0) }
-        guard records.count == batch.records.count else { return .unfit(error: "cannot be read") }
+        guard records.count == batch.records.count else { return .unfit("cannot be read") }
         let requests: [JunctionForm.Request]
         do {
             requests = try JunctionForm.requests(for: records, settings.withLock { $0 })
         } catch {
-            return .unfit(error: error.words)
+            return .unfit(error)
         }
         do throws(JunctionSession.Obstacle) {
             return try await send(requests, before: session.client.clock.now + Self.patience)

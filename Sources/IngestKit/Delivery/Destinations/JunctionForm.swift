@@ -31,11 +31,6 @@ enum JunctionForm {
         let body: [UInt8]
     }
 
-    /// Why a record cannot go there.
-    struct Unfit: Error, Equatable {
-        let words: String
-    }
-
     /// One number.
     struct Sample {
         /// As JSON.
@@ -70,7 +65,7 @@ enum JunctionForm {
     /// The same batch gives the same requests.
     static func requests(
         for records: [RecordContent], _ settings: JunctionSettings
-    ) throws(Unfit) -> [Request] {
+    ) throws(SetAsideReason) -> [Request] {
         var groups: [Group] = []
         var entries: [Group: [Entry]] = [:]
         for record in records {
@@ -92,11 +87,11 @@ enum JunctionForm {
 
     private static func entries(
         of record: RecordContent, under user: String
-    ) throws(Unfit) -> [(Series, Entry)] {
-        if let reason = record.reasonNotToFile(under: user) { throw Unfit(words: reason) }
+    ) throws(SetAsideReason) -> [(Series, Entry)] {
+        if let reason = record.reasonNotToFile(under: user) { throw reason }
         let found = kinds.contains(record.kind) ? formed(record) : []
         guard !found.isEmpty else {
-            throw Unfit(words: "has no value that this destination has a form for")
+            throw "has no value that this destination has a form for"
         }
         return found
     }

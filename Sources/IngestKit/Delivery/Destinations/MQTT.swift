@@ -23,7 +23,7 @@ package final class MQTT: Destination {
         var messages: [BrokerMessage] = []
         for json in batch.records {
             guard let record = RecordContent(json: json) else {
-                return .unfit(error: "is no record that can be read")
+                return .unfit("is no record that can be read")
             }
             messages.append(BrokerMessage(topic: topic.topic(of: record), payload: Array(json.utf8)))
         }

@@ -38,15 +38,15 @@ package final class Spike: Destination {
 
     package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
-            return .unfit(error: "is not one record that can be read")
+            return .unfit("is not one record that can be read")
         }
-        if let reason = record.reasonNotToFileAtAll { return .unfit(error: reason) }
+        if let reason = record.reasonNotToFileAtAll { return .unfit(reason) }
         // The form has no place to say so, and the time of reception would pass for it.
         guard record.timeSource != .unknown else {
-            return .unfit(error: "was measured at a time that is not known")
+            return .unfit("was measured at a time that is not known")
         }
         guard let notification = SpikeNotification(record) else {
-            return .unfit(error: "has no value that this destination has a form for")
+            return .unfit("has no value that this destination has a form for")
         }
         return await posts.perform { await self.post(notification, secret: $0) }
     }

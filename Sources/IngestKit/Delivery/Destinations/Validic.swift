@@ -29,11 +29,11 @@ package final class Validic: Destination {
 
     package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         guard batch.records.count == 1, let record = RecordContent(json: batch.records[0]) else {
-            return .unfit(error: "is not one record that can be read")
+            return .unfit("is not one record that can be read")
         }
-        if let reason = record.reasonNotToFile(under: settings.user) { return .unfit(error: reason) }
+        if let reason = record.reasonNotToFile(under: settings.user) { return .unfit(reason) }
         guard let request = request(for: record) else {
-            return .unfit(error: "has no value that this destination has a form for")
+            return .unfit("has no value that this destination has a form for")
         }
         let answer = await posts.perform { await self.post(request, token: $0) }
         // The token is all of the session.

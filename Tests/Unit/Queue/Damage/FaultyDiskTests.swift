@@ -221,7 +221,7 @@ import Testing
             } else if splits, account.setAside.isEmpty {
                 next = try await again {
                     try await store.batches.setAside(
-                        batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil,
+                        batch, httpStatus: 400, attempt: 1, reason: "HTTP 400", reply: nil,
                         settings: settings, gateway: "box")
                 }
                 account.setAside.formUnion(ids)

@@ -5,6 +5,7 @@ import Testing
 
 @testable import IngestEvents
 @testable import IngestQueue
+@testable import IngestRecords
 @testable import IngestStorage
 
 /// What is kept of destinations and batches, where it is not what was written.
@@ -100,7 +101,7 @@ import Testing
             try await store.fill(["a"])
             guard case .batch(let batch) = try await next(store) else { throw TimedOut() }
             _ = try await store.batches.setAside(
-                batch, httpStatus: 400, attempt: 1, error: "HTTP 400", reply: nil, settings: settings,
+                batch, httpStatus: 400, attempt: 1, reason: "HTTP 400", reply: nil, settings: settings,
                 gateway: "box")
             try await store.close()
             try await flip("attempt = NULL", in: "dead_letter", path)
