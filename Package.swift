@@ -54,10 +54,13 @@ extension Target.Dependency {
 }
 
 /// A module of the domain, in Sources/IngestKit. It imports earlier ones alone (docs/architecture.md).
-func domain(_ name: String, _ modules: [String] = [], _ products: [Target.Dependency] = []) -> Target {
+func domain(
+    _ name: String, _ modules: [String] = [], _ products: [Target.Dependency] = [],
+    plugins: [Target.PluginUsage] = []
+) -> Target {
     .target(
         name: "Ingest" + name, dependencies: modules.map { .init(stringLiteral: "Ingest" + $0) } + products,
-        path: "Sources/IngestKit/" + name, swiftSettings: settings(of: "Ingest" + name))
+        path: "Sources/IngestKit/" + name, swiftSettings: settings(of: "Ingest" + name), plugins: plugins)
 }
 
 /// The unit tests of a module, in Tests/Unit.
@@ -106,9 +109,16 @@ let modules: [Target] = [
     // Settings and the catalogue, from YAML; the only user of Yams.
     domain(
         "Configuration",
-        ["Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage", "Delivery"], [.yams]),
+        ["Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage", "Delivery"], [.yams],
+        plugins: ["EmbedCatalogue"]),
 ]
 let allModules = modules.map { Target.Dependency(stringLiteral: $0.name) }
+
+/// The catalogue of peripherals as code, made by the build.
+let embedding: [Target] = [
+    .plugin(name: "EmbedCatalogue", capability: .buildTool, dependencies: ["catalogue-embedder"]),
+    .executableTarget(name: "catalogue-embedder", dependencies: [.yams], swiftSettings: strict),
+]
 
 let bridges: [Target] = [
     .target(name: "CBlueZ", linkerSettings: [.linkedLibrary("bluetooth")]),
@@ -240,10 +250,13 @@ func closure(of name: String, in targets: [Target]) -> [Target] {
         found[name] = target
         for case .byNameItem(let name, _) in target.dependencies { waiting.append(name) }
     }
+    if found.values.contains(where: { $0.plugins?.isEmpty == false }) {
+        for name in ["EmbedCatalogue", "catalogue-embedder"] { found[name] = byName[name] }
+    }
     return found.values.sorted { $0.name < $1.name }
 }
 
-var targets = modules + bridges + programs + tests
+var targets = modules + embedding + bridges + programs + tests
 if let unit {
     targets = closure(
         of: targets.contains { $0.name == unit + "Tests" } ? unit + "Tests" : "Ingest\(unit)Tests",

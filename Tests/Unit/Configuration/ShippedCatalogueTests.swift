@@ -20,6 +20,8 @@ import Testing
     @Test func theBuiltInCatalogueIsTheShippedFile() throws {
         let file = try YAMLDocument.contents(of: Repository.root + "/config/peripherals.yaml")
         #expect(ShippedCatalogue.text == file)
+        #expect(
+            try Catalogue.parse(text: file, path: "catalogue").catalogue.models == ShippedCatalogue.models)
     }
 
     /// A number is never taken away, nor given to another model.

@@ -25,7 +25,7 @@ extension Catalogue {
         if CatalogueFiles.exists(path) {
             collector.add(fileAt: path, isOwn: false)
         } else {
-            collector.add(text: ShippedCatalogue.text, path: "built-in catalogue", isOwn: false)
+            collector.addShipped(path: "built-in catalogue")
         }
         for file in CatalogueFiles.additions(in: additions) {
             collector.add(fileAt: file, isOwn: true)

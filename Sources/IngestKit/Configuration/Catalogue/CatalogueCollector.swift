@@ -14,10 +14,19 @@ struct CatalogueCollector {
     /// - Parameter isOwn: whether the operator wrote the file.
     mutating func add(fileAt path: String, isOwn: Bool) {
         do {
-            try add(text: YAMLDocument.contents(of: path), path: path, isOwn: isOwn)
+            let text = try YAMLDocument.contents(of: path)
+            // As a package installs it: its models are in the program already.
+            if !isOwn, text == ShippedCatalogue.text { return addShipped(path: path) }
+            add(text: text, path: path, isOwn: isOwn)
         } catch {
             diagnostics += error.diagnostics
         }
+    }
+
+    /// The catalogue that is built into the program. The first of the files.
+    mutating func addShipped(path: String) {
+        models = ShippedCatalogue.models
+        for model in models { places[model.id] = path }
     }
 
     mutating func add(text: String, path: String, isOwn: Bool) {
