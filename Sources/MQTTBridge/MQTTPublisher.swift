@@ -6,19 +6,6 @@ import Synchronization
 /// that blocks is done on a thread of its own.
 package final class MQTTPublisher: MessagePublisher {
     /// Where to connect, and as whom.
-    package struct Settings: Sendable {
-        package let address: BrokerAddress
-        package let clientID: String
-        /// Nil: the broker tells nobody whether the gateway is connected.
-        package let status: BrokerStatus?
-
-        package init(address: BrokerAddress, clientID: String, status: BrokerStatus?) {
-            self.address = address
-            self.clientID = clientID
-            self.status = status
-        }
-    }
-
     /// What the thread works on.
     private struct State {
         var connection: BrokerConnection?
@@ -31,12 +18,12 @@ package final class MQTTPublisher: MessagePublisher {
     /// How long the end of the process waits for the broker.
     private static let farewellBound = DispatchTimeInterval.seconds(2)
 
-    private let settings: Settings
+    private let settings: BrokerSettings
     private let queue = DispatchQueue(label: "ingestd.mqtt")
     /// Locked on the queue only.
     private let state = Mutex(State())
 
-    package init(_ settings: Settings) {
+    package init(_ settings: BrokerSettings) {
         self.settings = settings
     }
 
@@ -76,7 +63,7 @@ package final class MQTTPublisher: MessagePublisher {
     }
 
     private static func publish(
-        _ messages: [BrokerMessage], as login: BrokerLogin, _ settings: Settings, _ state: inout State,
+        _ messages: [BrokerMessage], as login: BrokerLogin, _ settings: BrokerSettings, _ state: inout State,
         isAbandoned: () -> Bool
     ) -> PublishOutcome {
         guard !state.isOver, !isAbandoned() else { return .failed("the request was abandoned") }
@@ -94,7 +81,7 @@ package final class MQTTPublisher: MessagePublisher {
     /// Makes a connection where none stands for this login.
     /// - Returns: nil when one stands.
     private static func connect(
-        as login: BrokerLogin, _ settings: Settings, _ state: inout State, isAbandoned: () -> Bool
+        as login: BrokerLogin, _ settings: BrokerSettings, _ state: inout State, isAbandoned: () -> Bool
     ) -> PublishOutcome? {
         if let connection = state.connection {
             if connection.login == login, connection.tick() { return nil }

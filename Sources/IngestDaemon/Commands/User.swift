@@ -44,12 +44,12 @@ struct User: ParsableCommand {
             }
             let environment = ProcessInfo.processInfo.environment
             let configuration = try configuration(environment)
-            let destination = try destination(of: configuration)
+            let (destination, settings) = try destination(of: configuration)
             let credentials = Credentials(environment: environment)
             let key = try apiKey(of: destination, credentials)
             let transport = HTTPTransport(settings: destination.transport, credentials: credentials)
             let users = JunctionUsers(
-                settings: configuration.junctionSettings(destination, user: clientID),
+                settings: settings.at(configuration.timeZoneName, configuration.catalogue, for: clientID),
                 transport: transport, clock: SystemClock())
             let result: Result<JunctionUsers.User, JunctionUsers.Failure>
             do throws(JunctionUsers.Failure) {
@@ -77,9 +77,11 @@ struct User: ParsableCommand {
 
         private func destination(
             of configuration: Configuration
-        ) throws(CommandFailure) -> DestinationSettings {
-            let all = configuration.destinations.filter { $0.type == .junction }
-            let found = all.filter { destination == nil || $0.name == destination }
+        ) throws(CommandFailure) -> (DestinationSettings, JunctionSettings) {
+            let all = configuration.destinations.compactMap { settings in
+                (settings.form as? JunctionSettings).map { (settings, $0) }
+            }
+            let found = all.filter { destination == nil || $0.0.name == destination }
             guard let first = found.first else {
                 throw CommandFailure(
                     .usage,
@@ -88,7 +90,7 @@ struct User: ParsableCommand {
             }
             guard found.count == 1 else {
                 throw CommandFailure(
-                    .usage, "name one with --destination: \(found.map(\.name).joined(separator: ", "))")
+                    .usage, "name one with --destination: \(found.map(\.0.name).joined(separator: ", "))")
             }
             return first
         }

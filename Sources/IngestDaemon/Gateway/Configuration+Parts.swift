@@ -1,4 +1,5 @@
 import BlueZBridge
+import FoundationEssentials
 import IngestConfiguration
 import IngestDelivery
 import IngestGateway
@@ -37,12 +38,23 @@ extension Configuration {
             interval: Bluetooth.scanUnits(interval), window: Bluetooth.scanUnits(window))
     }
 
+    /// The gateway's time zone by its name in the IANA database: the system's is what /etc/localtime links to
+    /// (localtime(5)).
+    var timeZoneName: String {
+        if let name = gateway.timeZone { return name }
+        let directory = "/zoneinfo/"
+        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime"),
+            let range = target.firstRange(of: directory), range.upperBound < target.endIndex
+        else { return "UTC" }
+        return String(target[range.upperBound...])
+    }
+
     /// What the queue has to know of the destinations. Which of them a record is for by the
     /// allow-list is stored with the record.
     var routings: [DestinationRouting] {
         destinations.map { destination in
             DestinationRouting(
-                name: destination.name, kinds: destination.kinds.map(Set.init), forms: destination.forms,
+                name: destination.name, kinds: destination.kinds.map(Set.init), forms: destination.form.kinds,
                 peripherals: destination.peripherals.map { selectors in
                     Set(
                         selectors.map { selector in

@@ -90,12 +90,7 @@ struct Gateway: Sendable {
         let pulse = Pulse(clock: systemClock)
         let parts = DeliveryParts(
             store: queue.batches, transports: transports, events: events, pulse: pulse)
-        let sessions = try await makeSessions(parts, queue.sessions)
-        let deliveries =
-            webhooks(parts)
-            + fhirDeliveries(parts) + makeSpikes(parts) + makeBrokers(parts)
-            + sessions.map(\.delivery)
-
+        let deliveries = try await makeDeliveries(parts, queue.sessions)
         let outbox = EventOutbox(store: queue.outbox, sink: sink, clock: clock)
         var services: [any Service] = [
             Part("queue") {
@@ -111,7 +106,7 @@ struct Gateway: Sendable {
         services.append(Part("pairing") { await pairings.run() })
         services.append(Part("orders") { await orders.run() })
         let operatorSessions = Sessions(
-            sessions, destinations: configuration.destinations, queue: queue, clock: clock)
+            deliveries, destinations: configuration.destinations, queue: queue, clock: clock)
         let status = StatusReport(
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
             overview: queue.overview, keeper: keeper, queue: configuration.queue,
@@ -227,34 +222,6 @@ struct Gateway: Sendable {
         }
         defer { extensions.cancel() }
         return try await body()
-    }
-
-    private func webhooks(_ parts: DeliveryParts) -> [Delivery] {
-        configuration.destinations.filter { $0.type == .webhook }.map { destination in
-            let credentials = credentials
-            let webhook = Webhook(
-                settings: WebhookSettings(
-                    url: destination.url ?? "", format: destination.format,
-                    usesGzip: destination.compresses, headers: destination.headers
-                ),
-                transport: parts.transports[destination], clock: clock,
-                secrets: {
-                    WebhookSecrets(
-                        token: try destination.credential.map { try credentials.read($0).text ?? "" },
-                        signingKeys: try destination.signingKey.map { try credentials.signingKeys($0) })
-                })
-            let beat = parts.pulse.register(destination.name)
-            let worker = DeliveryWorker(
-                name: destination.name, gateway: configuration.gateway.id, store: parts.store,
-                destination: logged(webhook, destination.name),
-                batching: BatchSettings(
-                    maxRecords: destination.batch.maximumRecords, maxWait: destination.batch.maximumWait),
-                clock: clock, events: parts.events, heartbeat: beat)
-            return Delivery(to: destination.name, by: worker) { _ in
-                await webhook.renew()
-                worker.retryNow()
-            }
-        }
     }
 }
 

@@ -8,9 +8,6 @@ import IngestStorage
 
 /// What an operator does with records: by the running service, or by a command that has the queue to itself.
 struct QueueOperations: Sendable {
-    /// Spike's own limit for what is sent again, in seconds.
-    static let longestSpikeRange: Int64 = 7 * 24 * 3600
-
     private let queue: SQLiteQueue
     /// Of the tags by which the journal names records; nil: none was made yet.
     private let key: TagKey?
@@ -69,9 +66,11 @@ struct QueueOperations: Sendable {
         }
         // Whatever two numbers came, their difference fits.
         let length = Int128(message.until) - Int128(message.since)
-        if destination.type == .spike, length > Self.longestSpikeRange {
+        if let longest = destination.type.longestResend, length > longest {
             throw ControlMessage.Refusal(
-                error: "\(message.destination) takes ranges of at most 7 days: send one after the other",
+                error:
+                    "\(message.destination) takes ranges of at most \(longest / 86_400) days: send one after the "
+                    + "other",
                 reason: .badTarget)
         }
         let outcome = try await queue.resender.resend(

@@ -8,21 +8,24 @@ import IngestStorage
 struct Sessions: Sendable {
     private let users: [String: String]
     private let junctions: [String: JunctionSession]
-    private let types: [String: DestinationSettings.Kind]
+    private let types: [String: String]
     private let queue: SQLiteQueue
     private let clock: any GatewayClock
     private let signIns = SignIns()
 
     init(
-        _ deliveries: [SessionDelivery], destinations: [DestinationSettings], queue: SQLiteQueue,
+        _ deliveries: [Delivery], destinations: [DestinationSettings], queue: SQLiteQueue,
         clock: any GatewayClock
     ) {
-        users = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.destination, $0.user) })
+        users = Dictionary(
+            uniqueKeysWithValues: destinations.compactMap { destination in
+                destination.form.person.map { (destination.name, $0) }
+            })
         junctions = Dictionary(
             uniqueKeysWithValues: deliveries.compactMap { delivery in
-                delivery.junction.map { (delivery.destination, $0) }
+                delivery.session.map { (delivery.destination, $0) }
             })
-        types = Dictionary(uniqueKeysWithValues: destinations.map { ($0.name, $0.type) })
+        types = Dictionary(uniqueKeysWithValues: destinations.map { ($0.name, $0.type.typeName) })
         self.queue = queue
         self.clock = clock
     }
@@ -120,7 +123,7 @@ struct Sessions: Sendable {
                 error: "no destination of the configuration is named \(destination)", reason: .badTarget)
         }
         throw ControlMessage.Refusal(
-            error: "\(destination) is of type \(type.rawValue), which nobody signs in to",
+            error: "\(destination) is of type \(type), which nobody signs in to",
             reason: .badTarget)
     }
 }

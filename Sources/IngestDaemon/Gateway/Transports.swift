@@ -12,11 +12,11 @@ struct Delivery: Sendable {
     /// Takes over what a reload has changed, its credentials from their files, too, and ends a wait after a failure.
     let renew: @Sendable (Configuration) async -> Void
 
-    /// - Parameter atEnd: called when the worker has ended.
+    /// What the server holds for a person, where that is more than a credential.
+    let session: JunctionSession?
+
     init(
-        to destination: String, by worker: DeliveryWorker<some Destination>,
-        atEnd: @escaping @Sendable () async -> Void = {},
-        renew: @escaping @Sendable (Configuration) async -> Void
+        to destination: String, by worker: DeliveryWorker<some Destination>, _ connected: ConnectedDestination
     ) {
         self.destination = destination
         service = Part("delivery to \(destination)") {
@@ -26,11 +26,14 @@ struct Delivery: Sendable {
             } catch {
                 result = .failure(error)
             }
-            await atEnd()
+            await connected.atEnd()
             try result.get()
         }
         report = { worker.report }
-        self.renew = renew
+        renew = { configuration in
+            if await connected.renew(configuration.catalogue) { worker.retryNow() }
+        }
+        session = connected.session
     }
 }
 

@@ -1,3 +1,4 @@
+import IngestCore
 import IngestDelivery
 
 extension ConfigurationKeys {
@@ -50,6 +51,7 @@ extension ConfigurationKeys {
                     + "each link of a model that expects it. It is observed in any case."),
         ])
 
+    /// The keys of every destination.
     static let destination = KeySection(
         "destinations[]",
         [
@@ -57,7 +59,7 @@ extension ConfigurationKeys {
                 "name", "name", default: "required",
                 "Unique; 1 to 64 letters, digits, dots, dashes, underscores."),
             KeyDescription(
-                "type", "`webhook`, `fhir`, `junction`, `validic`, `spike` or `mqtt`", default: "required",
+                "type", TextForm.list(DestinationForms.all.map { "`\($0.typeName)`" }), default: "required",
                 "What it is."),
             KeyDescription(
                 "url", "URL",
@@ -68,7 +70,6 @@ extension ConfigurationKeys {
             KeyDescription(
                 "credential", "credential", default: "none",
                 "The token that requests carry; for mqtt the password, or a token."),
-            KeyDescription("batch", "mapping", default: "see its keys", "Records of one request."),
             KeyDescription("kinds", "list of record kinds", default: "all", "Only records of these kinds."),
             KeyDescription(
                 "peripherals", "list of catalogue IDs or aliases", default: "all",
@@ -76,16 +77,6 @@ extension ConfigurationKeys {
             KeyDescription(
                 "order", "`fresh` or `strict`", default: "`fresh`",
                 "`fresh` lets new records pass a backlog, `strict` is first in, first out."),
-            KeyDescription(
-                "format", "`json` or `ndjson`", default: "`json`",
-                "Form of a webhook's body: one object, or one record a line."),
-            KeyDescription("gzip", "boolean", default: "`false`", "Compresses request bodies."),
-            KeyDescription(
-                "headers", "mapping of name to value", default: "none",
-                "Further headers of each request. No secrets: those are credentials."),
-            KeyDescription(
-                "signing_key", "credential", default: "none",
-                "Signs a webhook's requests by Standard Webhooks: one to four keys in base64, as `whsec_…`."),
             KeyDescription(
                 "ca_file", "absolute path", default: "the system's",
                 "Authorities to trust instead of the system's, in PEM."),
@@ -96,53 +87,21 @@ extension ConfigurationKeys {
             KeyDescription(
                 "client_key", "credential", default: "none",
                 "Its key, in PEM without a passphrase; with `client_certificate`."),
-            KeyDescription(
-                "proxy", "URL, `http://HOST:PORT` or `socks5://HOST:PORT`", default: "none",
-                "The way out. TLS goes through it to the destination."),
-            KeyDescription(
-                "patient_system", "absolute URI", default: "none",
-                "System of the identifiers by which a fhir server knows subjects; without it they are the ids of its "
-                    + "Patient resources."),
-            KeyDescription(
-                "region", "`us` or `eu`", default: "`us`", "Region of junction."),
-            KeyDescription(
-                "environment", "`production` or `sandbox`", default: "`production`",
-                "Environment of junction. validic does not use it yet."),
-            KeyDescription(
-                "user", "text", default: "none; required for junction and validic",
-                "The person for whom the gateway signs in at junction and validic, and whose records go there: a "
-                    + "`subject`, or one of `users`, and at junction the `client_user_id`; the user name of mqtt. The "
-                    + "other types do not use it yet."),
-            KeyDescription(
-                "auth", "`bearer` or `basic` for fhir, `sign-in-token` or `api-key` for junction",
-                default: "`bearer` for fhir, `sign-in-token` for junction",
-                "How requests authenticate: fhir's `credential` is a token, or `USER:PASSWORD`. The other types do not "
-                    + "use it."),
-            KeyDescription(
-                "api", "`inform` or `v1`", default: "`inform`",
-                "Which API of validic: the measurements of Inform Connect, or the record forms of the first one."
-            ),
-            KeyDescription(
-                "organization", "text", default: "none; required for validic with `api: v1`",
-                "Validic's id of the organization that the person belongs to."),
-            KeyDescription(
-                "user_id", "text", default: "`user`",
-                "Validic's id of the person, with `api: v1`: the `_id` of the answer that made the user."),
-            KeyDescription(
-                "application_id", "text", default: "`ingestd` for validic, `ingestd-GATEWAY-NAME` for mqtt",
-                "What validic calls the gateway as a source of records; the client identifier of mqtt."),
-            KeyDescription(
-                "main_callback_url", "URL", default: "none; required for spike",
-                "The application's main callback URL at spike; `url` is this, or one under it."),
-            KeyDescription(
-                "topic", "text without `+` and `#`", default: "`ingestd/{gateway}/{kind}`",
-                "The topic of mqtt that a record is published under. Its placeholders are in "
-                    + "docs/destinations/mqtt.md."),
-            KeyDescription(
-                "status_topic", "text without `+` and `#`", default: "none",
-                "The topic of mqtt under which the broker keeps whether the gateway is connected; may hold "
-                    + "`{gateway}`."),
         ])
+
+    /// What each type has beside them.
+    static let destinationTypes = DestinationForms.all.map { form in
+        KeySection("destinations[] of type \(form.typeName)", form.keys)
+    }
+
+    /// All that may stand in a destination, each name once.
+    static let anyDestination: KeySection = {
+        var names: Set<String> = []
+        let keys = (destination.keys + destinationTypes.flatMap(\.keys)).filter {
+            names.insert($0.name).inserted
+        }
+        return KeySection(destination.path, keys)
+    }()
 
     static let batch = KeySection(
         "destinations[].batch",
@@ -151,26 +110,4 @@ extension ConfigurationKeys {
             KeyDescription(
                 "max_wait", "duration, 0s to 5m", default: "`2s`", "How long a record waits for others."),
         ])
-
-    /// Keys of a destination that mean something for some types only.
-    static let typesOfKey: [String: [DestinationSettings.Kind]] = [
-        "format": [.webhook],
-        "signing_key": [.webhook],
-        "auth": [.fhir, .junction],
-        "user": [.junction, .validic, .mqtt],
-        "patient_system": [.fhir],
-        "region": [.junction],
-        "environment": [.junction, .validic],
-        "api": [.validic],
-        "organization": [.validic],
-        "user_id": [.validic],
-        "application_id": [.validic, .mqtt],
-        "main_callback_url": [.spike],
-        "topic": [.mqtt],
-        "status_topic": [.mqtt],
-        "proxy": [.webhook, .fhir, .junction, .validic, .spike],
-        "headers": [.webhook, .fhir],
-        "batch": [.webhook, .fhir, .junction, .mqtt],
-        "gzip": [.webhook, .fhir],
-    ]
 }

@@ -1,8 +1,11 @@
+package import IngestCore
+
 /// Every key of the configuration, in the order of the reference.
 package enum ConfigurationKeys {
-    package static let all = [
-        root, gateway, bluetooth, passive, peripheral, queue, destination, batch, events, hooks, logging,
-    ]
+    package static let all =
+        [
+            root, gateway, bluetooth, passive, peripheral, queue, destination, batch, events, hooks, logging,
+        ] + destinationTypes
 
     static let root = KeySection(
         "",

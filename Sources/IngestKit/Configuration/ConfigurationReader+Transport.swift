@@ -4,16 +4,34 @@ import IngestDelivery
 // The way to a destination.
 extension ConfigurationReader {
     /// - Parameter url: of the destination, checked.
-    func proxy(_ reader: NodeReader, to url: String?) -> String? {
-        guard let text = checkedURL(reader, schemes: ["http", "socks5"]), let proxy = URLText(text) else {
-            return nil
+    func readTransport(_ entries: MappingReader, to url: String?) -> TransportSettings {
+        let transport = TransportSettings(
+            caFile: entries["ca_file"]?.absolutePath("a file of certificates"),
+            // A certificate is no secret: who may read it does not matter.
+            clientCertificate: entries["client_certificate"]?.credential(),
+            clientKey: credential(entries["client_key"], isOpened: true),
+            proxy: entries["proxy"].flatMap { proxy($0, to: url) })
+        for (key, other) in [("client_certificate", "client_key"), ("client_key", "client_certificate")]
+        where entries[other] == nil {
+            entries[key]?.error(expected: "\(other) beside it")
         }
-        guard ProxyAddress(url: text) != nil else {
+        // Looks at the files, where this machine has them.
+        guard let credentials = host.credentials else { return transport }
+        for problem in TLSFiles.problems(transport, credentials) {
+            guard let reader = entries[problem.key.rawValue] else { continue }
+            tellOfFile(problem.words, at: reader)
+        }
+        return transport
+    }
+
+    private func proxy(_ reader: NodeReader, to url: String?) -> ProxyAddress? {
+        guard let text = reader.url(schemes: ["http", "socks5"]) else { return nil }
+        guard let proxy = ProxyAddress(url: text) else {
             reader.error(
                 expected: "a proxy's host and port with nothing behind them, as http://proxy.example:3128")
             return nil
         }
-        guard let url = url.flatMap({ URLText($0) }) else { return text }
+        guard let url = url.flatMap({ URLText($0) }) else { return proxy }
         if url.scheme == "http", !proxy.isLoopback {
             // To a proxy elsewhere, localhost is itself.
             reader.error(expected: "a proxy on this machine: http:// in url goes no further")
@@ -24,16 +42,7 @@ extension ConfigurationReader {
             reader.error(expected: "a host name in url, not an address: it is what the certificate is for")
             return nil
         }
-        return text
-    }
-
-    /// Looks at the files that the destination's TLS needs, where this machine has them.
-    func checkFiles(_ entries: MappingReader, _ destination: DestinationSettings) {
-        guard let credentials = host.credentials else { return }
-        for problem in TLSFiles.problems(destination.transport, credentials) {
-            guard let reader = entries[problem.key.rawValue] else { continue }
-            tellOfFile(problem.words, at: reader)
-        }
+        return proxy
     }
 
     /// Looks at the keys of signatures too, where this machine has them.

@@ -73,7 +73,7 @@ struct ConfigurationReader {
                 "no peripheral that feeds \(destination.value.name) gives records of a kind that it takes")
         }
         for destination in destinations
-        where destination.value.type.hasSession && !destination.value.hasOwn(peripherals.map(\.value)) {
+        where !destination.value.hasOwn(peripherals.map(\.value)) {
             destination.reader.warning(
                 "no peripheral that feeds \(destination.value.name) has its user as a subject; what others measure "
                     + "is set aside there")

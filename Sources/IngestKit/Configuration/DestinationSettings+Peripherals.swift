@@ -14,10 +14,11 @@ extension DestinationSettings {
         }
     }
 
-    /// Whether the user is a subject of one of the entries that feed it, or no entry feeds it at all.
+    /// Whether the person under whom it files is a subject of one of the entries that feed it; also where it files under
+    /// none, or no entry feeds it at all.
     func hasOwn(_ entries: [AllowedPeripheral]) -> Bool {
         let feeding = entries.filter(accepts)
-        guard let user, !feeding.isEmpty else { return true }
-        return feeding.contains { $0.subject == user || $0.users.values.contains(user) }
+        guard let person = form.person, !feeding.isEmpty else { return true }
+        return feeding.contains { $0.subject == person || $0.users.values.contains(person) }
     }
 }

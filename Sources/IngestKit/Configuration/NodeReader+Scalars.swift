@@ -72,9 +72,8 @@ extension NodeReader {
         return size
     }
 
-    func choice<Choice: RawRepresentable & CaseIterable>(of type: Choice.Type = Choice.self) -> Choice?
-    where Choice.RawValue == String {
-        choice(among: Array(type.allCases))
+    func choice<Choice: RawRepresentable & CaseIterable>() -> Choice? where Choice.RawValue == String {
+        choice(of: Choice.self)
     }
 
     func choice<Choice: RawRepresentable>(among choices: [Choice]) -> Choice?

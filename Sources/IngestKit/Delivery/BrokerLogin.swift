@@ -21,10 +21,11 @@ package struct BrokerLogin: Sendable, Equatable {
     /// files takes.
     /// - Parameter isEncrypted: whether TLS is spoken.
     package init(
-        of destination: DestinationSettings, isEncrypted: Bool, credentials: Credentials
+        user: String?, credential: CredentialName?, transport: TransportSettings, isEncrypted: Bool,
+        credentials: Credentials
     ) throws(BrokerLoginError) {
-        user = destination.user
-        if let name = destination.credential {
+        self.user = user
+        if let name = credential {
             guard let text = (try? credentials.read(name))?.text else {
                 throw BrokerLoginError(words: "the credential cannot be read")
             }
@@ -35,17 +36,16 @@ package struct BrokerLogin: Sendable, Equatable {
             password = text
         }
         guard isEncrypted else { return }
-        let settings = destination.transport
         do throws(TLSFileError) {
-            let files = try TLSFiles(settings, credentials)
+            let files = try TLSFiles(transport, credentials)
             _ = try files.configuration()
             self.files = files
         } catch {
             throw BrokerLoginError(words: "\(error.key.rawValue): \(error.words)")
         }
-        authorities = settings.caFile
-        certificate = settings.clientCertificate.flatMap { credentials.path(of: $0) }
-        key = settings.clientKey.flatMap { credentials.path(of: $0) }
+        authorities = transport.caFile
+        certificate = transport.clientCertificate.flatMap { credentials.path(of: $0) }
+        key = transport.clientKey.flatMap { credentials.path(of: $0) }
     }
 }
 

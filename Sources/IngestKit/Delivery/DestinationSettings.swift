@@ -3,21 +3,8 @@ package import IngestPeripherals
 package import IngestRecords
 package import IngestStorage
 
-/// One place that readings are delivered to.
+/// One place that readings are delivered to: what every destination has, and what its type has (`form`).
 package struct DestinationSettings: Sendable, Equatable {
-    package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case webhook, fhir, junction, validic, spike, mqtt
-
-        /// Whether it files under one person, for whom the gateway signs in.
-        package var hasSession: Bool { [.junction, .validic].contains(self) }
-
-        /// Whether it takes the images of entries.
-        package var takesImages: Bool { self == .fhir }
-
-        /// Whether a request holds one record, whatever `batch` says.
-        var takesOneRecord: Bool { self == .validic || self == .spike }
-    }
-
     package struct Batch: Sendable, Hashable {
         /// 1 to 1000.
         package var maximumRecords: Int
@@ -30,103 +17,48 @@ package struct DestinationSettings: Sendable, Equatable {
         }
     }
 
-    package enum Format: String, Sendable, Hashable, CaseIterable {
-        case json, ndjson
-    }
+    /// Compares values of any type of destination.
+    private struct Form: Sendable, Equatable {
+        let value: any DestinationForm
 
-    package enum Region: String, Sendable, Hashable, CaseIterable {
-        case us, eu
-    }
-
-    /// How requests to junction are authenticated.
-    package enum JunctionAuth: String, Sendable, Hashable, CaseIterable {
-        case signInToken = "sign-in-token"
-        case apiKey = "api-key"
-    }
-
-    package enum Environment: String, Sendable, Hashable, CaseIterable {
-        case production, sandbox
+        static func == (left: Self, right: Self) -> Bool { left.value.equals(right.value) }
     }
 
     /// Unique among the destinations.
     package var name: String
-    package var type: Kind
-    /// Absolute; nil where the type has an address of its own. Unencrypted only when
-    /// `isLoopback`.
-    package var url: String?
+    private let ownForm: Form
     package var credential: CredentialName?
+    /// How its requests travel.
+    package var transport: TransportSettings
     package var batch: Batch
     /// Nil is every kind.
     package var kinds: [RecordKind]?
     /// Nil is every peripheral.
     package var peripherals: [PeripheralSelector]?
     package var order: DeliveryOrder
-    package var format: Format
-    package var compresses: Bool
-    /// Names as written; in the order of the file.
-    package var headers: [HTTPHeader]
-    package var signingKey: CredentialName?
-    /// Absolute paths.
-    package var caFile: String?
-    package var clientCertificate: CredentialName?
-    package var clientKey: CredentialName?
-    package var proxy: String?
-    /// System of the patient identifiers in FHIR.
-    package var patientSystem: String?
-    package var region: Region
-    package var environment: Environment
-    package var user: String?
-    package var auth: String?
-    /// `auth` of type junction.
-    package var junctionAuth: JunctionAuth
-    /// Of type validic.
-    package var validicAPI: ValidicAPI
-    package var organization: String?
-    /// The person by the backend's id, where that is not `user`.
-    package var userID: String?
-    package var applicationID: String?
-    package var mainCallbackURL: String?
-    /// The topic that records are published under.
-    package var topic: TopicTemplate?
-    /// The topic under which a broker tells whether the gateway is connected; nil: it does not.
-    package var statusTopic: TopicTemplate?
 
     /// Everything that a file must say; the rest as if it said nothing.
-    package init(name: String, type: Kind, url: String? = nil) {
+    package init(name: String, form: any DestinationForm) {
         self.name = name
-        self.type = type
-        self.url = url
+        ownForm = Form(value: form)
+        transport = TransportSettings()
         batch = Batch(maximumRecords: 100, maximumWait: .seconds(2))
         order = .fresh
-        format = .json
-        compresses = false
-        headers = []
-        region = .us
-        environment = .production
-        junctionAuth = .signInToken
-        validicAPI = .inform
     }
+
+    /// What its type has.
+    package var form: any DestinationForm { ownForm.value }
+    package var type: any DestinationForm.Type { Swift.type(of: form) }
 
     /// Whether the URL leads to this machine itself, and not by way of another.
     package var isLoopback: Bool {
-        [url, proxy ?? url].allSatisfy { $0.flatMap { URLText($0) }?.isLoopback ?? false }
+        (form.url.flatMap { URLText($0) }?.isLoopback ?? false) && (transport.proxy?.isLoopback ?? true)
     }
 
     /// The kinds of records that go here; nil is every kind.
     package var deliveredKinds: Set<RecordKind>? {
-        guard let own = forms else { return kinds.map(Set.init) }
+        guard let own = form.kinds else { return kinds.map(Set.init) }
         return kinds.map { own.intersection($0) } ?? own
-    }
-
-    /// The kinds of records that it has a form for; nil is every kind.
-    package var forms: Set<RecordKind>? {
-        switch type {
-        case .junction: Junction.kinds
-        case .validic: validicAPI == .v1 ? ValidicRecord.kinds : Validic.kinds
-        case .spike: Spike.kinds
-        case .fhir: FHIR.kinds
-        case .webhook, .mqtt: nil
-        }
     }
 
     /// How many records go in one request.

@@ -4,6 +4,22 @@ package protocol MessagePublisher: Sendable {
     /// this login or a new one. It asks the broker once: nothing is sent again, and no connection made anew. Returns
     /// within 60 s if the host's name is found at once, and as soon as the task is cancelled.
     func publish(_ messages: [BrokerMessage], as login: BrokerLogin) async -> PublishOutcome
+    /// Ends the connection for good, and tells so under the status topic.
+    func shutdown() async
+}
+
+/// What a connection to a broker is made with.
+package struct BrokerSettings: Sendable {
+    package let address: BrokerAddress
+    package let clientID: String
+    /// Nil: the broker tells nobody whether the gateway is connected.
+    package let status: BrokerStatus?
+
+    package init(address: BrokerAddress, clientID: String, status: BrokerStatus?) {
+        self.address = address
+        self.clientID = clientID
+        self.status = status
+    }
 }
 
 package struct BrokerMessage: Sendable, Equatable {

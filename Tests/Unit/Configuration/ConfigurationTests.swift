@@ -78,7 +78,7 @@ import Testing
         #expect(configuration.hooks == .init(readyToRead: "/etc/ingestd/beep", read: "/etc/ingestd/chime"))
         #expect(configuration.logging == .init(level: .info, subsystems: [.bluetooth: .debug]))
         var clinic = DestinationSettings(
-            name: "clinic", type: .webhook, url: "https://clinic.example/readings")
+            name: "clinic", form: WebhookSettings(url: "https://clinic.example/readings"))
         clinic.credential = .named("clinic-token")
         clinic.kinds = [.bloodPressure]
         clinic.peripherals = [.model(1001)]
@@ -117,19 +117,27 @@ import Testing
                 "9 no peripheral that feeds e gives records of a kind that it takes",
             ])
         let all = checked.configuration.destinations
-        #expect(all.map(\.type) == [.webhook, .fhir, .junction, .validic, .spike, .mqtt])
-        #expect(all[0].format == .ndjson && all[0].compresses && all[0].order == .strict)
-        #expect(all[0].headers == [.init(name: "X-Ward", value: "3")])
-        #expect(all[0].signingKey == .named("s") && all[0].clientCertificate == .named("c"))
-        #expect(all[0].clientKey == .path("/run/closed-secret") && all[0].caFile == "/etc/ca.pem")
-        #expect(all[0].proxy == "http://127.0.0.1:3128" && all[5].user == "u" && all[1].auth == "basic")
+        #expect(
+            all.map { $0.type.typeName } == ["webhook", "fhir", "junction", "validic", "spike", "mqtt"])
+        let webhook = try #require(all[0].form as? WebhookSettings)
+        #expect(webhook.format == .ndjson && webhook.usesGzip && all[0].order == .strict)
+        #expect(webhook.headers == [.init(name: "X-Ward", value: "3")])
+        #expect(webhook.signingKey == .named("s") && all[0].transport.clientCertificate == .named("c"))
+        #expect(all[0].transport.clientKey == .path("/run/closed-secret"))
+        #expect(all[0].transport.caFile == "/etc/ca.pem")
+        #expect(all[0].transport.proxy == ProxyAddress(url: "http://127.0.0.1:3128"))
         #expect(all[0].isLoopback && !all[1].isLoopback)
-        #expect(all[1].patientSystem == "urn:oid:1.2.3")
-        #expect(all[2].region == .eu && all[2].environment == .sandbox && all[2].junctionAuth == .signInToken)
-        #expect(all[3].organization == "o" && all[3].user == "p" && all[3].deliveredKinds == [.glucose])
-        #expect(all[4].mainCallbackURL == "https://x.example/cb")
-        #expect(try all[5].topic == TopicTemplate("wards/{subject}"))
-        #expect(try all[5].statusTopic == TopicTemplate("status/{gateway}"))
+        let fhir = try #require(all[1].form as? FHIRSettings)
+        #expect(fhir.patientSystem == "urn:oid:1.2.3" && fhir.authentication == .basic)
+        let junction = try #require(all[2].form as? JunctionSettings)
+        #expect(junction.api == "https://api.sandbox.eu.junction.com")
+        #expect(junction.authentication == .signInToken && all[2].form.person == "p")
+        let validic = try #require(all[3].form as? ValidicSettings)
+        #expect(validic.api == .v1(organization: "o", userID: "p") && validic.person == "p")
+        #expect(all[3].deliveredKinds == [.glucose])
+        let mqtt = try #require(all[5].form as? MQTTSettings)
+        #expect(try mqtt.topic == TopicTemplate("wards/{subject}") && mqtt.user == "u")
+        #expect(try mqtt.statusTopic == TopicTemplate("status/{gateway}"))
         let entry = try #require(checked.configuration.peripherals.first)
         #expect(entry.users == [1: "p", 2: "q"] && entry.history == .within(.seconds(90 * 86_400)))
     }
@@ -361,8 +369,9 @@ import Testing
               - {name: b, type: webhook, api: v1, url: "https://x"}
             """
         let destinations = try Samples.parse(text).configuration.destinations
-        #expect(destinations[0].validicSettings(user: "u").api == .v1(organization: "o", userID: "u"))
-        #expect(destinations[0].forms?.contains(.bodyComposition) == true)
+        let validic = try #require(destinations[0].form as? ValidicSettings)
+        #expect(validic.api == .v1(organization: "o", userID: "u"))
+        #expect(validic.kinds?.contains(.bodyComposition) == true)
         #expect(destinations[0].deliveredKinds?.contains(.heartRate) == false)
         #expect(
             try Samples.findings(text).contains {

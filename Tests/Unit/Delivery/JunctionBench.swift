@@ -61,7 +61,7 @@ struct JunctionBench {
     static let providers = [2000: "omron_ble", 2050: "accuchek_ble"]
 
     func session(
-        _ place: DeliveryPlace, _ auth: DestinationSettings.JunctionAuth = .apiKey,
+        _ place: DeliveryPlace, _ auth: JunctionSettings.Authentication = .apiKey,
         user: String = FakeJunction.user
     ) async -> JunctionSession {
         let key = key
@@ -75,7 +75,7 @@ struct JunctionBench {
     }
 
     func start(
-        _ place: DeliveryPlace, _ auth: DestinationSettings.JunctionAuth = .apiKey,
+        _ place: DeliveryPlace, _ auth: JunctionSettings.Authentication = .apiKey,
         batch: BatchSettings = BatchSettings(maxRecords: 100, maxWait: .zero), records: [Record] = []
     ) async throws -> Running {
         let store = try await SQLiteQueue.open(

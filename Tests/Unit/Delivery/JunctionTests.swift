@@ -300,9 +300,9 @@ import Testing
         arguments: [
             (.us, .production, "us.junction.com"), (.eu, .production, "eu.junction.com"),
             (.us, .sandbox, "sandbox.us.junction.com"), (.eu, .sandbox, "sandbox.eu.junction.com"),
-        ] as [(DestinationSettings.Region, DestinationSettings.Environment, String)])
+        ] as [(JunctionSettings.Region, JunctionSettings.Environment, String)])
     func eachPlaceHasItsHosts(
-        region: DestinationSettings.Region, environment: DestinationSettings.Environment,
+        region: JunctionSettings.Region, environment: JunctionSettings.Environment,
         domain: String
     ) {
         let settings = JunctionSettings(user: "a", region: region, environment: environment)

@@ -22,6 +22,8 @@ import Testing
             asked.withLock { $0.append((messages, login)) }
             return outcomes.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
         }
+
+        func shutdown() {}
     }
 
     private static func record(_ id: String) -> String {

@@ -1,3 +1,5 @@
+package import IngestCore
+
 /// Every key of a catalogue file.
 package enum CatalogueKeys {
     package static let all = [root, model, recognised, instructions]

@@ -3,7 +3,7 @@ package import IngestCore
 package import IngestRecords
 
 /// What the operator set for a FHIR server.
-package struct FHIRSettings: Sendable, Hashable {
+package struct FHIRSettings: DestinationForm {
     package enum Authentication: String, Sendable, Hashable, CaseIterable {
         /// The credential is a token.
         case bearer
@@ -11,8 +11,28 @@ package struct FHIRSettings: Sendable, Hashable {
         case basic
     }
 
+    package static let typeName = "fhir"
+    package static let keys: [KeyDescription] = [
+        KeyDescription(
+            "auth", "`bearer` or `basic`", default: "`bearer`",
+            "How requests authenticate: `credential` is a token, or `USER:PASSWORD`."),
+        .batch, .gzip, .headers,
+        KeyDescription(
+            "patient_system", "absolute URI", default: "none",
+            "System of the identifiers by which the server knows subjects; without it they are the ids of its Patient "
+                + "resources."),
+        .proxy,
+    ]
+    package static let takesImages = true
+    /// The kinds that have a form there: what the guide has codes for.
+    package let kinds: Set<RecordKind>? = [
+        .bloodPressure, .glucose, .glucoseContext, .bodyTemperature, .weight, .bodyComposition,
+        .pulseOximetry,
+        .heartRate, .continuousGlucose, .healthObservation, .miScale, .mibeacon,
+    ]
+
     /// The base of its API.
-    package let url: String
+    package let base: String
     /// The system of the identifiers by which it knows people; nil where subjects are ids of its Patient resources.
     package let patientSystem: String?
     package let authentication: Authentication
@@ -26,24 +46,51 @@ package struct FHIRSettings: Sendable, Hashable {
         usesGzip: Bool = false,
         headers: [HTTPHeader] = []
     ) {
-        self.url = url
+        base = url
         self.patientSystem = patientSystem
         self.authentication = authentication
         self.usesGzip = usesGzip
         self.headers = headers
+    }
+
+    package init?(_ entries: some DestinationEntries) {
+        let url = entries.required("url", "a URL")?.httpURL()
+        patientSystem = entries["patient_system"]?.value("an absolute URI", Self.absoluteURI)
+        let auth = entries["auth"]?.text("text", limit: 64)
+        if let auth, Authentication(rawValue: auth) == nil {
+            entries["auth"]?.error(expected: "bearer or basic")
+        }
+        authentication = auth.flatMap(Authentication.init) ?? .bearer
+        usesGzip = entries["gzip"]?.boolean() ?? false
+        headers = entries["headers"]?.headers() ?? []
+        guard let url else { return nil }
+        base = url
+    }
+
+    package var url: String? { base }
+
+    package func connect(_ parts: DestinationParts) -> ConnectedDestination {
+        let fhir = FHIR(settings: self, transport: parts.transport, clock: parts.clock) { try parts.secret() }
+        return ConnectedDestination(destination: fhir) { _ in
+            await fhir.renew()
+            return true
+        }
+    }
+
+    /// A scheme and something after it (RFC 3986 3).
+    private static func absoluteURI(_ text: String) -> String? {
+        let scheme = text.prefix { $0 != ":" }
+        let isURI =
+            scheme.first?.isLetter == true && scheme.utf8.count + 1 < text.utf8.count
+            && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+            && text.utf8.count <= 1024 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        return isURI ? text : nil
     }
 }
 
 /// Posts batches as transactions to a FHIR R4 server, as HL7's Personal Health Device guide has it
 /// (docs/destinations/fhir.md).
 package final class FHIR: Destination {
-    /// The kinds that have a form there: what the guide has codes for.
-    package static let kinds: Set<RecordKind> = [
-        .bloodPressure, .glucose, .glucoseContext, .bodyTemperature, .weight, .bodyComposition,
-        .pulseOximetry,
-        .heartRate, .continuousGlucose, .healthObservation, .miScale, .mibeacon,
-    ]
-
     private static let mediaType = "application/fhir+json"
 
     private let settings: FHIRSettings
@@ -98,7 +145,7 @@ package final class FHIR: Destination {
         let secret = credential.map(shown)
         if let secret { headers.append(("Authorization", "\(settings.authentication.scheme) \(secret)")) }
         return await posts.post(
-            body, to: settings.url, headers: headers,
+            body, to: settings.base, headers: headers,
             hiding: ShownSecrets(
                 credential.map { password(of: $0) ?? $0 }, asSent: [secret, credential]),
             packs: settings.usesGzip

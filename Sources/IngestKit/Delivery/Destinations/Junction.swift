@@ -1,5 +1,5 @@
 import IngestCore
-package import IngestRecords
+import IngestRecords
 import Synchronization
 
 /// Posts records as samples of Junction's time series and of the body's summary, for one person
@@ -7,9 +7,6 @@ import Synchronization
 ///
 /// A batch is as many requests as it has series, sources and stages. It counts as taken when all of them are.
 package final class Junction: Destination {
-    /// The kinds that have a form there.
-    package static let kinds = JunctionForm.kinds
-
     /// A request begins within this time, so that the last one ends before a delivery counts as stuck
     /// (`DeliveryWorker.requestBound`): it takes 70 s at most.
     private static let patience = Duration.seconds(55)

@@ -1,9 +1,42 @@
-import IngestRecords
+package import IngestCore
+package import IngestPeripherals
+package import IngestRecords
 
 /// What the operator set for Junction (docs/destinations/junction.md).
-package struct JunctionSettings: Sendable, Hashable {
+package struct JunctionSettings: DestinationForm {
+    package enum Region: String, Sendable, Hashable, CaseIterable {
+        case us, eu
+    }
+
+    package enum Environment: String, Sendable, Hashable, CaseIterable {
+        case production, sandbox
+    }
+
+    /// How requests are authenticated.
+    package enum Authentication: String, Sendable, Hashable, CaseIterable {
+        case signInToken = "sign-in-token"
+        case apiKey = "api-key"
+    }
+
+    package static let typeName = "junction"
+    package static let keys: [KeyDescription] = [
+        KeyDescription(
+            "auth", "`sign-in-token` or `api-key`", default: "`sign-in-token`", "How requests authenticate."),
+        .batch,
+        KeyDescription(
+            "environment", "`production` or `sandbox`", default: "`production`", "Junction's environment."),
+        .proxy,
+        KeyDescription("region", "`us` or `eu`", default: "`us`", "Junction's region."),
+        KeyDescription(
+            "user", "text", default: "required",
+            "The person for whom the gateway signs in, and whose records go there: a `subject`, or one of `users`, and "
+                + "the `client_user_id`."),
+    ]
+    /// How long the end waits for new tokens: less than the end of the process takes as a whole.
+    private static let settling = Duration.seconds(6)
+
     /// The person, as `client_user_id` at Junction.
-    package let user: String
+    package internal(set) var user: String
     /// Where the API is, without a slash at the end.
     package let api: String
     /// Where tokens are exchanged.
@@ -11,17 +44,22 @@ package struct JunctionSettings: Sendable, Hashable {
     /// Nil where the operator gave a URL of their own.
     private let place: JunctionPlace?
     /// A name of the IANA database.
-    package let timeZone: String
+    package internal(set) var timeZone: String
     /// The slugs of the catalogue's models; every other model's is `manual`.
     package internal(set) var providers: [Int: String]
+    package let authentication: Authentication
+    /// Nil where it is Junction's own.
+    package let url: String?
 
     /// - Parameter url: instead of Junction's own hosts; tokens are then exchanged under `/auth` of it.
     package init(
-        user: String, url: String? = nil, region: DestinationSettings.Region = .us,
-        environment: DestinationSettings.Environment = .production, timeZone: String = "UTC",
-        providers: [Int: String] = [:]
+        user: String, url: String? = nil, region: JunctionSettings.Region = .us,
+        environment: JunctionSettings.Environment = .production, timeZone: String = "UTC",
+        providers: [Int: String] = [:], authentication: Authentication = .signInToken
     ) {
         self.user = user
+        self.url = url
+        self.authentication = authentication
         self.timeZone = timeZone
         self.providers = providers
         if let url {
@@ -36,6 +74,67 @@ package struct JunctionSettings: Sendable, Hashable {
         }
     }
 
+    package init?(_ entries: some DestinationEntries) {
+        let url = entries["url"]?.httpURL()
+        let user = entries.required("user", "the person for whom to sign in")?.text()
+        let region = entries["region"]?.choice(of: Region.self) ?? .us
+        let environment = entries["environment"]?.choice(of: Environment.self) ?? .production
+        let authentication = entries["auth"]?.choice(of: Authentication.self) ?? .signInToken
+        switch authentication {
+        case .apiKey:
+            _ = entries.required("credential", "the API key")
+            entries["auth"]?.warning(
+                "an API key opens every user of the team to who has this box: for trials; sign-in-token opens one"
+            )
+        case .signInToken:
+            entries["credential"]?.warning("has no effect with auth: sign-in-token; auth: api-key uses it")
+        }
+        guard let user else { return nil }
+        self.init(
+            user: user, url: url, region: region, environment: environment, authentication: authentication)
+    }
+
+    package var kinds: Set<RecordKind>? { JunctionForm.kinds }
+    package var person: String? { user }
+
+    /// For a gateway in this time zone, with the names of sources that the catalogue has.
+    /// - Parameter user: another than the configured one.
+    package func at(_ timeZone: String, _ catalogue: Catalogue, for user: String? = nil) -> Self {
+        var settings = self
+        settings.user = user ?? self.user
+        settings.timeZone = timeZone
+        settings.providers = catalogue.junctionProviders
+        return settings
+    }
+
+    /// With what Junction kept of its session; what the operator has to do is told.
+    package func connect(_ parts: DestinationParts) async -> ConnectedDestination {
+        let access: JunctionSession.Access =
+            switch authentication {
+            case .signInToken: .signInToken
+            case .apiKey: .apiKey { try parts.secret() ?? "" }
+            }
+        let session = JunctionSession(
+            settings: at(parts.timeZone, parts.catalogue), access: access, transport: parts.transport,
+            clock: parts.clock, vault: parts.vault,
+            told: { parts.told("\(parts.name): \($0)") })
+        await session.open()
+        let wayOut = "nothing is delivered there until ingestd sign-in \(parts.name) --token FILE"
+        switch await session.standing {
+        case .open: break
+        case .closed: parts.told("\(parts.name) has no session: \(wayOut)")
+        case .parked: parts.told("\(parts.name) wants the user to sign in again: \(wayOut)")
+        }
+        let junction = Junction(session: session)
+        return ConnectedDestination(
+            destination: junction,
+            renew: { catalogue in
+                junction.use(providers: catalogue.junctionProviders)
+                await junction.renew()
+                return true
+            }, atEnd: { await session.settle(within: Self.settling) }, session: session)
+    }
+
     /// How a secret of another environment or region is told; nil where it belongs to this one, as far as can be seen.
     func contradiction(_ what: String, of other: JunctionPlace?) -> String? {
         guard let place, let other, other != place else { return nil }
@@ -48,12 +147,21 @@ package struct JunctionSettings: Sendable, Hashable {
     }
 }
 
+extension Catalogue {
+    /// What Junction calls the sources of its models, by their numbers.
+    fileprivate var junctionProviders: [Int: String] {
+        Dictionary(
+            uniqueKeysWithValues: models.compactMap { model in model.junctionProvider.map { (model.id, $0) } }
+        )
+    }
+}
+
 /// One of Junction's installations.
 struct JunctionPlace: Hashable {
-    let environment: DestinationSettings.Environment
-    let region: DestinationSettings.Region
+    let environment: JunctionSettings.Environment
+    let region: JunctionSettings.Region
 
-    init(environment: DestinationSettings.Environment, region: DestinationSettings.Region) {
+    init(environment: JunctionSettings.Environment, region: JunctionSettings.Region) {
         self.environment = environment
         self.region = region
     }
@@ -74,7 +182,7 @@ struct JunctionPlace: Hashable {
         let prefix = "id-signer-"
         guard issuer.hasPrefix(prefix), issuer.hasSuffix(".iam.gserviceaccount.com") else { return nil }
         let parts = issuer.dropFirst(prefix.count).prefix { $0 != "@" }.split(separator: "-")
-        guard parts.count == 2, let region = DestinationSettings.Region(rawValue: String(parts[1]))
+        guard parts.count == 2, let region = JunctionSettings.Region(rawValue: String(parts[1]))
         else { return nil }
         switch parts[0] {
         case "production", "prd": self.init(environment: .production, region: region)

@@ -1,5 +1,78 @@
+package import IngestCore
 import IngestRecords
 import Synchronization
+
+/// What the operator set for a broker.
+package struct MQTTSettings: DestinationForm {
+    package static let typeName = "mqtt"
+    package static let keys: [KeyDescription] = [
+        KeyDescription("application_id", "text", default: "`ingestd-GATEWAY-NAME`", "The client identifier."),
+        .batch,
+        KeyDescription(
+            "status_topic", "text without `+` and `#`", default: "none",
+            "The topic under which the broker keeps whether the gateway is connected; may hold `{gateway}`."),
+        KeyDescription(
+            "topic", "text without `+` and `#`", default: "`ingestd/{gateway}/{kind}`",
+            "The topic that a record is published under. Its placeholders are in docs/destinations/mqtt.md."),
+        KeyDescription("user", "text", default: "none", "The user name."),
+    ]
+
+    private let text: String
+    let address: BrokerAddress
+    let clientID: String?
+    package let topic: TopicTemplate
+    /// The topic under which a broker tells whether the gateway is connected; nil: it does not.
+    package let statusTopic: TopicTemplate?
+    package let user: String?
+
+    package init?(_ entries: some DestinationEntries) {
+        let reader = entries.required("url", "a URL")
+        let url = reader?.url(schemes: ["mqtts"], onLoopback: ["mqtt"])
+        let address = url.flatMap { BrokerAddress(url: $0) }
+        if url != nil, address == nil {
+            reader?.error(
+                expected: "a broker's host and port with nothing behind them, as mqtts://broker.example")
+        }
+        clientID = entries["application_id"]?.text()
+        topic = Self.topic(entries["topic"], TopicTemplate.Placeholder.allCases) ?? .standard
+        statusTopic = Self.topic(entries["status_topic"], [.gateway])
+        user = entries["user"]?.text()
+        guard let url, let address else { return nil }
+        (text, self.address) = (url, address)
+    }
+
+    package var url: String? { text }
+
+    package func connect(_ parts: DestinationParts) -> ConnectedDestination {
+        let publisher = parts.publisher(
+            BrokerSettings(
+                address: address, clientID: clientID ?? "ingestd-\(parts.gateway)-\(parts.name)",
+                status: statusTopic.map { BrokerStatus(topic: $0, gateway: parts.gateway) }))
+        let mqtt = MQTT(topic: topic, publisher: publisher) { () throws(BrokerLoginError) in
+            try BrokerLogin(
+                user: user, credential: parts.credential, transport: parts.transportSettings,
+                isEncrypted: address.isEncrypted, credentials: parts.credentials)
+        }
+        return ConnectedDestination(
+            destination: mqtt,
+            renew: { _ in
+                mqtt.renew()
+                return true
+            }, atEnd: { await publisher.shutdown() })
+    }
+
+    private static func topic(
+        _ value: (some SettingValue)?, _ placeholders: [TopicTemplate.Placeholder]
+    ) -> TopicTemplate? {
+        guard let value, let text = value.text("a topic", limit: TopicTemplate.limit) else { return nil }
+        do throws(TopicTemplate.Malformed) {
+            return try TopicTemplate(text, allowed: placeholders)
+        } catch {
+            value.error(expected: "\(error.expected)")
+            return nil
+        }
+    }
+}
 
 /// Publishes each record as a message at a broker (docs/destinations/mqtt.md).
 package final class MQTT: Destination {

@@ -5,23 +5,57 @@ package import IngestEvents
 package import IngestRecords
 
 /// What the operator set for Spike.
-package struct SpikeSettings: Sendable, Hashable {
+package struct SpikeSettings: DestinationForm {
+    package static let typeName = "spike"
+    package static let keys: [KeyDescription] = [
+        KeyDescription(
+            "main_callback_url", "URL", default: "required",
+            "The application's main callback URL at spike; `url` is this, or one under it."),
+        .proxy,
+    ]
+    package static let takesOneRecord = true
+    /// Spike's own limit: 7 days.
+    package static let longestResend: Int64? = 7 * 24 * 3600
+    /// The kinds that have a form there.
+    package let kinds: Set<RecordKind>? = [
+        .glucose, .continuousGlucose, .heartRate, .pulseOximetry, .weight, .bodyComposition, .miScale,
+    ]
+
     /// Where to POST.
-    package let url: String
+    package let callback: String
 
     package init(url: String) {
-        self.url = url
+        callback = url
+    }
+
+    package init?(_ entries: some DestinationEntries) {
+        let url = entries.required("url", "a URL")?.httpURL()
+        _ = entries.required("credential", "the application's secret token")
+        let main = entries.required("main_callback_url", "the application's main callback URL")?.httpURL()
+        guard let url else { return nil }
+        if let main = main.flatMap({ URLText($0) }), let own = URLText(url), !own.isUnder(main) {
+            // A URL may hold a secret, so it is not repeated.
+            entries["url"]?.error(expected: "main_callback_url, or a URL under it")
+        }
+        callback = url
+    }
+
+    package var url: String? { callback }
+
+    package func connect(_ parts: DestinationParts) -> ConnectedDestination {
+        let spike = Spike(settings: self, transport: parts.transport, clock: parts.clock) {
+            try parts.secret() ?? ""
+        }
+        return ConnectedDestination(destination: spike) { _ in
+            await spike.renew()
+            return true
+        }
     }
 }
 
 /// Posts records as Spike's webhook notifications (version 2, RealtimeUpdateV1), one in a request, signed with the
 /// application's secret token (docs/destinations/spike.md).
 package final class Spike: Destination {
-    /// The kinds that have a form there.
-    package static let kinds: Set<RecordKind> = [
-        .glucose, .continuousGlucose, .heartRate, .pulseOximetry, .weight, .bodyComposition, .miScale,
-    ]
-
     private let settings: SpikeSettings
     private let clock: any GatewayClock
     private let posts: AuthorizedPosts<String>
@@ -72,7 +106,7 @@ package final class Spike: Destination {
             ("X-Spike-Signature", Self.signature(of: notification.id, secret: secret)),
         ]
         return await posts.post(
-            notification.body, to: settings.url, headers: headers, hiding: ShownSecrets(secret))
+            notification.body, to: settings.callback, headers: headers, hiding: ShownSecrets(secret))
     }
 
     /// HMAC-SHA256 of the `event_id`, in lower-case hexadecimal digits.

@@ -1,11 +1,117 @@
 package import IngestCore
 package import IngestRecords
 
+/// What the operator set for Validic.
+package struct ValidicSettings: DestinationForm {
+    /// Which of Validic's APIs takes the records.
+    package enum API: Sendable, Hashable {
+        /// Inform Connect. `sourceType` is what Validic calls the gateway as a source of records.
+        case inform(sourceType: String = "ingestd")
+        /// The first one, with Validic's ids of the organization and of its user.
+        case v1(organization: String, userID: String)
+    }
+
+    package static let typeName = "validic"
+    package static let keys: [KeyDescription] = [
+        KeyDescription(
+            "api", "`inform` or `v1`", default: "`inform`",
+            "Which API: the measurements of Inform Connect, or the record forms of the first one."),
+        KeyDescription(
+            "application_id", "text", default: "`ingestd`",
+            "What Validic calls the gateway as a source of records, with `api: inform`."),
+        KeyDescription(
+            "environment", "`production` or `sandbox`", default: "`production`", "Has no effect for now."),
+        KeyDescription(
+            "organization", "text", default: "required with `api: v1`",
+            "Validic's id of the organization that the person belongs to."),
+        .proxy, .person,
+        KeyDescription(
+            "user_id", "text", default: "`user`",
+            "Validic's id of the person, with `api: v1`: the `_id` of the answer that made the user."),
+    ]
+    package static let takesOneRecord = true
+
+    /// The value of `api`.
+    private enum Choice: String, CaseIterable {
+        case inform, v1
+    }
+
+    /// The person whose access token it is, by the name that records have as `subject`.
+    package let user: String
+    /// Nil where it is Validic's own.
+    package let url: String?
+    package let api: API
+    /// Where the API is, up to `/connect` or `/v1`, without a slash at its end.
+    let base: String
+
+    /// - Parameter url: nil for Validic's own host of that API.
+    package init(user: String, url: String? = nil, api: API = .inform()) {
+        self.user = user
+        self.api = api
+        self.url = url
+        let url = url ?? api.host
+        base = url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+
+    package init?(_ entries: some DestinationEntries) {
+        let url = entries["url"]?.httpURL()
+        let user = entries.required("user", "the person for whom to sign in")?.text()
+        let choice = entries["api"]?.choice(of: Choice.self) ?? .inform
+        let userID = entries["user_id"]?.text()
+        let applicationID = entries["application_id"]?.text()
+        let organization = entries["organization"]?.text()
+        _ = entries["environment"]?.choice(of: JunctionSettings.Environment.self)
+        _ = entries.required("credential", "the person's access token")
+        let unused: [String]
+        switch choice {
+        case .inform: unused = ["organization", "user_id"]
+        case .v1:
+            _ = entries.required("organization", "the id of the organization")
+            unused = ["application_id"]
+        }
+        for key in unused { entries[key]?.warning("has no effect with api: \(choice.rawValue)") }
+        guard let user else { return nil }
+        switch choice {
+        case .inform:
+            self.init(user: user, url: url, api: applicationID.map { .inform(sourceType: $0) } ?? .inform())
+        case .v1:
+            self.init(
+                user: user, url: url, api: .v1(organization: organization ?? "", userID: userID ?? user))
+        }
+    }
+
+    /// The kinds that have a form there.
+    package var kinds: Set<RecordKind>? {
+        switch api {
+        case .inform: Validic.kinds
+        case .v1: ValidicRecord.kinds
+        }
+    }
+
+    package var person: String? { user }
+
+    package func connect(_ parts: DestinationParts) -> ConnectedDestination {
+        let validic = Validic(settings: self, transport: parts.transport, clock: parts.clock) {
+            try parts.secret() ?? ""
+        }
+        return ConnectedDestination(destination: validic) { _ in await validic.renew() }
+    }
+}
+
+extension ValidicSettings.API {
+    fileprivate var host: String {
+        switch self {
+        case .inform: "https://api.v2.validic.com"
+        case .v1: "https://api.validic.com"
+        }
+    }
+}
+
 /// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements of its
 /// Inform Connect API, or as records of its first API (docs/destinations/validic.md).
 package final class Validic: Destination {
     /// The kinds that have a form there as measurements.
-    package static let kinds: Set<RecordKind> = [
+    static let kinds: Set<RecordKind> = [
         .bloodPressure, .glucose, .bodyTemperature, .weight, .pulseOximetry, .heartRate, .miScale,
     ]
 

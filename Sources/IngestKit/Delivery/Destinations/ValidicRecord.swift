@@ -10,10 +10,7 @@ struct ValidicRecord: Sendable {
     }
 
     /// The kinds that have a form there.
-    static let kinds: Set<RecordKind> = [
-        .bloodPressure, .glucose, .glucoseContext, .bodyTemperature, .weight, .bodyComposition,
-        .pulseOximetry, .miScale,
-    ]
+    static let kinds = Set(RecordKind.allCases.filter { Form($0) != nil })
 
     let form: Form
     /// The record's members, as JSON.

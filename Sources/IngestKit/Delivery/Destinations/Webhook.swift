@@ -1,23 +1,64 @@
 package import IngestCore
 
 /// What the operator set for a webhook.
-package struct WebhookSettings: Sendable, Hashable {
+package struct WebhookSettings: DestinationForm {
+    package enum Format: String, Sendable, Hashable, CaseIterable {
+        case json, ndjson
+    }
+
+    package static let typeName = "webhook"
+    package static let keys: [KeyDescription] = [
+        .batch,
+        KeyDescription(
+            "format", "`json` or `ndjson`", default: "`json`",
+            "Form of the body: one object, or one record a line."),
+        .gzip, .headers,
+        KeyDescription(
+            "signing_key", "credential", default: "none",
+            "Signs requests by Standard Webhooks: one to four keys in base64, as `whsec_…`."),
+        .proxy,
+    ]
+
     /// Where to POST.
-    package let url: String
-    package let format: DestinationSettings.Format
+    package let address: String
+    package let format: Format
     /// Whether bodies are sent compressed.
     package let usesGzip: Bool
     /// Further headers; none of those that the gateway sets itself, but for User-Agent.
     package let headers: [HTTPHeader]
+    package var signingKey: CredentialName?
 
     package init(
-        url: String, format: DestinationSettings.Format = .json, usesGzip: Bool = false,
-        headers: [HTTPHeader] = []
+        url: String, format: Format = .json, usesGzip: Bool = false, headers: [HTTPHeader] = []
     ) {
-        self.url = url
+        address = url
         self.format = format
         self.usesGzip = usesGzip
         self.headers = headers
+    }
+
+    package init?(_ entries: some DestinationEntries) {
+        let url = entries.required("url", "a URL")?.httpURL()
+        format = entries["format"]?.choice(of: Format.self) ?? .json
+        usesGzip = entries["gzip"]?.boolean() ?? false
+        headers = entries["headers"]?.headers() ?? []
+        signingKey = entries.signingKey("signing_key")
+        guard let url else { return nil }
+        address = url
+    }
+
+    package var url: String? { address }
+
+    package func connect(_ parts: DestinationParts) -> ConnectedDestination {
+        let webhook = Webhook(settings: self, transport: parts.transport, clock: parts.clock) {
+            WebhookSecrets(
+                token: try parts.secret(),
+                signingKeys: try signingKey.map { try parts.credentials.signingKeys($0) })
+        }
+        return ConnectedDestination(destination: webhook) { _ in
+            await webhook.renew()
+            return true
+        }
     }
 }
 
@@ -63,7 +104,7 @@ package final class Webhook: Destination {
     package func renew() async { await posts.renew() }
 
     /// The body of a batch. The same batch gives the same bytes.
-    package static func body(of batch: OutgoingBatch, _ format: DestinationSettings.Format) -> [UInt8] {
+    package static func body(of batch: OutgoingBatch, _ format: WebhookSettings.Format) -> [UInt8] {
         switch format {
         case .json:
             var text = JSONText()
@@ -104,7 +145,7 @@ package final class Webhook: Destination {
             ]
         }
         return await posts.post(
-            body, to: settings.url, headers: headers,
+            body, to: settings.address, headers: headers,
             hiding: ShownSecrets(secrets.token, keys: secrets.signingKeys?.secrets ?? []),
             packs: settings.usesGzip)
     }
@@ -120,7 +161,7 @@ package final class Webhook: Destination {
     }
 }
 
-extension DestinationSettings.Format {
+extension WebhookSettings.Format {
     fileprivate var contentType: String {
         switch self {
         case .json: "application/json"

@@ -36,6 +36,8 @@ package struct ProxyAddress: Sendable, Hashable {
     package let kind: Kind
     package let host: String
     package let port: Int
+    /// Whether it is on this machine.
+    package let isLoopback: Bool
 
     /// - Parameter url: `http://HOST[:PORT]` (port 80 if none is named) or `socks5://HOST[:PORT]`
     ///   (1080, RFC 1928 section 3), with a slash at most after it; nil for anything else.
@@ -49,14 +51,6 @@ package struct ProxyAddress: Sendable, Hashable {
         default: return nil
         }
         host = parts.host
-    }
-}
-
-extension DestinationSettings {
-    /// How its requests travel, as the file says it.
-    package var transport: TransportSettings {
-        TransportSettings(
-            caFile: caFile, clientCertificate: clientCertificate, clientKey: clientKey,
-            proxy: proxy.flatMap { ProxyAddress(url: $0) })
+        isLoopback = parts.isLoopback
     }
 }

@@ -1,0 +1,35 @@
+/// One key that a section of a file may hold. Diagnostics, the reader and the reference
+/// (docs/configuration.md) all use this one list.
+package struct KeyDescription: Sendable, Hashable {
+    package let name: String
+    /// What a value looks like.
+    package let type: String
+    /// What holds without the key; `required` where it must stand.
+    package let defaultValue: String
+    package let meaning: String
+    /// False for a key that is read and checked, but that this version does not act on.
+    package let hasEffect: Bool
+
+    package init(
+        _ name: String, _ type: String, default defaultValue: String, _ meaning: String,
+        hasEffect: Bool = true
+    ) {
+        self.name = name
+        self.type = type
+        self.defaultValue = defaultValue
+        self.meaning = meaning
+        self.hasEffect = hasEffect
+    }
+}
+
+/// The keys of one mapping of a file.
+package struct KeySection: Sendable, Hashable {
+    /// Where the section stands, `destinations[]`; empty for the root of the file.
+    package let path: String
+    package let keys: [KeyDescription]
+
+    package init(_ path: String, _ keys: [KeyDescription]) {
+        self.path = path
+        self.keys = keys
+    }
+}

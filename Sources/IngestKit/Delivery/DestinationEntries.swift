@@ -1,0 +1,52 @@
+package import IngestCore
+
+/// The entries of one destination in the configuration file, as its type reads them. What is wrong is told with its place
+/// in the file.
+package protocol DestinationEntries {
+    associatedtype Value: SettingValue
+
+    /// Nil where the key is absent.
+    subscript(key: String) -> Value? { get }
+    /// The same, and an error where the key is absent.
+    /// - Parameter what: what was expected, as "a URL".
+    func required(_ key: String, _ what: String) -> Value?
+    /// A credential whose keys sign requests.
+    func signingKey(_ key: String) -> CredentialName?
+}
+
+/// One value of the configuration file. What is read is nil where something else stands there, which is told.
+package protocol SettingValue {
+    /// Text of one line, of 1 to `limit` characters.
+    func text(_ what: String, limit: Int) -> String?
+    func boolean() -> Bool?
+    func choice<Choice: RawRepresentable & CaseIterable>(of type: Choice.Type) -> Choice?
+    where Choice.RawValue == String
+    /// - Parameter what: what was expected, as "an absolute URI".
+    func value<Value>(_ what: String, _ read: (String) -> Value?) -> Value?
+    /// A URL of one of these schemes, or of those that are for this machine alone.
+    func url(schemes: [String], onLoopback: [String]) -> String?
+    func headers() -> [HTTPHeader]
+    func error(expected what: String)
+    func warning(_ message: String)
+}
+
+extension SettingValue {
+    func text() -> String? { text("text", limit: 128) }
+    func httpURL() -> String? { url(schemes: ["https"], onLoopback: ["http"]) }
+}
+
+/// Keys that several types have.
+extension KeyDescription {
+    static let batch = KeyDescription("batch", "mapping", default: "see its keys", "Records of one request.")
+    static let gzip = KeyDescription("gzip", "boolean", default: "`false`", "Compresses request bodies.")
+    static let headers = KeyDescription(
+        "headers", "mapping of name to value", default: "none",
+        "Further headers of each request. No secrets: those are credentials.")
+    static let proxy = KeyDescription(
+        "proxy", "URL, `http://HOST:PORT` or `socks5://HOST:PORT`", default: "none",
+        "The way out. TLS goes through it to the destination.")
+    static let person = KeyDescription(
+        "user", "text", default: "required",
+        "The person for whom the gateway signs in, and whose records go there: a `subject`, or one of `users`."
+    )
+}

@@ -1,0 +1,112 @@
+package import IngestCore
+package import IngestPeripherals
+package import IngestRecords
+
+/// A type of destination: what the configuration says of one beside what every destination has, and how it is connected.
+/// Each has its own file in Destinations, and is registered in `DestinationForms`.
+package protocol DestinationForm: Sendable, Equatable {
+    /// The value of `type` in the configuration.
+    static var typeName: String { get }
+    /// The keys that it has beside those of every destination.
+    static var keys: [KeyDescription] { get }
+    /// Whether it takes the images of entries.
+    static var takesImages: Bool { get }
+    /// Whether a request holds one record.
+    static var takesOneRecord: Bool { get }
+    /// The longest range of time that is sent again at once, in seconds; nil is any.
+    static var longestResend: Int64? { get }
+
+    /// Nil when something that is required is missing or wrong, which the entries tell.
+    init?(_ entries: some DestinationEntries)
+
+    /// Absolute; nil where the type has an address of its own.
+    var url: String? { get }
+    /// The kinds of records that it has a form for; nil is every kind.
+    var kinds: Set<RecordKind>? { get }
+    /// The person under whom it files, for whom the gateway signs in; nil where it files under each record's own.
+    var person: String? { get }
+
+    func connect(_ parts: DestinationParts) async -> ConnectedDestination
+}
+
+extension DestinationForm {
+    package static var takesImages: Bool { false }
+    package static var takesOneRecord: Bool { false }
+    package static var longestResend: Int64? { nil }
+    package var kinds: Set<RecordKind>? { nil }
+    package var person: String? { nil }
+
+    /// The initializer by a name, which the type of a value can be asked for.
+    package static func read(_ entries: some DestinationEntries) -> (any DestinationForm)? { Self(entries) }
+
+    func equals(_ other: any DestinationForm) -> Bool { other as? Self == self }
+}
+
+/// All types of destinations.
+package enum DestinationForms {
+    package static let all: [any DestinationForm.Type] = [
+        WebhookSettings.self, FHIRSettings.self, JunctionSettings.self, ValidicSettings.self,
+        SpikeSettings.self,
+        MQTTSettings.self,
+    ]
+
+    package static func named(_ name: String) -> (any DestinationForm.Type)? {
+        all.first { $0.typeName == name }
+    }
+}
+
+/// What a destination is connected with.
+package struct DestinationParts: Sendable {
+    package let name: String
+    /// The gateway's id.
+    package let gateway: String
+    /// Where a session is kept.
+    package let vault: JunctionVault
+    /// The gateway's, by its name in the IANA database.
+    package let timeZone: String
+    package let credential: CredentialName?
+    package let credentials: Credentials
+    package let transportSettings: TransportSettings
+    package let transport: HTTPTransport
+    package let clock: any GatewayClock
+    package let catalogue: Catalogue
+    package let publisher: @Sendable (BrokerSettings) -> any MessagePublisher
+    /// What the operator reads, one sentence at a time.
+    package let told: @Sendable (String) -> Void
+
+    package init(
+        _ settings: DestinationSettings, gateway: String, vault: JunctionVault, timeZone: String,
+        credentials: Credentials, transport: HTTPTransport, clock: any GatewayClock, catalogue: Catalogue,
+        publisher: @escaping @Sendable (BrokerSettings) -> any MessagePublisher,
+        told: @escaping @Sendable (String) -> Void
+    ) {
+        (name, credential, transportSettings) = (settings.name, settings.credential, settings.transport)
+        self.gateway = gateway
+        self.vault = vault
+        self.timeZone = timeZone
+        self.credentials = credentials
+        self.transport = transport
+        self.clock = clock
+        self.catalogue = catalogue
+        self.publisher = publisher
+        self.told = told
+    }
+
+    /// Reads the credential anew; empty where it is no text. Nil without one.
+    func secret() throws(CredentialError) -> String? {
+        guard let credential else { return nil }
+        return try credentials.read(credential).text ?? ""
+    }
+}
+
+/// A destination that can be delivered to.
+package struct ConnectedDestination: Sendable {
+    package let destination: any Destination
+    /// Takes over what a reload has changed, the credentials from their files too.
+    /// - Returns: whether a wait after a failure is over.
+    package let renew: @Sendable (Catalogue) async -> Bool
+    /// Called when nothing is delivered any more.
+    package var atEnd: @Sendable () async -> Void = {}
+    /// What the server holds for the person, where that is more than a credential.
+    package var session: JunctionSession?
+}
