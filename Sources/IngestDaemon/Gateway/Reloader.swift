@@ -1,6 +1,5 @@
 import IngestConfiguration
 import IngestCore
-import IngestDelivery
 import IngestEvents
 import IngestGateway
 import IngestQueue
@@ -35,7 +34,12 @@ struct Reloader: Service {
     private func reload(_ current: Configuration) async -> Configuration {
         do throws(CommandFailure) {
             let next = try read()
-            try Self.refuseRestartOnlyChanges(from: current, to: next)
+            let sections = current.sectionsForRestart(to: next)
+            guard sections.isEmpty else {
+                throw CommandFailure(
+                    .configuration,
+                    "changes to \(sections.joined(separator: ", ")) need a restart of the service")
+            }
             await passive.apply(next.allowList, timing: next.passiveTiming)
             queue.route(next.routings)
             hooks.apply(next.hooks)
@@ -48,34 +52,5 @@ struct Reloader: Service {
             events.emit(.configRejected(error: error.eventText))
             return current
         }
-    }
-
-    /// The allow-list, the times of passive reading, what goes to each destination, hooks, and
-    /// the log's levels can change under way.
-    private static func refuseRestartOnlyChanges(
-        from old: Configuration, to new: Configuration
-    ) throws(CommandFailure) {
-        var sections: [String] = []
-        if old.gateway != new.gateway { sections.append("gateway") }
-        if old.bluetooth != new.bluetooth { sections.append("bluetooth") }
-        if old.queue != new.queue { sections.append("queue") }
-        if old.destinations.map(\.takingEverything) != new.destinations.map(\.takingEverything) {
-            sections.append("destinations")
-        }
-        guard sections.isEmpty else {
-            throw CommandFailure(
-                .configuration, "changes to \(sections.joined(separator: ", ")) need a restart of the service"
-            )
-        }
-    }
-}
-
-extension DestinationSettings {
-    /// The same, taking everything.
-    fileprivate var takingEverything: Self {
-        var copy = self
-        copy.kinds = nil
-        copy.peripherals = nil
-        return copy
     }
 }

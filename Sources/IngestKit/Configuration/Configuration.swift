@@ -5,62 +5,6 @@ package import IngestPeripherals
 
 /// Everything that the operator decides (docs/configuration.md), checked and with defaults filled in.
 package struct Configuration: Sendable, Equatable {
-    package struct Gateway: Sendable, Equatable {
-        /// Names this box in records; 1 to 64 letters, digits, dots, dashes, underscores.
-        package var id: String
-        /// A name of the IANA database, such as `Europe/London`; nil is the system's zone.
-        package var timeZone: String?
-        /// Absolute path.
-        package var stateDirectory: String
-        /// Whether the system clock is taken as good without proof.
-        package var trustsClock: Bool
-    }
-
-    package struct Bluetooth: Sendable, Equatable {
-        package enum Adapter: Sendable, Hashable {
-            case any
-            /// By the kernel's index: 0 for hci0.
-            case index(UInt16)
-            case address(BluetoothAddress)
-        }
-
-        package var adapter: Adapter
-        /// 2.5 ms to 10.24 s; nil leaves the kernel's default alone.
-        package var scanInterval: Duration?
-        /// 2.5 ms to the interval; nil leaves the kernel's default alone.
-        package var scanWindow: Duration?
-
-        /// A duration in the unit of the management defaults and of HCI LE Set Scan Parameters,
-        /// 0.625 ms (Core Specification Vol 4 Part E 7.8.10), rounded down.
-        /// - Parameter duration: 0 to 10.24 s.
-        package static func scanUnits(_ duration: Duration) -> UInt16 {
-            UInt16(clamping: Int64(duration / .microseconds(625)))
-        }
-    }
-
-    package struct Passive: Sendable, Equatable {
-        /// Silence after which a device may be read again.
-        package var quietPeriod: Duration
-        /// Pause between that silence and the next read.
-        package var cooldown: Duration
-        /// Time between the records of a streaming profile.
-        package var streamInterval: Duration
-        /// Longest time that a streaming profile holds its link.
-        package var streamMaximum: Duration
-    }
-
-    package struct Queue: Sendable, Equatable {
-        /// In bytes.
-        package var maximumSize: UInt64
-        /// How long delivered records are kept.
-        package var keepSubmitted: Duration
-    }
-
-    package struct Events: Sendable, Equatable {
-        /// Whether events may hold measured values.
-        package var includesValues: Bool
-    }
-
     package var gateway: Gateway
     package var bluetooth: Bluetooth
     package var passive: Passive

@@ -45,6 +45,10 @@ struct ConfigurationReader {
         return name
     }
 
+    func minutes(_ count: Int) -> Duration { .seconds(60 * count) }
+
+    func days(_ count: Int) -> Duration { .seconds(86_400 * count) }
+
     private func warn(
         _ root: NodeReader, _ entries: MappingReader?, _ peripherals: [Entry<AllowedPeripheral>],
         _ destinations: [Entry<DestinationSettings>]

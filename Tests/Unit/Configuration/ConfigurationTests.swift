@@ -488,6 +488,21 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("passive: {cooldown: 7s}", []), ("hooks: {read: /etc/ingestd/beep}", []),
+            ("queue: {max_size: 2GiB}", ["queue"]),
+            ("gateway: {id: other}\nbluetooth: {adapter: hci1}", ["gateway", "bluetooth"]),
+            ("destinations: [{name: a, type: webhook, url: \"https://a.example/\", kinds: [glucose]}]", []),
+            ("destinations: [{name: a, type: webhook, url: \"https://b.example/\"}]", ["destinations"]),
+        ] as [(String, [String])])
+    func whatAReloadCannotTakeOverIsNamed(_ change: String, _ expected: [String]) throws {
+        let before = "destinations: [{name: a, type: webhook, url: \"https://a.example/\"}]"
+        let after = change.contains("destinations:") ? change : before + "\n" + change
+        let old = try Samples.parse(before).configuration
+        #expect(old.sectionsForRestart(to: try Samples.parse(after).configuration) == expected)
+    }
+
     @Test func scanTimesAreInUnitsOf625Microseconds() {
         #expect(Configuration.Bluetooth.scanUnits(.milliseconds(60)) == 0x60)
         #expect(Configuration.Bluetooth.scanUnits(.milliseconds(30)) == 0x30)

@@ -5,6 +5,68 @@ import IngestRecords
 import IngestStorage
 import Yams
 
+extension ConfigurationKeys {
+    /// The keys of every destination.
+    static let destination = KeySection(
+        "destinations[]",
+        [
+            KeyDescription(
+                "name", "name", default: "required",
+                "Unique; 1 to 64 letters, digits, dots, dashes, underscores."),
+            KeyDescription(
+                "type", TextForm.list(DestinationForms.all.map { "`\($0.typeName)`" }), default: "required",
+                "What it is."),
+            KeyDescription(
+                "url", "URL",
+                default:
+                    "required for webhook, fhir, spike, mqtt; `https://api.v2.validic.com` for validic, "
+                    + "`https://api.validic.com` with `api: v1`; by region and environment for junction",
+                "`https://`, or `mqtts://` for mqtt; `http://` and `mqtt://` for loopback hosts alone."),
+            KeyDescription(
+                "credential", "credential", default: "none",
+                "The token that requests carry; for mqtt the password, or a token."),
+            KeyDescription("kinds", "list of record kinds", default: "all", "Only records of these kinds."),
+            KeyDescription(
+                "peripherals", "list of catalogue IDs or aliases", default: "all",
+                "Only readings of these peripherals."),
+            KeyDescription(
+                "order", "`fresh` or `strict`", default: "`fresh`",
+                "`fresh` lets new records pass a backlog, `strict` is first in, first out."),
+            KeyDescription(
+                "ca_file", "absolute path", default: "the system's",
+                "Authorities to trust instead of the system's, in PEM."),
+            KeyDescription(
+                "client_certificate", "credential", default: "none",
+                "What the gateway shows a server that asks for a certificate, with its chain, in PEM; with "
+                    + "`client_key`."),
+            KeyDescription(
+                "client_key", "credential", default: "none",
+                "Its key, in PEM without a passphrase; with `client_certificate`."),
+        ])
+
+    /// What each type has beside them.
+    static let destinationTypes = DestinationForms.all.map { form in
+        KeySection("destinations[] of type \(form.typeName)", form.keys)
+    }
+
+    /// All that may stand in a destination, each name once.
+    static let anyDestination: KeySection = {
+        var names: Set<String> = []
+        let keys = (destination.keys + destinationTypes.flatMap(\.keys)).filter {
+            names.insert($0.name).inserted
+        }
+        return KeySection(destination.path, keys)
+    }()
+
+    static let batch = KeySection(
+        "destinations[].batch",
+        [
+            KeyDescription("max_records", "1 to 1000", default: "`100`", "Records of one request at most."),
+            KeyDescription(
+                "max_wait", "duration, 0s to 5m", default: "`2s`", "How long a record waits for others."),
+        ])
+}
+
 // The destinations.
 extension ConfigurationReader {
     typealias Destination = DestinationSettings

@@ -3,6 +3,57 @@ import IngestPeripherals
 import IngestProfiles
 import IngestRecords
 
+extension ConfigurationKeys {
+    static let peripheral = KeySection(
+        "peripherals[]",
+        [
+            KeyDescription(
+                "id", "catalogue ID", default: "required", "The model (docs/peripherals.md)."),
+            KeyDescription(
+                "address", "Bluetooth address", default: "any device of the model",
+                "Pins the entry to one device: its identity address, in quotes or without."),
+            KeyDescription(
+                "alias", "text, 1 to 64 characters", default: "none",
+                "What you call it; unique, and not a number."),
+            KeyDescription(
+                "subject", "text, 1 to 128 characters", default: "`unassigned`",
+                "Whose readings these are. Only beside `address`, and not beside `users`."),
+            KeyDescription(
+                "users", "mapping of slot (0 to 254) to subject", default: "none",
+                "Whose readings these are, by the device's user slot. Only beside `address`."),
+            KeyDescription(
+                "subject_since", "date", default: "the moment the address first had the subject here",
+                "Readings from before it belong to nobody."),
+            KeyDescription(
+                "history", "`all`, `none` or a duration", default: "`all`",
+                "Which of the readings from before the gateway knew the device are taken; others stay in it."),
+            KeyDescription(
+                "destinations", "list of names", default: "all", "Where its readings go."),
+            KeyDescription(
+                "require_bond", "boolean", default: "`false`",
+                "Reads it over a link that is encrypted with the keys of a bond only."),
+            KeyDescription(
+                "pair", "`manual` or `auto`", default: "`manual`",
+                "Who starts pairing: you, with `ingestd pair`; or the gateway, when a device that needs a bond and has none "
+                    + "shows itself in pairing mode. One that sends under a private address is paired by "
+                    + "`ingestd pair` alone."),
+            KeyDescription(
+                "passkey", "credential", default: "none",
+                "The passkey for pairing, six digits. Without it `ingestd pair` asks for the device's. With `pair: auto` "
+                    + "the gateway gives it once, then `ingestd pair` has to (docs/security.md says what each try "
+                    + "shows to an impostor)."
+            ),
+            KeyDescription(
+                "key", "credential", default: "none",
+                "The bind key of an encrypted broadcast, 32 hexadecimal digits; what the device sends without encryption is not read then."
+            ),
+            KeyDescription(
+                "clock", "`observe` or `set`", default: "`observe`",
+                "Whether the device's clock is set, where it can be: when it is more than 60 s wrong, and on "
+                    + "each link of a model that expects it. It is observed in any case."),
+        ])
+}
+
 // The allow-list.
 extension ConfigurationReader {
     func readPeripherals(_ reader: NodeReader?, destinations: [String]) -> [Entry<AllowedPeripheral>] {
