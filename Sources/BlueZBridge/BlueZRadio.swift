@@ -1,6 +1,4 @@
 import Glibc
-package import IngestBluetooth
-package import IngestCore
 
 /// The radio port on the Linux kernel: adverts and scan control over the management socket, links
 /// over L2CAP (docs/notes/bluez.md, "The radio").

@@ -1,5 +1,4 @@
 import Glibc
-package import IngestCore
 import Synchronization
 
 /// The one thread on which everything to do with Bluetooth happens: it waits for descriptors and

@@ -1,4 +1,3 @@
-import IngestCore
 import SystemPackage
 
 /// Standard output, unbuffered: what was written is seen at once, through a pipe too. Of whatever is written a terminal

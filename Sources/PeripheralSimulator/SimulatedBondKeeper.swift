@@ -1,6 +1,3 @@
-internal import BlueZBridge
-package import IngestBluetooth
-package import IngestCore
 import Synchronization
 
 /// Keeps the bonds of a simulated box, as bluetoothd does of a real one.

@@ -1,6 +1,3 @@
-package import BlueZBridge
-package import IngestBluetooth
-package import IngestCore
 import Synchronization
 
 /// Makes links to simulated peripherals, over socket pairs.

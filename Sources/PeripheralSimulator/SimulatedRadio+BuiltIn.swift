@@ -1,6 +1,3 @@
-package import BlueZBridge
-package import IngestCore
-
 extension SimulatedRadio {
     /// Readings of the built-in peripherals that an allow-list of all but the third brings.
     package static let builtInReadings = 12

@@ -1,7 +1,3 @@
-package import BlueZBridge
-package import IngestBluetooth
-package import IngestCore
-
 /// A radio whose kernel and peripherals are simulated, and whose code in between is the real one:
 /// management packets and ATT PDUs travel over socket pairs.
 package final class SimulatedRadio: Radio, ActiveScanner {

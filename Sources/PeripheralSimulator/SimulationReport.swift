@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What the simulated peripherals gave, to be compared with what arrived.
 package struct SimulationReport: Sendable, Equatable {
     package struct Peripheral: Sendable, Equatable {

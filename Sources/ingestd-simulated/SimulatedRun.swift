@@ -1,8 +1,5 @@
 import ArgumentParser
-import BlueZBridge
-import IngestConfiguration
 import IngestDaemon
-import IngestDelivery
 import PeripheralSimulator
 
 /// `ingestd-simulated run`: the gateway on simulated peripherals.

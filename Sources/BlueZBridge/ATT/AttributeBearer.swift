@@ -1,6 +1,4 @@
 import Glibc
-import IngestBluetooth
-import IngestCore
 
 /// The ATT bearer of one link: one request at a time and its answer, values that the peripheral
 /// sends by itself, answers to its requests, and the end of all of it.

@@ -1,6 +1,3 @@
-package import IngestBluetooth
-import IngestCore
-
 /// Discovery of what a reading needs, and no more (Core Specification Vol 3 Part G 4.4 to 4.7).
 extension AttributeLink {
     /// Descriptors of one characteristic that are looked at; the specification defines about 20.

@@ -1,6 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-
 /// The GATT client of one link (Core Specification Vol 3 Part G 4): finds only what a reading
 /// needs, and remembers the handles it found.
 package actor AttributeLink: PeripheralLink {

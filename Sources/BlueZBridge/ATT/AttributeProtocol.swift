@@ -1,5 +1,3 @@
-import IngestCore
-
 /// The Attribute Protocol's opcodes, codes and limits (Core Specification Vol 3 Part F).
 enum AttributeProtocol {
     /// The PDU length that needs no agreement on LE (Vol 3 Part G 5.2.1).

@@ -1,5 +1,3 @@
-import IngestBluetooth
-
 /// The agent (org.bluez.Agent1, BlueZ 5.66 doc/agent-api.txt): answers for the device of the pairing
 /// under way, and refuses for every other.
 extension BlueZBondKeeper {

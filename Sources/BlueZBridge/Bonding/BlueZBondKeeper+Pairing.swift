@@ -1,6 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-
 /// Pairing: our link first, then Device1.Pair over it (docs/notes/bluez.md, "Bonds").
 extension BlueZBondKeeper {
     /// The pairing under way.

@@ -1,6 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-
 /// The port to bonds on bluetoothd, over the system bus (docs/notes/bluez.md, "Bonds").
 ///
 /// It belongs to a loop, as the radio does; nothing in it blocks.

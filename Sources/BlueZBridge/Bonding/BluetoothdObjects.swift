@@ -1,6 +1,3 @@
-import IngestBluetooth
-import IngestCore
-
 /// What bluetoothd says of its adapters and devices (org.freedesktop.DBus.ObjectManager; BlueZ 5.66
 /// doc/adapter-api.txt and doc/device-api.txt), as far as bonds go. What does not parse is not there.
 struct BluetoothdObjects: Equatable {

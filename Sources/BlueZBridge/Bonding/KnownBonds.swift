@@ -1,4 +1,3 @@
-package import IngestBluetooth
 import Synchronization
 
 /// The newest list of bonds, for whoever must decide at once: `KernelConnector` asks for encryption

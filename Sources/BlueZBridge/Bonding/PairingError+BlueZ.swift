@@ -1,5 +1,3 @@
-import IngestBluetooth
-
 extension PairingError {
     /// What an answer of bluetoothd means where it is no matter of the pairing itself (BlueZ 5.66
     /// src/error.c).

@@ -1,7 +1,5 @@
 import CBlueZ
 import Glibc
-package import IngestBluetooth
-package import IngestCore
 
 /// Makes connected ATT channels: over the kernel's L2CAP, or to simulated peripherals.
 package protocol LinkConnector: Sendable {

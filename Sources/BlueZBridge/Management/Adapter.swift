@@ -1,6 +1,3 @@
-import IngestBluetooth
-package import IngestCore
-
 /// Which adapters are used.
 package enum AdapterSelection: Sendable, Equatable {
     case any

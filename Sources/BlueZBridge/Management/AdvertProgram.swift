@@ -1,6 +1,3 @@
-package import IngestBluetooth
-import IngestCore
-
 /// Writes the program that has the kernel drop adverts which nobody asks for, before they wake this process.
 ///
 /// It drops only what `AdvertisementFilter` certainly does not admit, and leaves the rest to that: it looks at a part of

@@ -1,6 +1,3 @@
-import IngestBluetooth
-import IngestCore
-
 /// What an `AdvertProgram` looks for in the structures of adverts, as numbers that one load brings: of each mark a part
 /// that every advert with the mark has. In ascending order, each once, so that equal lists make equal programs.
 struct AdvertProgramSigns {

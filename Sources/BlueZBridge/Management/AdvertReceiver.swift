@@ -1,6 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-
 /// Picks the wanted adverts out of the stream of management events, in place and without
 /// allocating for the others. Belongs to the radio's loop.
 package final class AdvertReceiver {

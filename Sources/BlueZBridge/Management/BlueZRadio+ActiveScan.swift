@@ -1,6 +1,3 @@
-package import IngestBluetooth
-import IngestCore
-
 /// Active scans for an operator, as the kernel's discovery.
 extension BlueZRadio: ActiveScanner {
     /// The kernel ends a discovery after 10.24 s (DISCOV_LE_TIMEOUT), also when this process is gone; it is ended

@@ -1,6 +1,3 @@
-import IngestBluetooth
-package import IngestCore
-
 /// Brings adapters into shape, and keeps them so: powered, with the scan in place.
 extension BlueZRadio {
     /// The first retry after a failure; it doubles.

@@ -1,6 +1,3 @@
-import IngestBluetooth
-import IngestCore
-
 /// What of `AdvertReceiver`'s decision the kernel takes beforehand.
 struct KernelFilter {
     /// For the filter in force; nil where it is too long for a program.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// The kernel's Bluetooth management protocol: packets of a six-byte header and little-endian
 /// parameters (BlueZ doc/mgmt-api.txt; kernel include/net/bluetooth/mgmt.h).
 package enum ManagementProtocol {

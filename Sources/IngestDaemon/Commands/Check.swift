@@ -1,7 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestConfiguration
-import IngestProfiles
 
 /// `ingestd check`: tells everything that is wrong with a configuration.
 struct Check: ParsableCommand {

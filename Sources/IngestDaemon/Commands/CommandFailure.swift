@@ -1,6 +1,3 @@
-import BlueZBridge
-import IngestStorage
-
 /// Exit codes of sysexits(3), as the commands use them.
 package enum ExitStatus: Int32, Sendable {
     case usage = 64

@@ -1,7 +1,5 @@
 import ArgumentParser
 import Glibc
-import IngestCore
-import IngestProfiles
 
 /// `ingestd decode`: says what a payload says, without radio, configuration or queue.
 struct Decode: ParsableCommand {

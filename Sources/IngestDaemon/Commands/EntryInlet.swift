@@ -1,8 +1,4 @@
 import FoundationEssentials
-import IngestConfiguration
-import IngestGateway
-import IngestRecords
-import IngestStorage
 
 /// The way of entries into the queue: by the running service, or, where none runs, by the queue itself.
 enum EntryInlet: Sendable {

@@ -1,6 +1,4 @@
 import ExportBridge
-import IngestCore
-import IngestEntries
 
 /// The document of an Apple Health export, piece by piece.
 final class ExportFile {

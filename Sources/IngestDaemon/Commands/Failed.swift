@@ -1,8 +1,4 @@
 import ArgumentParser
-import IngestCore
-import IngestQueue
-import IngestRecords
-import IngestStorage
 
 /// `ingestd failed`: works what is set aside.
 struct Failed: ParsableCommand {

@@ -1,8 +1,3 @@
-import IngestCore
-import IngestQueue
-import IngestRecords
-import IngestStorage
-
 /// How `ingestd failed` prints.
 struct FailedScreen {
     /// A line of the table.

@@ -1,8 +1,4 @@
 import ExportBridge
-import IngestCore
-import IngestEntries
-import IngestQueue
-import IngestRecords
 
 /// One import of an Apple Health export: reads it once to count what is equal, then again, and has each batch committed
 /// before it reads on.

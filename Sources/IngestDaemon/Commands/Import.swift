@@ -1,7 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestCore
-import IngestEntries
 
 /// `ingestd import`: puts what another program exported into the queue.
 struct Import: ParsableCommand {

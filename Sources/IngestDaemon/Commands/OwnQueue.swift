@@ -1,8 +1,4 @@
 import FoundationEssentials
-import IngestConfiguration
-import IngestCore
-import IngestEvents
-import IngestQueue
 
 /// The queue of a gateway that does not run, held for one command.
 final class OwnQueue: Sendable {

@@ -1,8 +1,3 @@
-import BlueZBridge
-import IngestBluetooth
-import IngestConfiguration
-import IngestCore
-import IngestGateway
 import Synchronization
 
 /// A scan by the command itself, where no service has the radio.

@@ -1,9 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestConfiguration
-import IngestCore
-import IngestGateway
-import IngestProfiles
 import ServiceLifecycle
 import Synchronization
 import UnixSignals

@@ -1,8 +1,5 @@
 import Dispatch
 import FoundationEssentials
-import IngestBluetooth
-import IngestCore
-import IngestGateway
 
 /// The terminal of `ingestd pair`.
 struct PairingScreen: Sendable {

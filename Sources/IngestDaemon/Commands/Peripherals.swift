@@ -1,8 +1,4 @@
 import ArgumentParser
-import IngestConfiguration
-import IngestCore
-import IngestPeripherals
-import IngestProfiles
 
 /// `ingestd peripherals`: lists the catalogue, or tells everything of one model.
 struct Peripherals: ParsableCommand {

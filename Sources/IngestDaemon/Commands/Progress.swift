@@ -1,5 +1,4 @@
 import Glibc
-import IngestCore
 
 /// One line on a terminal that says how far long work is; nothing elsewhere.
 enum Progress {

@@ -1,10 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import IngestConfiguration
-import IngestCore
-import IngestQueue
-import IngestStorage
 
 /// The queue, for commands: read beside the service, changed by the service, or, where none runs, under the state
 /// directory's lock.

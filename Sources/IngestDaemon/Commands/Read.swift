@@ -1,7 +1,4 @@
 import ArgumentParser
-import IngestCore
-import IngestGateway
-import IngestQueue
 import Synchronization
 
 /// `ingestd read`: reads a device once, by the running service.

@@ -1,9 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import HTTPService
-import IngestCore
-import IngestDelivery
-import IngestRecords
 import Logging
 import NIOCore
 import ServiceLifecycle

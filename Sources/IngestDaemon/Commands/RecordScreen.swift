@@ -1,6 +1,3 @@
-import IngestCore
-import IngestQueue
-
 /// How a record is printed with its tag and where it stands at each destination.
 struct RecordScreen {
     /// Of tags; nil where no service has made one.

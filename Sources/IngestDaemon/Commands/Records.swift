@@ -1,8 +1,4 @@
 import ArgumentParser
-import IngestCore
-import IngestQueue
-import IngestRecords
-import IngestStorage
 
 /// `ingestd records`: prints what the queue holds, or sends a range of it to a destination again.
 struct Records: AsynchronousCommand {

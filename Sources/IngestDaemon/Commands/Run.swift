@@ -1,5 +1,4 @@
 package import ArgumentParser
-import BlueZBridge
 
 /// `ingestd run`: the gateway.
 package struct Run: AsynchronousCommand {

@@ -1,9 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-package import IngestConfiguration
-import IngestCore
-import IngestEvents
-import IngestProfiles
 
 /// What `run` takes, whatever the gateway listens with.
 package struct RunOptions: ParsableArguments, Sendable {

@@ -1,9 +1,5 @@
 import ArgumentParser
-import BlueZBridge
 import FoundationEssentials
-import IngestConfiguration
-import IngestGateway
-import IngestProfiles
 
 /// `ingestd scan`: lists what is in the air.
 struct Scan: AsynchronousCommand {

@@ -1,4 +1,3 @@
-import IngestGateway
 import ServiceLifecycle
 import Synchronization
 import UnixSignals

@@ -1,8 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestCore
-import IngestDelivery
-import IngestGateway
 
 /// `ingestd sign-in`: begins a session at a destination by the running service.
 struct SignIn: AsynchronousCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import IngestGateway
 
 /// `ingestd status`: tells how the running service fares.
 struct Status: AsynchronousCommand {

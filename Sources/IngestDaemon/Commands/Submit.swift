@@ -1,8 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestCore
-import IngestEntries
-import IngestRecords
 
 /// A measurement that somebody wrote: arguments of `ingestd submit`, or the words of a line that it reads.
 struct WrittenEntry: ParsableArguments {

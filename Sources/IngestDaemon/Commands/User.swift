@@ -1,9 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import IngestConfiguration
-import IngestCore
-import IngestDelivery
-import IngestProfiles
 
 /// `ingestd user`: users of a destination.
 struct User: ParsableCommand {

@@ -1,4 +1,3 @@
-import IngestGateway
 import NIOHTTP1
 
 extension ControlClient {

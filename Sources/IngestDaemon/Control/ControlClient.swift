@@ -1,8 +1,5 @@
 import AsyncHTTPClient
 import FoundationEssentials
-import IngestCore
-import IngestGateway
-import IngestStorage
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,6 +1,4 @@
 import FoundationEssentials
-import IngestQueue
-import IngestRecords
 
 extension ControlMessage {
     /// POST /v1/entries.

@@ -1,5 +1,3 @@
-import IngestGateway
-
 /// Scans and reads of an operator.
 extension ControlMessage {
     /// POST /v1/scans. The answer is a `Begun`.

@@ -1,6 +1,3 @@
-import IngestGateway
-import IngestStorage
-
 // What goes over the control socket about the queue.
 extension ControlMessage {
     /// POST /v1/failed/retry. POST /v1/failed/drop takes a `DeadLetterSelection`.

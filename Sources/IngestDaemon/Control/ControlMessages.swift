@@ -1,7 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestGateway
-
 /// What goes over the control socket: the bodies of requests and answers, in JSON.
 enum ControlMessage {
     /// POST /v1/pairings, POST /v1/unpair.

@@ -1,5 +1,4 @@
 import HTTPService
-import IngestRecords
 
 extension ControlServer {
     /// The most that is taken of a body with entries, in bytes: some hundred of them, and the largest image in base64.

@@ -1,5 +1,4 @@
 import HTTPService
-import IngestGateway
 
 extension ControlServer {
     var orderRoutes: [HTTPRoute] {

@@ -1,8 +1,5 @@
 import FoundationEssentials
 import HTTPService
-import IngestCore
-import IngestGateway
-import IngestStorage
 import Logging
 import NIOCore
 import ServiceLifecycle

@@ -1,7 +1,5 @@
-import BlueZBridge
 import FoundationEssentials
 import Glibc
-import IngestConfiguration
 import Synchronization
 
 /// Where the running service takes commands.

@@ -1,11 +1,4 @@
-import BlueZBridge
 import FoundationEssentials
-import IngestConfiguration
-import IngestDelivery
-import IngestGateway
-import IngestPeripherals
-import IngestProfiles
-import IngestStorage
 
 /// The configuration in the terms of the parts that it configures.
 extension Configuration {

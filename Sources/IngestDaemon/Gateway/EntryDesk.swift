@@ -1,9 +1,3 @@
-import IngestCore
-import IngestGateway
-import IngestQueue
-import IngestRecords
-import IngestStorage
-
 /// Takes entries into the queue, for the control socket or for a command that has the queue to itself.
 struct EntryDesk: Sendable {
     let queue: SQLiteQueue

@@ -1,11 +1,3 @@
-import IngestConfiguration
-import IngestCore
-import IngestDelivery
-import IngestEvents
-import IngestQueue
-import IngestStorage
-import MQTTBridge
-
 /// What deliveries are made with.
 struct DeliveryParts {
     let store: any DeliveryQueue

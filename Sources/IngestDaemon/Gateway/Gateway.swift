@@ -1,14 +1,3 @@
-import BlueZBridge
-import IngestBluetooth
-import IngestConfiguration
-import IngestCore
-import IngestDelivery
-import IngestEvents
-import IngestGateway
-import IngestProfiles
-import IngestQueue
-import IngestRecords
-import IngestStorage
 import Logging
 import ServiceLifecycle
 import UnixSignals

@@ -1,9 +1,5 @@
 import FoundationEssentials
 import Glibc
-import IngestConfiguration
-import IngestCore
-import IngestQueue
-import IngestStorage
 
 /// What the gateway and a command that has its queue to itself open alike.
 extension StateLock {

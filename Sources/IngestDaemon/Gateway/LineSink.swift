@@ -1,5 +1,4 @@
 import FoundationEssentials
-import IngestEvents
 
 /// Writes events to standard output, one JSON object a line, for boxes and tests without journald.
 struct LineSink: EntryOutput {

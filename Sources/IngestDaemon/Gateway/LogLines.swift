@@ -1,7 +1,4 @@
 import FoundationEssentials
-import IngestCore
-import IngestDelivery
-import IngestEvents
 
 /// The program's log on standard error, a line each, which the journal takes with its level (sd-daemon(3)).
 enum LogLines {

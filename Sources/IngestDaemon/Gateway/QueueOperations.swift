@@ -1,11 +1,3 @@
-import IngestConfiguration
-import IngestCore
-import IngestDelivery
-import IngestGateway
-import IngestQueue
-import IngestRecords
-import IngestStorage
-
 /// What an operator does with records: by the running service, or by a command that has the queue to itself.
 struct QueueOperations: Sendable {
     private let queue: SQLiteQueue

@@ -1,7 +1,3 @@
-package import BlueZBridge
-package import IngestBluetooth
-package import IngestCore
-
 /// What the gateway listens with.
 package enum RadioSource: ~Copyable {
     /// The kernel's Bluetooth, by its management channel.

@@ -1,8 +1,3 @@
-import IngestConfiguration
-import IngestCore
-import IngestEvents
-import IngestGateway
-import IngestQueue
 import ServiceLifecycle
 import UnixSignals
 

@@ -1,9 +1,3 @@
-import IngestCore
-import IngestDelivery
-import IngestGateway
-import IngestQueue
-import IngestStorage
-
 /// Signs in and out at the destinations that file under one person, as the operator asks.
 struct Sessions: Sendable {
     private let users: [String: String]

@@ -1,5 +1,3 @@
-import IngestCore
-import IngestGateway
 import Synchronization
 
 /// Sign-ins under way, by destination. One goes on when whoever asked for it has gone: its token is good for one

@@ -1,10 +1,3 @@
-import IngestConfiguration
-import IngestCore
-import IngestDelivery
-import IngestGateway
-import IngestQueue
-import IngestStorage
-
 /// Asks all parts of the gateway how it fares.
 struct StatusReport: Sendable {
     let gateway: String

@@ -1,7 +1,3 @@
-import BlueZBridge
-import IngestCore
-import IngestEvents
-import IngestGateway
 import ServiceLifecycle
 import Synchronization
 

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import IngestCore
 
 /// The machine's clocks: CLOCK_BOOTTIME, which is what `ContinuousClock` reads on Linux, and the
 /// system time.

@@ -1,6 +1,3 @@
-import IngestConfiguration
-import IngestCore
-import IngestDelivery
 import ServiceLifecycle
 
 /// Delivery to one destination.

@@ -2,7 +2,6 @@ import CSystemd
 import Dispatch
 import FoundationEssentials
 import Glibc
-import IngestGateway
 import Synchronization
 
 /// Runs hooks as processes, which get nothing of this one but its user and its sandbox, and which the kernel ends before

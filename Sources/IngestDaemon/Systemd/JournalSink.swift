@@ -1,6 +1,5 @@
 import CSystemd
 import Glibc
-import IngestEvents
 
 /// Writes events to the systemd journal, with their fields (sd_journal_sendv).
 struct JournalSink: EntryOutput {

@@ -1,5 +1,4 @@
 import Glibc
-import IngestGateway
 import SystemPackage
 
 /// The metrics for node_exporter's textfile collector, beside the control socket. The file is replaced whole, so that

@@ -1,5 +1,4 @@
 import Glibc
-import IngestDelivery
 
 /// A small file that only the service may read (mode 0600). It is replaced as a whole: whoever reads it, also after a
 /// power cut, finds what was written last or what was there before.

@@ -1,5 +1,4 @@
 import Glibc
-import IngestCore
 
 /// Keeps the key of tags in the state directory, mode 0600. It is made once: another key makes other tags, which lead
 /// from the journal to no record, and name each device anew in the metrics. Whatever else than such a key is in its

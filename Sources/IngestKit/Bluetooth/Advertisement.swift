@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// One advert of one device, as the controller heard it.
 package struct Advertisement: Sendable, Equatable {
     /// The longest advert data that is kept: what an extended advert can carry in the

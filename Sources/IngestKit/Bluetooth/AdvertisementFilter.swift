@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Decides, from an advert's raw bytes and without allocating, whether the gateway has any use for
 /// it: the allow-list as the radio sees it.
 package struct AdvertisementFilter: Sendable, Equatable {

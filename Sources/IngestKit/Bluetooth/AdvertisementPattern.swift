@@ -1,5 +1,3 @@
-import IngestCore
-
 /// Bytes at a place of an AD structure, as the kernel's advertisement monitors know them
 /// (mgmt-protocol, Add Advertisement Patterns Monitor: `struct mgmt_adv_pattern`).
 package struct AdvertisementPattern: Sendable, Hashable {

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// What at least one of several marks needs of an advert, to be looked for in one walk over its structures. An advert
 /// without any such sign bears none of the marks; one with a sign may bear one.
 struct AdvertisementSigns: Sendable, Equatable {

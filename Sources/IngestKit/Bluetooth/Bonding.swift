@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Keys that one adapter of the gateway and one device keep, so that their links can be encrypted
 /// (Core Specification Vol 3 Part H 2.4).
 package struct Bond: Sendable, Hashable {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Why an entry's passkey cannot be used.
 package enum PasskeyError: Error, Sendable, Equatable {
     case credential(CredentialError)

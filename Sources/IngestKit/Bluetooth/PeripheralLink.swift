@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// One open connection to a peripheral. Each call has a bound; a call after the link has ended
 /// throws `LinkError.ended`.
 package protocol PeripheralLink: Sendable {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What is known of one adapter now.
 package struct AdapterState: Sendable, Equatable {
     package let id: AdapterID

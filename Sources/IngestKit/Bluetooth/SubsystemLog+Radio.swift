@@ -1,4 +1,3 @@
-package import IngestCore
 import Logging
 
 extension SubsystemLog {

@@ -1,5 +1,3 @@
-import IngestDelivery
-
 extension Configuration {
     /// What is in force after a reload of `next`: all of it, but for what needs a restart. Each section is named here, so that
     /// a new one does not compile before it is decided which it is.

@@ -1,8 +1,3 @@
-package import IngestCore
-package import IngestDelivery
-package import IngestEvents
-package import IngestPeripherals
-
 /// Everything that the operator decides (docs/configuration.md), checked and with defaults filled in.
 package struct Configuration: Sendable, Equatable {
     package var gateway: Gateway

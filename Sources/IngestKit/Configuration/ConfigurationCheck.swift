@@ -1,6 +1,3 @@
-import IngestCore
-import IngestPeripherals
-
 /// What `ingestd check` has to say of a configuration and the catalogue beside it.
 package struct ConfigurationCheck: Sendable, Equatable {
     /// Those of the catalogue first, then those of the configuration.

@@ -1,6 +1,4 @@
 import FoundationEssentials
-package import IngestCore
-import IngestRecords
 
 /// What a configuration takes from the machine that it is read on.
 package struct ConfigurationHost: Sendable {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Every key of the configuration, in the order of the reference.
 package enum ConfigurationKeys {
     package static let all =

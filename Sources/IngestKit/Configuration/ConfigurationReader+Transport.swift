@@ -1,6 +1,3 @@
-import IngestCore
-import IngestDelivery
-
 // The way to a destination.
 extension ConfigurationReader {
     /// - Parameter url: of the destination, checked.

@@ -1,7 +1,3 @@
-import IngestCore
-import IngestDelivery
-import IngestPeripherals
-
 /// Turns the nodes of a configuration file into its values. Everything that is wrong goes into the
 /// log; what could not be read keeps its default, so that the rest can be checked too.
 struct ConfigurationReader {

@@ -1,7 +1,3 @@
-import IngestDelivery
-import IngestPeripherals
-import IngestProfiles
-
 extension DestinationSettings {
     /// Whether entries feed it whose peripherals measure nothing but what it does not take.
     func getsNothing(from entries: [AllowedPeripheral]) -> Bool {

@@ -1,5 +1,3 @@
-import IngestCore
-
 extension Diagnostic {
     /// For the journal, in which no address of a device and no name of a person may stand: the place, the key as far as
     /// it is one of ours, and what was expected. What was found is for `ingestd check`.

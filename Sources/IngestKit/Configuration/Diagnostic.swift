@@ -1,5 +1,3 @@
-import IngestCore
-
 /// One finding about a configuration or catalogue file.
 package struct Diagnostic: Sendable, Hashable {
     package enum Severity: String, Sendable, Hashable {

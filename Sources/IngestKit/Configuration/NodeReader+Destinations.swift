@@ -1,5 +1,3 @@
-import IngestCore
-import IngestDelivery
 import Yams
 
 /// What types of destinations read.

@@ -1,4 +1,3 @@
-import IngestCore
 import Yams
 
 extension NodeReader {

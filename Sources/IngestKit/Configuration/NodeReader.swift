@@ -1,4 +1,3 @@
-import IngestCore
 import Yams
 
 /// A value of a file with its key and its place. Every access that finds something else than

@@ -1,5 +1,3 @@
-import IngestCore
-
 enum Spelling {
     /// Of a word and of a candidate, in bytes: what is longer is no name.
     private static let longest = 64

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import IngestCore
 import Yams
 
 /// A YAML file as nodes that know their line and column.

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// Where a broker listens.
 package struct BrokerAddress: Sendable, Hashable {
     /// A name or an address, without brackets.

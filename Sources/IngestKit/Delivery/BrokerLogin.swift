@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What shows a broker who connects, and us which broker it is; as it was when it was read.
 package struct BrokerLogin: Sendable, Equatable {
     package var user: String?

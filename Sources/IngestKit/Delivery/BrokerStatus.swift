@@ -1,5 +1,3 @@
-import IngestCore
-
 /// What a broker keeps of a gateway under its status topic, for whoever watches it: whether it is connected.
 package struct BrokerStatus: Sendable, Equatable {
     package let topic: String

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Why a destination's requests cannot be signed.
 package enum SigningKeyError: Error, Sendable, Equatable {
     case credential(CredentialError)

@@ -1,4 +1,3 @@
-import IngestCore
 import IngestStorage
 
 /// Where the deliveries to a destination stand between two requests.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What a delivery has seen since the start.
 package struct DeliveryReport: Sendable, Equatable {
     /// When the destination took records last.

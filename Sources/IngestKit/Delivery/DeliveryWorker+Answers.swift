@@ -1,4 +1,3 @@
-import IngestCore
 import IngestEvents
 import IngestRecords
 import IngestStorage

@@ -1,4 +1,3 @@
-import IngestCore
 import IngestRecords
 import IngestStorage
 

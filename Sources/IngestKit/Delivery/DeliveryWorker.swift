@@ -1,4 +1,3 @@
-package import IngestCore
 package import IngestEvents
 package import IngestStorage
 import Synchronization

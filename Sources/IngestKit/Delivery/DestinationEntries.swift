@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// The entries of one destination in the configuration file, as its type reads them. What is wrong is told with its place
 /// in the file.
 package protocol DestinationEntries {

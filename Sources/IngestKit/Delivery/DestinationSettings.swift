@@ -1,4 +1,3 @@
-package import IngestCore
 package import IngestPeripherals
 package import IngestRecords
 package import IngestStorage

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// Names a request by its bytes, so that the same bytes have the same key after any restart.
 package enum IdempotencyKey {
     /// UUID version 5 of a request body before compression, in lower case.

@@ -1,4 +1,3 @@
-package import IngestCore
 package import IngestEvents
 import IngestRecords
 import Logging

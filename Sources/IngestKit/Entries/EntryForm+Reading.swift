@@ -1,6 +1,3 @@
-import IngestCore
-package import IngestRecords
-
 /// Why what somebody wrote is no entry.
 package enum EntryError: Error, Equatable, CustomStringConvertible {
     case value(String, expected: String)

@@ -1,5 +1,3 @@
-import IngestRecords
-
 /// What can be written by hand: a name, the units that it is taken in, and what is plausible in each.
 package struct EntryForm: Sendable {
     /// A unit, as it is written and as the record has it.

@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestRecords
-
 /// A moment that somebody wrote: `2026-11-20T09:15`, with seconds or without, a `T` or a blank, and an offset from UTC,
 /// `Z`, or neither, which is the gateway's zone.
 package struct EntryTime: Sendable, Equatable {

@@ -1,5 +1,3 @@
-import IngestRecords
-
 extension Event {
     /// The event's name in the journal.
     package var name: EventName {

@@ -1,5 +1,3 @@
-package import IngestRecords
-
 /// Everything that the gateway tells the journal (docs/events.md).
 ///
 /// `error` is always our own words: no measured value, person, address or token, and nothing that

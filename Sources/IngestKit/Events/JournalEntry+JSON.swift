@@ -1,5 +1,4 @@
 import FoundationEssentials
-import IngestCore
 
 extension JournalEntry {
     /// The entry as one JSON object on one line, as `journalctl -o json` would show it: the

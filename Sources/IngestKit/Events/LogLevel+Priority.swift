@@ -1,5 +1,3 @@
-package import IngestCore
-
 extension LogLevel {
     /// As syslog and the journal count it, which know nothing below debug.
     package var priority: EventPriority {

@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestRecords
-
 /// Puts entries where others may read them: into the journal, or on standard output. It is no `EventSink`, so that
 /// nothing reaches it but by way of a `TaggingSink`.
 package protocol EntryOutput: Sendable {

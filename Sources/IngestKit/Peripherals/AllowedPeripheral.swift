@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestRecords
-
 /// One entry of the allow-list: a model of the catalogue, and what the operator said of it.
 package struct AllowedPeripheral: Sendable, Hashable {
     /// Which stored readings are wanted.

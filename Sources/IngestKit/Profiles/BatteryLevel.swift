@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestRecords
-
 /// Battery Level (GATT Specification Supplement): one byte, percent.
 package enum BatteryLevel {
     package static let service: BluetoothUUID = 0x180F

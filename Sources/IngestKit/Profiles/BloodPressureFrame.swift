@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// The fields of a Blood Pressure Measurement or Intermediate Cuff Pressure, in the byte order in
 /// which they make sense.
 ///

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension Profile {
     /// Blood Pressure Service 1.1.1.
     static let bloodPressure = Profile(

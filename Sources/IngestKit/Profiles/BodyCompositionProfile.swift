@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension Profile {
     /// Body Composition Service 1.0, whose peripherals send the weight there or by the Weight Scale
     /// Service.

@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestRecords
-
 extension Profile {
     /// Continuous Glucose Monitoring Service 1.0.2.
     static let continuousGlucose = Profile(

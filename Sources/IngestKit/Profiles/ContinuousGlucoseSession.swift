@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestRecords
-
 // The characteristics of a continuous glucose monitor that are only read.
 extension ContinuousGlucose {
     package static let feature: BluetoothUUID = 0x2AA8

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// Current Time and Date Time (GATT Specification Supplement): what a device's clock says.
 enum CurrentTime {
     static let service: BluetoothUUID = 0x1805

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// What a Date Time field says (GATT Specification Supplement).
 enum DateTimeField: Equatable {
     /// A full date and time.

@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestRecords
-
 /// The answer of `ingestd decode` to one payload.
 package struct DecodeAnswer: Sendable, Equatable {
     /// One JSON object on one line, without a line feed.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// The characteristics that show a device's clock, and what is written to set it.
 package enum DeviceClock {
     /// Elapsed Time Service.

@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestRecords
-
 /// What a device says it can do, in one of its feature characteristics.
 package struct DeviceFeature: Sendable, Equatable, Codable {
     /// How finely it measures.

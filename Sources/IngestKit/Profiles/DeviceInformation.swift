@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// The strings of the Device Information Service 1.1.
 package enum DeviceInformation {
     package static let service: BluetoothUUID = 0x180A

@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestRecords
-
 /// The Elapsed Time structure (GATT Specification Supplement), as the time stamps of Generic Health
 /// Sensor observations and Current Elapsed Time carry it.
 package struct ElapsedTime {

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// The E2E-CRC of the Continuous Glucose Monitoring Service 1.0.2: CRC-CCITT over all octets before
 /// it, least significant bit first, seed 0xFFFF, least significant octet sent first.
 enum EndToEndCRC {

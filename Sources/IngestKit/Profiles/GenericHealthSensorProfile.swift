@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestRecords
-
 extension Profile {
     /// Generic Health Sensor Service 1.0.
     static let genericHealthSensor = Profile(

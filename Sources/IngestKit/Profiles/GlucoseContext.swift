@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// Glucose Measurement Context (GATT Specification Supplement): what the user did, and how they
 /// were, around the measurement of the same sequence number.
 enum GlucoseContext {

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension Profile {
     /// Glucose Service 1.0.1.
     static let glucose = Profile(

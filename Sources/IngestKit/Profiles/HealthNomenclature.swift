@@ -1,5 +1,3 @@
-import IngestRecords
-
 /// IEEE 11073-10101 nomenclature (MDC) that Generic Health Sensor observations use, in the project's
 /// names.
 enum HealthNomenclature {

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// One observation of a Generic Health Sensor (Service 1.0): class, length, flags, the fields that
 /// the flags announce, and a value of the class's form.
 struct HealthObservation {

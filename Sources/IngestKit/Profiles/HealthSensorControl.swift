@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// The control point of the Generic Health Sensor Service 1.0.
 package enum HealthSensorControl {
     package static let service: BluetoothUUID = 0x1840

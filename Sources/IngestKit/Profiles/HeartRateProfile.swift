@@ -1,6 +1,3 @@
-import IngestCore
-package import IngestRecords
-
 extension Profile {
     /// Heart Rate Service 1.0.
     static let heartRate = Profile(

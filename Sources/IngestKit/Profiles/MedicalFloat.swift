@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// The number formats of IEEE 11073-20601: a decimal mantissa and exponent, so that the device's
 /// digits come through exactly. The five special values are whole words (exponent 0); a mantissa
 /// of the same bits beside another exponent is an ordinary number.

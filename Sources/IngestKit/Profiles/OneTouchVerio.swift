@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestRecords
-
 extension Profile {
     /// OneTouch meters, in LifeScan's own protocol.
     static let oneTouchVerio = Profile(

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Reads the records of a OneTouch meter that are newer than a mark, each once, the oldest first.
 ///
 /// Pure: it is told what the meter notified, and answers what is to be written. One command is under

@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestRecords
-
 /// How one kind of peripheral is read: what sends its measurements, in which order the link goes, and
 /// what the payloads mean.
 package struct Profile: Sendable {

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension Profile {
     /// Pulse Oximeter Service 1.0.1.
     static let pulseOximeter = Profile(

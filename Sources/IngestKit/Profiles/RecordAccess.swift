@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// How a profile's peripherals report their stored records: the Record Access Control Point (GATT
 /// Specification Supplement 3.190) of one service.
 package struct RecordAccess: Sendable, Hashable {

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// What is written to and comes from a Record Access Control Point (GATT Specification Supplement
 /// 3.190), for the `decode` command.
 enum RecordAccessControlPoint {

@@ -1,5 +1,3 @@
-package import IngestRecords
-
 /// How far a device's stored records were read.
 package struct StoredRecordsMemory: Sendable, Equatable, Codable {
     /// The newest record of the last transfer that was read to its end.

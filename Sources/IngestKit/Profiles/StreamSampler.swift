@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Picks what becomes a record from a stream of values: one of each interval.
 package struct StreamSampler<Value> {
     private let interval: Duration

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension Profile {
     /// Health Thermometer Service 1.0.
     static let thermometer = Profile(

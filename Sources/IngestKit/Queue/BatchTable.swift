@@ -1,9 +1,5 @@
 import FoundationEssentials
 import GRDB
-import IngestCore
-import IngestEvents
-import IngestRecords
-import IngestStorage
 
 /// The requests that are on their way: the tables `batch`, of readings, and `image_batch`, of one image each.
 enum BatchTable {

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import GRDB
-import IngestRecords
 
 /// Finds rows in the pages of a database file without the way that leads to them, which may be damaged
 /// (sqlite.org/fileformat2.html).

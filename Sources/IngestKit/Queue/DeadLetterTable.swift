@@ -1,8 +1,4 @@
 import GRDB
-import IngestCore
-import IngestEvents
-import IngestRecords
-package import IngestStorage
 
 /// Records that are set aside: those that a destination did not take, and those that could not be decoded. What the
 /// operator does with them is one transaction each.

@@ -1,9 +1,5 @@
 package import FoundationEssentials
 import GRDB
-package import IngestCore
-package import IngestEvents
-package import IngestRecords
-package import IngestStorage
 
 /// What one destination asks of the queue. Each is one transaction, with the events that tell of it.
 package struct DeliveryBatches: DeliveryQueue {

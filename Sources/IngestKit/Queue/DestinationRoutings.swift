@@ -1,5 +1,3 @@
-package import IngestCore
-package import IngestStorage
 import Synchronization
 
 /// Which records are for which destination, and the wake-up of each destination.

@@ -1,5 +1,4 @@
 import GRDB
-import IngestStorage
 
 /// Where each destination stands.
 ///

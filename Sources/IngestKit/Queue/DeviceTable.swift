@@ -1,9 +1,5 @@
 import FoundationEssentials
 import GRDB
-package import IngestCore
-package import IngestPeripherals
-package import IngestRecords
-package import IngestStorage
 import Synchronization
 
 /// What the queue keeps of devices beside their records.

@@ -1,9 +1,5 @@
 import FoundationEssentials
 import GRDB
-import IngestCore
-import IngestEvents
-package import IngestRecords
-import IngestStorage
 
 /// What became of entries, and of the image of the last one.
 package struct EntryOutcome: Sendable, Equatable {

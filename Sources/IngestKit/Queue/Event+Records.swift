@@ -1,7 +1,3 @@
-import IngestEvents
-import IngestRecords
-import IngestStorage
-
 extension Event {
     /// That a destination has taken a record.
     static func taken(

@@ -1,7 +1,3 @@
-package import IngestCore
-package import IngestEvents
-package import IngestStorage
-
 /// Takes events from the store's outbox to a sink, in the order of their numbers.
 ///
 /// An entry is marked after it was written. A crash between the two repeats what was written and

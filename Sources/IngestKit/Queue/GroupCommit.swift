@@ -1,7 +1,5 @@
 import Dispatch
 import GRDB
-import IngestCore
-import IngestStorage
 import Synchronization
 
 /// Gathers the writes to a database: those that arrive while a commit is under way share the next one, and its

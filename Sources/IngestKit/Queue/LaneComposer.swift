@@ -1,7 +1,4 @@
 import GRDB
-import IngestCore
-import IngestRecords
-import IngestStorage
 
 /// How a batch is composed of what waits on a lane.
 ///

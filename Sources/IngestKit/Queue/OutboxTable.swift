@@ -1,7 +1,4 @@
 import GRDB
-package import IngestCore
-import IngestEvents
-package import IngestStorage
 
 /// Events that the journal does not have yet, as far as is known.
 package struct OutboxTable: EventQueue {

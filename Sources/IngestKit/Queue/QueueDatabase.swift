@@ -1,7 +1,5 @@
 import Dispatch
 import GRDB
-import IngestCore
-import IngestStorage
 import Synchronization
 
 /// The queue's file while it is open.

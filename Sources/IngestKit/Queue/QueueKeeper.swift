@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestEvents
-package import IngestStorage
 import Synchronization
 
 /// Keeps room in the queue and on its disk: drops what was delivered long ago, or earlier when room gets short, and has

@@ -1,6 +1,5 @@
 import Dispatch
 import GRDB
-import IngestEvents
 
 /// Opens the queue's file; one that is damaged is put aside first, and what can be read of it goes into a new one.
 ///

@@ -1,8 +1,5 @@
 import FoundationEssentials
 import GRDB
-package import IngestCore
-import IngestRecords
-package import IngestStorage
 
 /// What is in the queue, for people. The status costs the same whatever is in the queue, but for the number of records
 /// that wait.

@@ -1,9 +1,6 @@
 import Dispatch
 import FoundationEssentials
 import GRDB
-import IngestCore
-package import IngestRecords
-package import IngestStorage
 
 /// A look into the queue's file beside the service that writes it: nothing is changed, nothing is checkpointed.
 /// Blocks; the calls are for commands.

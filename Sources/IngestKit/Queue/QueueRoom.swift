@@ -1,5 +1,3 @@
-import IngestCore
-import IngestStorage
 import Synchronization
 
 /// Whether records may come into the queue, as its keepers have decided.

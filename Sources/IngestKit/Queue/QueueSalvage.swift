@@ -1,7 +1,6 @@
 import Dispatch
 import FoundationEssentials
 import GRDB
-import IngestStorage
 
 /// Copies what can be read of a damaged queue into a new one.
 ///

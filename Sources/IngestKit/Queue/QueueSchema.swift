@@ -1,5 +1,4 @@
 import GRDB
-import IngestStorage
 
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {

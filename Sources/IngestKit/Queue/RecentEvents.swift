@@ -1,4 +1,3 @@
-import IngestStorage
 import Synchronization
 
 /// Events that were committed a moment ago, so that they need not be read back from the outbox to be written to the

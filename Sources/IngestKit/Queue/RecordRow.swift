@@ -1,9 +1,6 @@
 import Crypto
 import FoundationEssentials
 import GRDB
-import IngestCore
-import IngestRecords
-import IngestStorage
 
 /// What a row of the table `record` says, if it is what was written.
 enum RecordRow {

@@ -1,7 +1,4 @@
 import GRDB
-package import IngestCore
-package import IngestRecords
-package import IngestStorage
 
 /// How records are found by what names them elsewhere: an id, the beginning of one, or the tag of an event.
 extension DeadLetterTable {

@@ -1,9 +1,5 @@
 import FoundationEssentials
 import GRDB
-package import IngestCore
-import IngestEvents
-package import IngestRecords
-package import IngestStorage
 
 /// The records that peripherals gave, from the commit to their place in the order of delivery.
 package struct RecordTable: RecordStore {

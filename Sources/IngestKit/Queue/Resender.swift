@@ -1,8 +1,5 @@
 import FoundationEssentials
 import GRDB
-import IngestCore
-import IngestRecords
-package import IngestStorage
 
 /// What became of a part of a range that is sent again.
 package struct ResendOutcome: Sendable, Equatable {

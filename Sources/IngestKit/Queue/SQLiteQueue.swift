@@ -1,8 +1,5 @@
 import Dispatch
 import GRDB
-package import IngestCore
-package import IngestRecords
-package import IngestStorage
 
 /// GRDB has a type of this name too.
 package typealias Record = IngestRecords.Record

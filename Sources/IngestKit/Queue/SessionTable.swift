@@ -1,7 +1,4 @@
 import GRDB
-import IngestCore
-import IngestEvents
-package import IngestStorage
 
 /// Whose records a destination gets, where it files under one person for whom the gateway signs in.
 ///

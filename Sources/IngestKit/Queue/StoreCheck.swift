@@ -1,7 +1,5 @@
 import Dispatch
 import GRDB
-import IngestCore
-import IngestStorage
 
 /// Looks through the queue's file for damage while the gateway runs, so that the start need not wait for it.
 ///

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import GRDB
-import IngestStorage
 
 extension StoreError {
     init(_ error: DatabaseError, path: String) {

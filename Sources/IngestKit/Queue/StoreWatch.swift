@@ -1,7 +1,3 @@
-import IngestCore
-package import IngestEvents
-import IngestStorage
-
 /// Tells of what is wrong with the queue, once for all who meet it, and ends when it is not to be trusted any more.
 package struct StoreWatch: Sendable {
     private let database: QueueDatabase

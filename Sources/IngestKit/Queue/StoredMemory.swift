@@ -1,5 +1,3 @@
-import IngestStorage
-
 /// What is remembered of a device, as the file has it: JSON with a version.
 struct StoredMemory: Codable {
     /// It is raised when an earlier program would misread what this one writes.

@@ -1,5 +1,3 @@
-import IngestCore
-import IngestStorage
 import Synchronization
 
 /// Keeps what unpinned devices hold of the queue within their share: drops what of it nobody waits for, and has those

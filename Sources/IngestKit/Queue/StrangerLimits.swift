@@ -1,5 +1,3 @@
-import IngestStorage
-
 /// What the store knows of the share.
 struct StrangerLimits: Sendable {
     /// More refusals are not remembered: who is not remembered is refused anew.

@@ -1,8 +1,4 @@
 import GRDB
-import IngestCore
-import IngestEvents
-import IngestRecords
-import IngestStorage
 import Synchronization
 
 /// What unpinned devices hold, and what of it is dropped.

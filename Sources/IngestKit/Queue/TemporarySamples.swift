@@ -1,7 +1,5 @@
 import FoundationEssentials
 import GRDB
-package import IngestRecords
-import IngestStorage
 
 /// Equal samples in a SQLite database without a name: in memory while they are few, and in a file without a name, which
 /// is gone with the process, when they are many.

@@ -1,7 +1,3 @@
-package import IngestCore
-package import IngestEvents
-package import IngestStorage
-
 /// Judges the system's wall clock, and sees that the records which came while it was not known to be
 /// right get their times when it is.
 ///

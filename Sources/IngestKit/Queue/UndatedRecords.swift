@@ -1,9 +1,5 @@
 import FoundationEssentials
 import GRDB
-package import IngestCore
-import IngestEvents
-import IngestRecords
-import IngestStorage
 
 /// Records that came while the gateway's clock was not known to be right, and what the queue knows of
 /// that clock.

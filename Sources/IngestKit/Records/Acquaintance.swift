@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Since when the gateway has known a device, and each person as its user: what was measured before
 /// is not theirs.
 package struct Acquaintance: Sendable, Equatable {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Whose the readings of a device are, by the operator's word.
 package struct AssignedSubjects: Sendable, Equatable {
     /// Of the device; nil: any device of a model, which is no person's.

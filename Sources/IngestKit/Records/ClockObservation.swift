@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What a device's clock showed on a link while nothing said that the gateway's own is right, so that
 /// the two are compared later.
 package struct ShownClock: Sendable, Equatable, Codable {

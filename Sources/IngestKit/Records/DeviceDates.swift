@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What the dates of a device's live readings have shown of its clock. Decides whether such a date names its reading,
 /// or says nothing (docs/records.md, "The name of a record").
 package struct DeviceDates: Sendable, Equatable, Codable {

@@ -1,6 +1,5 @@
 import Crypto
 package import FoundationEssentials
-import IngestCore
 
 /// The photograph of an entry as the queue takes it: a record of the kind `image` beside the entry's own.
 package struct EnteredImage: Sendable, Equatable {

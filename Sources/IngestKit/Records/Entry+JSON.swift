@@ -1,5 +1,3 @@
-import IngestCore
-
 extension RecordEntry {
     /// The record, version 1 (docs/records.md); nil for what is not sound, or was received outside of the calendar.
     func json(gateway: String, received: Int64) -> String? {

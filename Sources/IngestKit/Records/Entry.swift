@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A measurement that came by no radio: written by hand, or out of another program's export.
 package struct RecordEntry: Sendable, Equatable, Codable {
     /// Where it is from.

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import IngestCore
 
 /// A photograph of a display that somebody sends with an entry, by what it is.
 package enum EntryImage: String, Sendable, Codable {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Conversions to other units, in decimal arithmetic throughout.
 extension ExactDecimal {
     /// Reads a JSON number without an exponent; nil for another text, and for what does not fit.

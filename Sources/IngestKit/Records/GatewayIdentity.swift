@@ -1,5 +1,4 @@
 import Crypto
-import IngestCore
 
 /// The name of a gateway that was given none.
 package enum GatewayIdentity {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 extension JSONText {
     /// - Parameter withCode: records carry the MDC code; the `decode` command does not.
     package mutating func value(_ measurement: Measurement, withCode: Bool) {

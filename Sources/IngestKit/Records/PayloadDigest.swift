@@ -1,5 +1,4 @@
 import Crypto
-import IngestCore
 
 /// What stands for a payload where only its equality with others matters: the first 128 bits of a SHA-256 of
 /// its characteristic and bytes. It takes the same room for every payload.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What one payload of a peripheral says, exactly, before anything is known of who sent it.
 package struct Reading: Sendable, Equatable {
     package var kind: RecordKind

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A webhook's body taken apart without decoding: each record keeps the bytes that it came with,
 /// digits included.
 package struct ReceivedBatch: Sendable, Equatable {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// The name of a record: UUID version 5 of what was measured (docs/records.md).
 package struct RecordID: Sendable, Hashable {
     /// Of the text of an id, in bytes.

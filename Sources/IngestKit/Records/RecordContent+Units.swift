@@ -1,5 +1,3 @@
-package import IngestCore
-
 extension RecordContent.Value {
     /// The number in a destination's unit, as JSON: with its own digits where it has that unit. Nil where it is absent,
     /// or cannot be converted.

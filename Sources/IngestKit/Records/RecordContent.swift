@@ -1,5 +1,4 @@
 import FoundationEssentials
-package import IngestCore
 
 /// What a record says, taken out of its canonical JSON: numbers keep the text that they have there.
 package struct RecordContent: Equatable {

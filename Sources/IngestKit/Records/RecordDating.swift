@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What decides when a reading was taken, whose it is and its stage, but for the gateway's clock. While
 /// that is not known to be right it is kept with the record, and decided when it is.
 package struct RecordDating: Sendable, Equatable, Codable {

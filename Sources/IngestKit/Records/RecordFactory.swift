@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Makes records of what devices send: identity, time and subject (docs/records.md). Pure; the clocks
 /// are the caller's.
 package struct RecordFactory: Sendable {

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// Names records by what was measured.
 enum RecordIdentity {
     /// What tells two equal payloads of one device apart.

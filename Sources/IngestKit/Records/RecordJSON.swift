@@ -1,5 +1,3 @@
-import IngestCore
-
 extension Record {
     /// The record as every destination and command writes it, version 1 (docs/records.md): one
     /// line, fixed order of members, unknown ones left out, numbers with the device's digits.

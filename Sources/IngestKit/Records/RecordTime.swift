@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// When a record's measurement was taken, and how that is known (docs/records.md).
 package struct RecordTime: Sendable, Equatable {
     package enum Source: String, Sendable, Codable {

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// A person, as the operator names them in the configuration and in entries: the `subject` of records.
 package enum Subject {
     /// Stands where a record has no subject. No person can be named so.

@@ -1,6 +1,4 @@
-package import IngestCore
 package import IngestProfiles
-import IngestRecords
 
 /// What is remembered of a device's broadcasts from one run to the next.
 package struct BroadcastMemory: Sendable, Equatable, Codable {

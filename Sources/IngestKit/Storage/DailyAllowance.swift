@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestRecords
-
 /// How much of one device is committed in a day, so that no device can fill the queue, whether the allow-list
 /// names it by address or not.
 ///

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// The queue's port for the judgement of the gateway's clock: what an earlier run found, and the records that wait for a
 /// date.
 package protocol DatedQueue: Sendable {

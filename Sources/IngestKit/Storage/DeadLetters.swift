@@ -1,5 +1,3 @@
-package import IngestRecords
-
 /// A record that is set aside: a destination does not take it, or it could not be decoded and goes to none.
 package struct DeadLetter: Sendable, Equatable {
     package let id: RecordID

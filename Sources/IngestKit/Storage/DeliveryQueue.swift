@@ -1,7 +1,5 @@
 package import FoundationEssentials
-package import IngestCore
 package import IngestEvents
-package import IngestRecords
 
 /// The queue's port for delivery: what a destination is owed, and what became of it.
 ///

@@ -1,5 +1,3 @@
-package import IngestRecords
-
 /// The samples of a document that may have equals, until the whole document was read and each can be numbered among its
 /// equals.
 package protocol EqualSamples: AnyObject {

@@ -1,4 +1,3 @@
-package import IngestCore
 package import IngestEvents
 
 /// The queue's port for the journal: events that were committed and are not known to be written.

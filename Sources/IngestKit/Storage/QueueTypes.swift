@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestRecords
-
 /// What of a record decides where it goes.
 package struct RecordHeader: Sendable, Hashable {
     package let id: RecordID

@@ -1,8 +1,6 @@
 package import IngestBluetooth
-package import IngestCore
 package import IngestPeripherals
 package import IngestProfiles
-package import IngestRecords
 
 /// The port to the records in the queue, as reading sees it.
 package protocol RecordStore: Sendable {

@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestRecords
-
 /// Finds which weight and which body composition are of one weighing, in whatever order they come.
 package struct Relations: Sendable {
     /// A record that waits for its counterpart.

@@ -1,4 +1,3 @@
-package import IngestCore
 package import IngestPeripherals
 
 /// What unpinned devices may hold of the queue: devices that the allow-list does not name by address. Anybody near the

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Answers ATT requests from a table, as a peripheral of the field does (Core Specification Vol 3
 /// Part F 3.4). Pure: bytes in, bytes out.
 package struct AttributeServer: Sendable {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A service of a simulated peripheral.
 package struct SimulatedService: Sendable {
     package struct Characteristic: Sendable {

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// Numbers and UUIDs as Bluetooth sends them: least significant byte first.
 package enum Wire {
     package static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {

@@ -1,6 +1,3 @@
-package import BlueZBridge
-package import IngestCore
-
 /// Six peripherals that have new readings for as long as they are told to, no two of which are equal, and
 /// some of whose links break:
 /// - C0:00:00:00:00:11, a thermometer whose readings have no date, two on a link;

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// The first packet on a connection to a `PeripheralHost`: what the connection is to be. All further
 /// ones are those of the channel itself.
 package enum HostGreeting: Equatable {

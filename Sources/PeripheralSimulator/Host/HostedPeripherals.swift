@@ -1,7 +1,3 @@
-package import BlueZBridge
-package import IngestBluetooth
-package import IngestCore
-
 /// A simulated kernel and peripherals in another process (`PeripheralHost`), over a socket of packets.
 /// They live on when this process ends, as real ones do.
 package struct HostedPeripherals: LinkConnector {

@@ -1,5 +1,3 @@
-package import BlueZBridge
-
 /// Lets gateways in other processes use a simulated kernel and peripherals: each of their channels is a
 /// connection to a socket of packets.
 ///

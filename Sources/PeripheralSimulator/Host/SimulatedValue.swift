@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What happened to a value on the peripheral's side.
 package struct SimulatedValue: Sendable, Equatable {
     package enum Fate: String, Sendable {

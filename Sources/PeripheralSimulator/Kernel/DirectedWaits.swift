@@ -1,7 +1,3 @@
-internal import BlueZBridge
-import IngestBluetooth
-import IngestCore
-
 /// Connection attempts that wait in the simulated kernel for a device that advertises to its bonded
 /// central only. As in a real one, the controller's filter of repeated adverts is on while any waits.
 /// Belongs to the radio's loop.

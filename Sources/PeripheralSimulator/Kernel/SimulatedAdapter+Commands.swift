@@ -1,7 +1,3 @@
-internal import BlueZBridge
-import IngestBluetooth
-import IngestCore
-
 extension SimulatedAdapter {
     /// Carries a command out: its status and the parameters of its answer.
     mutating func perform(_ opcode: UInt16, _ parameters: [UInt8]) -> (status: UInt8, answer: [UInt8]) {

@@ -1,7 +1,3 @@
-internal import BlueZBridge
-package import IngestBluetooth
-package import IngestCore
-
 /// A Bluetooth adapter as the simulated kernel knows it.
 package struct SimulatedAdapter: Sendable {
     package var index: UInt16

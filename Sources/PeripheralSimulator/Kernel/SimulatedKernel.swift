@@ -1,7 +1,3 @@
-package import BlueZBridge
-package import IngestBluetooth
-package import IngestCore
-
 /// The kernel's side of a Bluetooth management channel (BlueZ doc/mgmt-api.txt), with the adapters
 /// that it is given. It reports adverts the way a 6.1 kernel does: all of them while any monitor is
 /// in place, or, where the controller matches, those that a pattern or the device list wants.

@@ -1,5 +1,3 @@
-package import IngestBluetooth
-
 /// How a simulated peripheral behaves on one link; the default is a healthy one.
 package struct LinkBehaviour: Sendable {
     /// Why no connection is made: as if the kernel had said so.

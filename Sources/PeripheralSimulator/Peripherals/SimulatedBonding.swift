@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// How a simulated peripheral is paired, and what it keeps of its bonds.
 package struct SimulatedBonding: Sendable {
     package enum Method: Sendable, Equatable {

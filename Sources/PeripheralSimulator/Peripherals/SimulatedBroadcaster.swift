@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A device that only advertises: it sends what it is told to, and takes no connection.
 package struct SimulatedBroadcaster: Sendable {
     package let device: DeviceAddress

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A peripheral's clock as it shows it over the air: Current Time (2A2B) or Date Time (2A08, GATT
 /// Specification Supplement).
 package struct SimulatedClock: Sendable {

@@ -1,6 +1,3 @@
-internal import BlueZBridge
-import IngestCore
-
 /// The peripheral's side of one link. Belongs to the radio's loop.
 ///
 /// Sendable is checked by hand: everything that changes is touched on the loop only, where its

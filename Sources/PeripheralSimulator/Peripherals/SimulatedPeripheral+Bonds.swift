@@ -1,7 +1,3 @@
-import BlueZBridge
-import IngestBluetooth
-package import IngestCore
-
 /// How it is paired.
 extension SimulatedPeripheral {
     /// How long the link of a pairing may be left unused.

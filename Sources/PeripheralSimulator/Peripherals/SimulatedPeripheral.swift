@@ -1,7 +1,3 @@
-package import BlueZBridge
-import IngestBluetooth
-package import IngestCore
-
 /// A peripheral that sleeps, wakes up with a reading, advertises until it is connected to, gives
 /// the reading as an indication and goes back to sleep; or one with a sensor, which decides what it
 /// gives on a link.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A measurement that a simulated peripheral has to give, in its profile's own bytes.
 package struct SimulatedReading: Sendable {
     package let characteristic: BluetoothUUID

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A continuous glucose sensor with its session, its stored records and, where it has them, checksums
 /// (Continuous Glucose Monitoring Service 1.0.2).
 package struct ContinuousGlucoseSensor: SimulatedSensor {

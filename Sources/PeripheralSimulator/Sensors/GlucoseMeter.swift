@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A glucose meter with stored records and a Record Access Control Point (Glucose Service 1.0.1).
 ///
 /// It deletes nothing: such a request is answered "op code not supported", and noted.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 extension GlucoseMeter {
     /// A stored measurement: Glucose Measurement (2A18, GATT Specification Supplement), and its
     /// context (2A34) where it has one.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A generic health sensor (Generic Health Sensor Service 1.0) with live observations, which are
 /// switched on at a control point, and, where it has a memory, stored ones, which are asked for at a
 /// Record Access Control Point. Both come in segments.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A chest strap that sends the heart rate each second for as long as it is worn (Heart Rate Service
 /// 1.0).
 package struct HeartRateStrap: SimulatedSensor {

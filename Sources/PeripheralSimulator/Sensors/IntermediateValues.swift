@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Values that an instrument shows while it still measures: the pressure in a cuff (2A36), a
 /// temperature that has not settled (2A1E). The measurement itself is the peripheral's reading.
 package struct IntermediateValues: SimulatedSensor {

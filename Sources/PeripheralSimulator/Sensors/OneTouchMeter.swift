@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A LifeScan OneTouch Verio, as the open code of its readers shows its protocol: framed commands
 /// without response, answered by notifications.
 package struct OneTouchMeter: SimulatedSensor {

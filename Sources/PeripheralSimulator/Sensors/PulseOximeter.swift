@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A pulse oximeter: continuous values each second while it is worn, and spot-checks, made now or
 /// stored (Pulse Oximeter Service 1.0.1).
 package struct PulseOximeter: SimulatedSensor {

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// A scale that sends the weight and, where it measures it, the body's composition (Weight Scale
 /// Service 1.0.1, Body Composition Service 1.0.1).
 package struct Scale: SimulatedSensor {

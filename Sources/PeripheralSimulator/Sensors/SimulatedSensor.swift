@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What a simulated peripheral does beyond answering for its attributes: stored records that a
 /// control point asks for, values that come by themselves, in the order and with the pauses of its
 /// script.

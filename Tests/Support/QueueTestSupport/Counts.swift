@@ -1,5 +1,4 @@
 import GRDB
-package import IngestStorage
 
 @testable package import IngestQueue
 

@@ -1,8 +1,4 @@
 package import FoundationEssentials
-package import IngestEvents
-package import IngestRecords
-package import IngestStorage
-package import TestSupport
 package import Testing
 
 @testable package import IngestQueue

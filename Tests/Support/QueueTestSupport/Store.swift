@@ -1,9 +1,4 @@
 import FoundationEssentials
-package import IngestCore
-package import IngestEvents
-package import IngestRecords
-package import IngestStorage
-package import TestSupport
 
 @testable package import IngestQueue
 

@@ -1,4 +1,3 @@
-package import IngestCore
 import Synchronization
 
 /// A clock that stands until a test moves it, but for a tick with every look at it if that is wanted.

@@ -1,6 +1,3 @@
-import IngestCore
-package import IngestRecords
-
 /// A measured number of a test's expectation.
 package func measured(
     _ type: String, _ code: UInt32?, _ coefficient: Int64, exponent: Int8 = 0, _ unit: String

@@ -1,6 +1,3 @@
-package import IngestCore
-package import IngestPeripherals
-
 /// A cuff of the allow-list, and a reading of it.
 package enum SampleCuff {
     package static let address = BluetoothAddress(value: 0xF1F1_F1F1_F1F1)

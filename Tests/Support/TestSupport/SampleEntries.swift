@@ -1,7 +1,3 @@
-import IngestCore
-import IngestEntries
-package import IngestRecords
-
 /// Entries that no peripheral sent.
 package enum SampleEntries {
     package static let glucose = RecordEntry.manual(

@@ -1,6 +1,3 @@
-package import IngestEvents
-import IngestRecords
-
 /// One event of each kind.
 package enum SampleEvents {
     /// The event after this one; nil at the end. A new case does not compile without its place here.

@@ -1,7 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-package import IngestPeripherals
-
 extension MonotonicInstant {
     /// Seconds after the moment at which a test begins.
     package static func at(_ seconds: Double) -> Self {

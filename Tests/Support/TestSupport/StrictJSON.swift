@@ -1,5 +1,4 @@
 import FoundationEssentials
-import IngestCore
 
 /// JSON as a backend reads it that is strict: exactly the members that it knows, of the types that they have.
 package enum StrictJSON {

@@ -1,7 +1,4 @@
 import FoundationEssentials
-import IngestCore
-package import IngestEvents
-package import IngestRecords
 import Synchronization
 package import Testing
 

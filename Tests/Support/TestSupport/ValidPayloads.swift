@@ -1,7 +1,3 @@
-package import IngestCore
-
-@testable import IngestProfiles
-
 /// Payloads with every field, one at least of each characteristic that can be decoded.
 package enum ValidPayloads {
     package static let all: [(characteristic: BluetoothUUID, bytes: [UInt8])] = [

@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import IngestBluetooth
-@testable import IngestCore
 
 extension AdvertisementFilter {
     // `#expect` takes no spans.

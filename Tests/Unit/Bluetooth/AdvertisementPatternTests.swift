@@ -1,7 +1,6 @@
 import Testing
 
 @testable import IngestBluetooth
-@testable import IngestCore
 
 @Suite struct AdvertisementPatternTests {
     static func patterns(_ models: [[AdvertisementFilter.Mark]]) -> [AdvertisementPattern] {

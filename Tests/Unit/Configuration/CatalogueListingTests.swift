@@ -1,10 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import IngestBluetooth
 @testable import IngestConfiguration
-@testable import IngestCore
-@testable import IngestPeripherals
 
 @Suite struct CatalogueListingTests {
     private static func listing(type: String? = nil, ids: Set<Int> = []) throws -> CatalogueListing {

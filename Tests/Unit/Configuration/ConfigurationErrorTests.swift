@@ -2,7 +2,6 @@ import FoundationEssentials
 import Testing
 
 @testable import IngestConfiguration
-@testable import IngestProfiles
 
 /// Lines that make a file otherwise free of findings; cases come after them, from line 3.
 private let destinations = "destinations:\n  - {name: a, type: webhook, url: \"https://a.example/\"}\n"

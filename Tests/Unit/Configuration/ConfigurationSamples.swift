@@ -2,7 +2,6 @@ import FoundationEssentials
 import TestSupport
 
 @testable import IngestConfiguration
-@testable import IngestPeripherals
 
 /// What the tests of this folder share: a machine of known properties, and files of the repository.
 enum Samples {

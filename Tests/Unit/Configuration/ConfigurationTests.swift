@@ -3,13 +3,6 @@ import TestSupport
 import Testing
 
 @testable import IngestConfiguration
-@testable import IngestCore
-@testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestPeripherals
-@testable import IngestProfiles
-@testable import IngestRecords
-@testable import IngestStorage
 
 @Suite struct ConfigurationTests {
     /// The example of the reference (docs/configuration.md).

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import IngestConfiguration
-@testable import IngestEvents
 
 @Suite struct HookConfigurationTests {
     @Test(arguments: [

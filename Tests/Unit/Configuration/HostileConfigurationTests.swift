@@ -1,8 +1,6 @@
 import Testing
 
 @testable import IngestConfiguration
-@testable import IngestCore
-@testable import IngestProfiles
 
 /// Files that a few hundred bytes make large: read in a time that an operator waits, or refused.
 @Suite(.timeLimit(.minutes(1)))

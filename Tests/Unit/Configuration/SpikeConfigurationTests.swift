@@ -1,7 +1,6 @@
 import Testing
 
 @testable import IngestConfiguration
-@testable import IngestDelivery
 
 /// Spike's rule for callback URLs, and sets that are empty.
 @Suite struct SpikeConfigurationTests {

@@ -1,6 +1,4 @@
 import FoundationEssentials
-import IngestCore
-import IngestGateway
 import Testing
 
 @testable import IngestDaemon

@@ -1,11 +1,7 @@
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestStorage
 
 /// What a worker makes of answers that did not come by HTTP.
 @Suite struct AnswerTests {

@@ -1,13 +1,8 @@
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestStorage
 
 @Suite struct BackOffTests {
     typealias Answer = TestReceiver.Answer

@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestRecords
 
 @Suite struct BodyTests {
     @Test(arguments: [0, 1, 100, 100_000])

@@ -1,15 +1,9 @@
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// Images of entries on their way to a FHIR server.
 @Suite struct FHIRImageTests {

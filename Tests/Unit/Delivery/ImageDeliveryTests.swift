@@ -1,14 +1,9 @@
 import FoundationEssentials
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What images are answered, and what of that concerns readings: nothing.
 @Suite struct ImageDeliveryTests {

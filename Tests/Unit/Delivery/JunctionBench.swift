@@ -1,14 +1,9 @@
 import FoundationEssentials
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// A worker between a real store and Junction's fake, over real HTTP.
 struct JunctionBench {

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestRecords
 
 /// The form that records have at Junction.
 @Suite struct JunctionFormTests {

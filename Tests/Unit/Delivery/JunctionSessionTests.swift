@@ -1,12 +1,8 @@
 import FoundationEssentials
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
 
 /// Delivery to Junction's side in a session that a sign-in token has opened.
 @Suite struct JunctionSessionTests {

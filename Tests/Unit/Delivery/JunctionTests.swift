@@ -2,8 +2,6 @@ import TestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestRecords
 
 /// Delivery to Junction's side with an API key.
 @Suite struct JunctionTests {

@@ -1,13 +1,8 @@
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestRecords
 
 /// A delivery under way: a worker between a real store and a backend's fake.
 protocol RunningDelivery: Sendable {

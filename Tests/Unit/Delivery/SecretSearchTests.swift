@@ -2,7 +2,6 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
 
 /// A server says back what it was sent, in whatever form it writes text.

@@ -1,12 +1,7 @@
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// A worker between a real store and Validic's side, over real HTTP.
 struct ValidicBench {

@@ -1,13 +1,9 @@
 import FoundationEssentials
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestRecords
 
 @Suite struct WebhookTests {
     private typealias Answer = TestReceiver.Answer

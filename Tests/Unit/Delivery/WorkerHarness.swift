@@ -1,13 +1,8 @@
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestStorage
 
 /// A worker between a real store and a real HTTP server, on a driven clock.
 struct WorkerHarness {

@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestEntries
-@testable import IngestRecords
 
 @Suite struct EnteredRecordTests {
     private func record(_ entry: RecordEntry, gateway: String = "box") throws -> EnteredRecord {

@@ -1,8 +1,6 @@
 import Testing
 
-@testable import IngestCore
 @testable import IngestEntries
-@testable import IngestRecords
 
 @Suite struct EntryFormTests {
     private func read(

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import IngestEvents
-@testable import IngestRecords
 
 @Suite struct EventListTests {
     /// The file of the project at this path from its root.

@@ -1,10 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 
 @Suite struct AllowListTests {
     static let cuff = AllowedPeripheral(model: .sample(id: 1001, recognised: [[.service(0x1810)]]))

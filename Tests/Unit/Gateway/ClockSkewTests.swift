@@ -1,7 +1,6 @@
 import Testing
 
 @testable import IngestGateway
-@testable import IngestRecords
 
 /// From where on a wrong clock is told of, and in which words.
 struct ClockSkewTests {

@@ -2,9 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestRecords
 
 /// Programs that are run at events, with made-up programs; Tests/System/Commands/hooks has real ones.
 @Suite struct HooksTests {

@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestGateway
 
 /// Several adapters that hear the same peripherals.

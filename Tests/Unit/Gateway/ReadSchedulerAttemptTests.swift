@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestGateway
 
 /// Standing connection attempts; devices 1 to 3 advertise to their bonded central only, 9 is heard.

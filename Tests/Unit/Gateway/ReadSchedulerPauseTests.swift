@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestGateway
-@testable import IngestStorage
 
 @Suite struct ReadSchedulerPauseTests {
     typealias Script = ReadSchedulerScript

@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestGateway
-@testable import IngestStorage
 
 /// A life of a scheduler as a row of a table: what happens at which second, and what it wants done.
 struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {

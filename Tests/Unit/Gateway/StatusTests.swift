@@ -2,9 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestGateway
-@testable import IngestStorage
 
 @Suite struct StatusTests {
     private static func status(

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
 
 @Suite struct BatteryAndDeviceInformationTests {

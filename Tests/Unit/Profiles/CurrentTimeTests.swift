@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 @Suite struct CurrentTimeTests {
     @Test func everyFieldIsRead() throws {

@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 @Suite struct HeartRateTests {
     private func decode(_ bytes: [UInt8]) throws -> Reading {

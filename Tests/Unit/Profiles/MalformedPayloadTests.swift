@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 /// What no list of cases covers: any bytes at all give a reading or an error.
 @Suite struct MalformedPayloadTests {

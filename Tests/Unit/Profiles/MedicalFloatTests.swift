@@ -1,8 +1,6 @@
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 @Suite struct MedicalFloatTests {
     @Test(

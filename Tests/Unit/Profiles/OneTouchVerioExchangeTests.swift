@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
 
 @Suite struct OneTouchVerioExchangeTests {

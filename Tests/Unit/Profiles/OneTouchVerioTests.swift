@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 @Suite struct OneTouchVerioTests {
     /// 104 mg/dL on 2026-11-20 at 09:14:57, as the meter keeps it.

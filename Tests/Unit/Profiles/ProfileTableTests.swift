@@ -2,7 +2,6 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
 
 /// The table in docs/peripherals.md of what is read and where that is tried.

@@ -1,8 +1,6 @@
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 /// The pure side of a transfer over the Record Access Control Point.
 @Suite struct StoredTransferTests {

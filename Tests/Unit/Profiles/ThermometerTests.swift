@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 @Suite struct ThermometerTests {
     private func decode(_ bytes: [UInt8]) throws -> Reading {

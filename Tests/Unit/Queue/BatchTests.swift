@@ -1,13 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 @Suite struct BatchTests {
     let settings = BatchSettings(maxRecords: 3, maxWait: .seconds(2))

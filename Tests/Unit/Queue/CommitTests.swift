@@ -1,14 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 @Suite struct CommitTests {
     @Test func aRecordAndItsEventAreCommittedTogetherAndOnce() async throws {

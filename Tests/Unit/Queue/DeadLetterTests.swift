@@ -1,12 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What the operator does with records that are set aside.
 @Suite struct DeadLetterTests {

@@ -1,15 +1,9 @@
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
-@testable import IngestProfiles
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What the queue keeps of devices beside their records, and groups of records.
 @Suite struct DeviceTests {

@@ -1,12 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 @Suite struct EntryStoreTests {
     private let clock = DrivenClock()

@@ -2,10 +2,8 @@ import Dispatch
 import GRDB
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestQueue
 
 @Suite struct GroupCommitTests {

@@ -1,12 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 @Suite struct LaneTests {
     private static let fresh = [DestinationRouting(name: "clinic", order: .fresh)]

@@ -1,13 +1,9 @@
 import GRDB
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestStorage
 
 @Suite struct OutboxTests {
     @Test func aCrashBeforeTheMarkRepeatsTheEventUnderItsNumber() async throws {

@@ -2,14 +2,9 @@ import FoundationEssentials
 import GRDB
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 @Suite struct QueueKeeperTests {
     /// A disk of which a test says how much is free, beside the reserve.

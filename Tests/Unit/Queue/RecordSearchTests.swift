@@ -1,12 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// From what names a record elsewhere to where it stands at each destination.
 @Suite struct RecordSearchTests {

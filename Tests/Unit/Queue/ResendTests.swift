@@ -1,11 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// Sending a range of records again.
 @Suite struct ResendTests {

@@ -1,11 +1,7 @@
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What goes to a destination is changed while the queue is open.
 @Suite struct RoutingTests {

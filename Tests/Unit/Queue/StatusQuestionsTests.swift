@@ -1,11 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestQueue
-@testable import IngestStorage
 
 /// What the status asks of the queue, again and again.
 @Suite struct StatusQuestionsTests {

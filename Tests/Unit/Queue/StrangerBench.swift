@@ -2,13 +2,9 @@ import FoundationEssentials
 import GRDB
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// A small queue, its keeper, and devices without an address in the allow-list.
 struct StrangerBench {

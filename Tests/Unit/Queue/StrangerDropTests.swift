@@ -1,12 +1,9 @@
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What of strangers' readings goes, and in which order.
 @Suite struct StrangerDropTests {

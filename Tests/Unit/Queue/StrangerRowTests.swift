@@ -1,13 +1,9 @@
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import IngestQueue
-@testable import IngestStorage
 
 /// What the queue remembers of devices that no entry names by its address: bounded, however many there are.
 @Suite struct StrangerRowTests {

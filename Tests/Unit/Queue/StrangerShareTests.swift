@@ -2,15 +2,9 @@ import FoundationEssentials
 import GRDB
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
-@testable import IngestPeripherals
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What devices without an address in the allow-list may hold, and who is read.
 @Suite struct StrangerShareTests {

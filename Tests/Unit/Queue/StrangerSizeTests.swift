@@ -2,12 +2,9 @@ import FoundationEssentials
 import GRDB
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What the triggers count is no less than what the rows take of the file.
 @Suite struct StrangerSizeTests {

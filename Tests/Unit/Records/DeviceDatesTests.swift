@@ -2,7 +2,6 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestRecords
 
 /// Which dates name readings, and what shows that a clock stands.

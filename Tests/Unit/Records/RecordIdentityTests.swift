@@ -1,6 +1,5 @@
 import Testing
 
-@testable import IngestCore
 @testable import IngestRecords
 
 /// The first four are the worked examples of docs/records.md. The expected ids come from Python:

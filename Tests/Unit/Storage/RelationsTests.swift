@@ -1,8 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestRecords
 @testable import IngestStorage
 
 @Suite struct RelationsTests {

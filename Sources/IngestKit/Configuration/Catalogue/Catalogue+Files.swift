@@ -1,5 +1,3 @@
-package import IngestPeripherals
-
 extension Catalogue {
     /// A catalogue that can be used, and what is suspicious about its files.
     package struct Checked: Sendable, Equatable {

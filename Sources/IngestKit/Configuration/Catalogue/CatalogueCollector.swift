@@ -1,9 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestDelivery
-import IngestPeripherals
-import IngestProfiles
-
 /// Reads the files of a catalogue one after the other, and finds IDs that stand in two.
 struct CatalogueCollector {
     private var models: [PeripheralModel] = []

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Every key of a catalogue file.
 package enum CatalogueKeys {
     package static let all = [root, model, recognised, instructions]

@@ -1,7 +1,3 @@
-import IngestBluetooth
-import IngestCore
-package import IngestPeripherals
-
 /// What `ingestd peripherals` prints.
 package struct CatalogueListing: Sendable {
     /// What a terminal shows in one line where nothing else is known of it.

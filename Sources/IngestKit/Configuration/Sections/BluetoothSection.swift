@@ -1,5 +1,3 @@
-package import IngestCore
-
 extension Configuration {
     package struct Bluetooth: Sendable, Equatable {
         package enum Adapter: Sendable, Hashable {

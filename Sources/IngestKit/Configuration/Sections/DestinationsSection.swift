@@ -1,8 +1,3 @@
-import IngestCore
-import IngestDelivery
-import IngestPeripherals
-import IngestRecords
-import IngestStorage
 import Yams
 
 extension ConfigurationKeys {

@@ -1,5 +1,3 @@
-import IngestCore
-
 extension Configuration {
     package struct Events: Sendable, Equatable {
         /// Whether events may hold measured values.

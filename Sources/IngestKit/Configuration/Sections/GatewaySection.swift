@@ -1,5 +1,3 @@
-import IngestCore
-
 extension Configuration {
     package struct Gateway: Sendable, Equatable {
         /// Names this box in records; 1 to 64 letters, digits, dots, dashes, underscores.

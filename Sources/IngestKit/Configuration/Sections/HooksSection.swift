@@ -1,6 +1,3 @@
-import IngestCore
-import IngestEvents
-
 extension ConfigurationKeys {
     static let hooks = KeySection(
         "hooks",

@@ -1,5 +1,3 @@
-import IngestCore
-
 extension ConfigurationKeys {
     static let logging = KeySection(
         "logging",

@@ -1,5 +1,3 @@
-import IngestCore
-
 extension Configuration {
     package struct Passive: Sendable, Equatable {
         /// Silence after which a device may be read again.

@@ -1,8 +1,3 @@
-import IngestCore
-import IngestPeripherals
-import IngestProfiles
-import IngestRecords
-
 extension ConfigurationKeys {
     static let peripheral = KeySection(
         "peripherals[]",

@@ -1,5 +1,3 @@
-import IngestCore
-
 extension Configuration {
     package struct Queue: Sendable, Equatable {
         /// In bytes.

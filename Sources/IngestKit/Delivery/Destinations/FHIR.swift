@@ -1,5 +1,4 @@
 import FoundationEssentials
-package import IngestCore
 package import IngestRecords
 
 /// What the operator set for a FHIR server.

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import IngestCore
 import IngestRecords
 
 /// What a server says to a transaction with a status of 2xx.

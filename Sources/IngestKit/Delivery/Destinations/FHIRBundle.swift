@@ -1,4 +1,3 @@
-import IngestCore
 import IngestRecords
 
 /// A transaction: the gateways, devices and people of some records, and what was measured, each to be created where it is

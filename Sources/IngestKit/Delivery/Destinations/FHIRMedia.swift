@@ -1,6 +1,5 @@
 import Crypto
 import FoundationEssentials
-import IngestCore
 import IngestRecords
 
 /// A transaction with the photograph that somebody sent with an entry, and the person it belongs to

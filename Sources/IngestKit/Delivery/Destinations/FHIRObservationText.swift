@@ -1,4 +1,3 @@
-import IngestCore
 import IngestRecords
 
 /// Writes the observations of one record.

@@ -1,4 +1,3 @@
-import IngestCore
 import IngestRecords
 
 // The resources that stand around the measurements.

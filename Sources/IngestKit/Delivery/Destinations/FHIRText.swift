@@ -1,5 +1,3 @@
-import IngestCore
-
 // The parts of FHIR resources that many of them have.
 extension JSONText {
     mutating func object(_ members: (inout JSONText) -> Void) {

@@ -1,4 +1,3 @@
-import IngestCore
 import IngestRecords
 
 /// When a record's values were measured, and what the device's clock showed, in FHIR's terms.

@@ -1,5 +1,4 @@
 import FoundationEssentials
-package import IngestCore
 
 /// Requests to Junction's hosts.
 struct JunctionClient: Sendable {

@@ -1,4 +1,3 @@
-import IngestCore
 import IngestRecords
 
 /// The form that records have at Junction: what they say as samples of its series, and those as requests.

@@ -1,5 +1,3 @@
-import IngestCore
-
 extension JunctionSession {
     /// Refreshes the tokens; whoever comes meanwhile waits for the same refresh. It goes on when the delivery that
     /// wanted it is cancelled: what it brings replaces tokens that are good no longer.

@@ -1,5 +1,3 @@
-import IngestCore
-
 extension JunctionSession {
     /// Exchanges a sign-in token, which is good for nothing afterwards, and keeps what it brings.
     package func signIn(_ token: JunctionSignInToken) async throws(JunctionSignInError) {

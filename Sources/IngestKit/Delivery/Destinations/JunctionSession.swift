@@ -1,5 +1,4 @@
 import FoundationEssentials
-package import IngestCore
 
 /// One person's access to Junction: what requests carry, Junction's id of the user, and the sources that this user is
 /// connected to. Kept over restarts in its vault.

@@ -1,4 +1,3 @@
-package import IngestCore
 import IngestRecords
 import Synchronization
 

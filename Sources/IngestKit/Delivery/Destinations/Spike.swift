@@ -1,6 +1,5 @@
 internal import Crypto
 internal import FoundationEssentials
-package import IngestCore
 package import IngestEvents
 package import IngestRecords
 

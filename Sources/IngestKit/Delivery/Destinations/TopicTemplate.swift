@@ -1,4 +1,3 @@
-import IngestCore
 import IngestRecords
 
 /// The topic that a record is published under: text with placeholders (docs/destinations/mqtt.md).

@@ -1,4 +1,3 @@
-package import IngestCore
 package import IngestRecords
 
 /// What the operator set for Validic.

@@ -1,4 +1,3 @@
-import IngestCore
 import IngestRecords
 
 /// A record in the form of Validic's first API (docs/destinations/validic.md). The same record gives the same bytes, but

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// What the operator set for a webhook.
 package struct WebhookSettings: DestinationForm {
     package enum Format: String, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,3 @@
-import IngestCore
 internal import Synchronization
 
 /// POSTs to one destination under a secret that may be replaced while the gateway runs: a token, keys to sign with.

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// Undoes the escapes that servers write text with, all together and again until none is left, and leaves white space
 /// and control characters out: backslash escapes (JSON, C), percent-encoding, character references of HTML, and
 /// quoted-printable. What comes of it is for comparing, and for nobody to read.

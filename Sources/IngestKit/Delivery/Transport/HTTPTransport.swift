@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-package import IngestCore
 import NIOCore
 import NIOHTTP1
 import Synchronization

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import IngestCore
 
 /// Looks for secrets in a server's words, in the forms that servers give back what they were sent: as it is, in the
 /// escapes of `EscapedText`, in base64, in hexadecimal digits, in two of these in one another, and cut off at the end.

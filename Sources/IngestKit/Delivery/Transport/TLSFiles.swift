@@ -1,4 +1,3 @@
-package import IngestCore
 import NIOSSL
 
 /// What is wrong with a file that a destination's TLS needs.

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// How the requests of a destination travel. Destinations whose settings are equal share
 /// connections.
 package struct TransportSettings: Sendable, Hashable {

@@ -1,4 +1,3 @@
-package import IngestRecords
 package import IngestStorage
 
 /// Makes entries of an Apple Health export, element by element, as they come (docs/import.md). The document is told

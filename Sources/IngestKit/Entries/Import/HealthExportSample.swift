@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension HealthExport {
     /// An element of the export that is a sample, with what was found in it.
     struct Sample {

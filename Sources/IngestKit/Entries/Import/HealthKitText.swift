@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// Texts of Apple Health exports, taken apart.
 enum HealthKitText {
     /// `AsleepCore` is `asleep-core`.

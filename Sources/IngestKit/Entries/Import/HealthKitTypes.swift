@@ -1,5 +1,3 @@
-import IngestRecords
-
 /// What can be chosen of an Apple Health export: the subscription sets of Validic's mobile library, by its names.
 package enum HealthKitSet: String, Sendable, CaseIterable, Hashable {
     case routine

@@ -1,5 +1,3 @@
-package import IngestCore
-package import IngestEvents
 import Synchronization
 
 /// Runs the operator's programs at events (docs/configuration.md, "hooks"), one at a time for each hook.

@@ -1,7 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-import IngestPeripherals
-
 /// What was heard of the devices in range. Pure; everything that a device controls has a bound.
 package struct AirSurvey: Sendable {
     /// How many devices are kept; of more, those with the strongest signals.

@@ -1,8 +1,3 @@
-import IngestBluetooth
-package import IngestCore
-package import IngestPeripherals
-import IngestProfiles
-
 /// A device that a scan found, with what the catalogue makes of it: an object of `ingestd scan --json`.
 package struct FoundDevice: Sendable, Equatable, Encodable {
     /// A model that the device may be of.

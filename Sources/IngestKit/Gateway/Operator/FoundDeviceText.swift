@@ -1,5 +1,3 @@
-import IngestCore
-
 /// A device that a scan found, for people: at most 80 columns, but for a long entry.
 package struct FoundDeviceText: Sendable {
     private static let columns = 80

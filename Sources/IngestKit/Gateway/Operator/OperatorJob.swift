@@ -1,5 +1,3 @@
-import IngestCore
-
 /// A scan or a read that was taken up: its steps, for the operator's side, which polls them.
 actor OperatorJob: PolledJob {
     /// Steps, and octets of their records, that one poll brings at most: the answer has a bound of 1 MiB. One record

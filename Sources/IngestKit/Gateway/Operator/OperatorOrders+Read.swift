@@ -1,9 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-import IngestRecords
-import IngestStorage
-
 /// A read: the device is waited for, read once, and what it gives is shown before it is queued.
 extension OperatorOrders {
     /// Adverts that wait to be looked at.

@@ -1,5 +1,3 @@
-import IngestBluetooth
-import IngestCore
 internal import Synchronization
 
 /// A scan: what is in the air, asked for its names.

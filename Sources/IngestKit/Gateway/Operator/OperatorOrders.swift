@@ -1,6 +1,3 @@
-package import IngestBluetooth
-import IngestCore
-
 /// Scans and reads for an operator, beside passive reading: one at a time, and not beside a pairing
 /// (docs/notes/control-socket.md, "Scans and reads of an operator").
 package actor OperatorOrders {

@@ -1,9 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-import IngestRecords
-import IngestStorage
-
 /// A read that an operator asks for.
 package struct OperatorRead: Sendable, Equatable {
     package var target: PairingTarget

@@ -1,5 +1,3 @@
-import IngestBluetooth
-
 extension Advertisement {
     /// LE Limited and LE General Discoverable Mode (Supplement to the Core Specification Part A 1.3).
     private static let discoverableFlags: UInt8 = 0b11

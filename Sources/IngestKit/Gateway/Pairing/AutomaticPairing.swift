@@ -1,6 +1,3 @@
-import IngestCore
-import IngestPeripherals
-
 /// How often the gateway pairs by itself. Pure.
 ///
 /// A passkey is given once without an operator. Each pairing with the same passkey shows an impostor more of it: with

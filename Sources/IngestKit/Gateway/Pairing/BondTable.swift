@@ -1,7 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-
 /// Decides, by the bonds that there are, over what kind of link a device may be read, and tells of each
 /// trouble once.
 ///

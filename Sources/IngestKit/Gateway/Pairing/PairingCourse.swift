@@ -1,7 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-
 /// The search for the device that a pairing is for: waits until one is heard, and chooses among several.
 ///
 /// Pure: the driver tells it what is heard and what came of a pairing, does what it answers, and calls

@@ -1,6 +1,3 @@
-package import IngestBluetooth
-package import IngestPeripherals
-
 /// Why a pairing that was taken up came to nothing.
 package enum PairingFailure: Error, Sendable, Equatable {
     /// Reads under way did not come to an end.

@@ -1,6 +1,3 @@
-import IngestBluetooth
-import IngestPeripherals
-
 /// What pairing asks of passive reading, and what passive reading tells it.
 struct PairingHold: Sendable {
     /// A device that is to be paired without being asked.

@@ -1,6 +1,3 @@
-import IngestBluetooth
-import IngestCore
-
 /// One pairing that was taken up: its steps, and what the operator answers.
 actor PairingJob: PairingResponder, PolledJob {
     /// How long an answer of the operator is awaited: the kernel ends a pairing after 30 s without one

@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// One step of a pairing, as the operator is shown it. Its JSON is that of the control socket and of
 /// `ingestd pair --json`.
 package struct PairingStep: Sendable, Equatable, Codable {

@@ -1,7 +1,3 @@
-import IngestBluetooth
-package import IngestCore
-import IngestPeripherals
-
 /// What is to be paired or unpaired: any device of a model, or one device.
 package enum PairingTarget: Sendable, Hashable {
     /// By its ID in the catalogue.

@@ -1,9 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestStorage
-
 /// One pairing, from the search for its device to what follows from the bond.
 extension Pairings {
     /// Adverts that wait to be looked at.

@@ -1,8 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-import IngestPeripherals
-import IngestStorage
-
 /// Why a bond was not removed.
 package enum UnpairFailure: Error, Sendable, Equatable {
     case noKeeper

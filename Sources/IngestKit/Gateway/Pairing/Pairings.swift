@@ -1,7 +1,3 @@
-package import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-
 /// Drives pairing beside passive reading (docs/notes/decisions.md, "Pairing"): one at a time, begun by the
 /// operator or, where the allow-list says so, by the gateway.
 package actor Pairings {

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// Decides over which of the adapters that hear a peripheral it is read.
 ///
 /// One advert reaches several adapters within milliseconds, and not all of them catch each advert, so

@@ -1,8 +1,3 @@
-package import IngestBluetooth
-import IngestCore
-package import IngestPeripherals
-import IngestProfiles
-
 /// The peripherals that the gateway reads: nothing that is not listed is ever connected to.
 package struct AllowList: Sendable, Equatable {
     /// Entries for one device each.

@@ -1,10 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestProfiles
-import IngestRecords
-import IngestStorage
 internal import Synchronization
 
 /// Reads what allow-listed devices broadcast: decides what is a new reading, commits it and releases

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// What an operator begins and polls: a pairing, a scan or a read.
 protocol PolledJob: Actor {
     nonisolated var id: String { get }

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// A clock that runs only while the gateway listens, so that silence is what was listened to and
 /// not what could not be heard.
 struct ListenedTime: Sendable, Equatable {

@@ -1,6 +1,3 @@
-import IngestBluetooth
-import IngestCore
-
 /// The driver's side of standing connection attempts (`ReadScheduler+Attempts.swift`).
 struct StandingAttempts {
     /// The read of each peripheral that is waited for, from its attempt to its end.

@@ -1,9 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestStorage
-
 /// How bonds decide what is read, and what pairing needs of passive reading (docs/notes/decisions.md,
 /// "Pairing").
 extension PassiveGateway {

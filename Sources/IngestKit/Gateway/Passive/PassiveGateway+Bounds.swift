@@ -1,9 +1,3 @@
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestRecords
-import IngestStorage
-
 /// How much is taken of one device in a day (`DailyAllowance`).
 extension PassiveGateway {
     /// When the device's day ends; nil if something may still be committed in it, or the read commits nothing.

@@ -1,9 +1,3 @@
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestRecords
-import IngestStorage
-
 /// Clocks of devices that were read while the gateway's own was not known to be right, until they can be
 /// compared.
 struct ShownClocks: Sendable {

@@ -1,9 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestStorage
-
 /// What scans and reads of an operator need of passive reading, which waits meanwhile.
 extension PassiveGateway {
     /// An active scan has begun or ended. Repeated adverts are filtered then, and nobody's silence can be told, as

@@ -1,7 +1,3 @@
-import IngestBluetooth
-package import IngestCore
-import IngestPeripherals
-
 extension PassiveGateway {
     /// A device, and what is known of it without the queue.
     package struct KnownPeripheral: Sendable {

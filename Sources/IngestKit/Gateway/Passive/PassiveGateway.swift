@@ -1,11 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-package import IngestEvents
-import IngestPeripherals
-package import IngestProfiles
-package import IngestRecords
-package import IngestStorage
-
 /// Drives passive reading: what the radio hears goes to the scheduler, what the scheduler wants
 /// read is read, and how that ended goes back to it.
 package actor PassiveGateway {

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// When one peripheral is to be read: once for each time that it wakes up.
 ///
 /// A peripheral goes on advertising for a while after it was read, so it is left alone until it has

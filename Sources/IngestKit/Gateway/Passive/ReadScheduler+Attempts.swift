@@ -1,6 +1,3 @@
-package import IngestCore
-import IngestStorage
-
 /// Standing connection attempts, for peripherals that advertise to their bonded central only. A passive
 /// scan tells nobody of those (process_adv_report in net/bluetooth/hci_event.c drops ADV_DIRECT_IND),
 /// but the kernel connects on them while a connection is wanted.

@@ -1,7 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-
 extension ReadScheduler {
     /// How one adapter heard a peripheral last.
     struct Hearing: Sendable {

@@ -1,8 +1,3 @@
-package import IngestBluetooth
-package import IngestCore
-package import IngestPeripherals
-package import IngestStorage
-
 /// How a read ended, as far as the next one depends on it.
 package enum ReadOutcome: Sendable, Hashable {
     /// Everything that was wanted is committed.

@@ -1,7 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestStorage
-
 /// What was learned of devices that no entry names by address and that have not given a record. Addresses are
 /// whatever a sender writes, so nothing of it is written to the disk, and only the last ones are kept in this
 /// run. Without it, a device that hangs up when its clock is read would be asked for it on every link.

@@ -1,6 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
 import Logging
 
 // What passive reading logs. Devices without an alias share their model's name: their addresses stay out of it.

@@ -1,7 +1,3 @@
-import IngestCore
-import IngestPeripherals
-import IngestRecords
-import IngestStorage
 import Logging
 
 // What is logged in more than one place.

@@ -1,5 +1,3 @@
-import IngestRecords
-
 /// What is told of a device's clock that is wrong (`clock-skew`). Pure.
 struct ClockSkew: Equatable {
     /// What becomes of the clock.

@@ -1,11 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestProfiles
-import IngestRecords
-import IngestStorage
-
 /// The device's clock: compared with the gateway's on each link, and set where the allow-list says so.
 extension ReadSession {
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it

@@ -1,10 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-import IngestProfiles
-import IngestRecords
-import IngestStorage
-
 /// From values to committed records.
 extension ReadSession {
     typealias Way = RecordFactory.Circumstances.Way

@@ -1,9 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestProfiles
-import IngestRecords
-import IngestStorage
-
 /// What comes after the reading.
 extension ReadSession {
     /// Battery and Database Hash are looked at once in this time, in seconds.

@@ -1,7 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-
 extension ReadSession {
     /// How long the peripheral may take to hang up after its last value. Cuffs show the transfer's end
     /// for some seconds first.

@@ -1,6 +1,3 @@
-import IngestBluetooth
-import IngestProfiles
-
 /// Generic health sensors: what they have stored, and what they observe.
 extension ReadSession {
     /// As measurements, but a health sensor sends nothing before it is told to. What it has stored comes

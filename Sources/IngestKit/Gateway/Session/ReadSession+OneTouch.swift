@@ -1,10 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestPeripherals
-import IngestProfiles
-import IngestRecords
-import IngestStorage
-
 /// Drives LifeScan's own protocol over the link.
 extension ReadSession {
     /// Reads what the meter has measured since the last exchange that was finished.

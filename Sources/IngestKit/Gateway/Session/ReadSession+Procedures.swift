@@ -1,11 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestProfiles
-import IngestRecords
-import IngestStorage
-
 /// The orders of things on a link, one for each kind of profile.
 extension ReadSession {
     /// Records that go into one transaction while a memory streams in.

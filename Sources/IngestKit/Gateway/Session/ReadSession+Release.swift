@@ -1,8 +1,3 @@
-import IngestCore
-import IngestPeripherals
-import IngestRecords
-import IngestStorage
-
 /// The release of committed records for delivery, with what the link taught of the device.
 extension ReadSession {
     /// A record is released for delivery this long after its commit at most.

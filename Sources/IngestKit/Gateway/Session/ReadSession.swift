@@ -1,11 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestEvents
-import IngestPeripherals
-import IngestProfiles
-import IngestRecords
-import IngestStorage
-
 /// One reading of one peripheral: from the connection to its end (docs/notes/bluez.md, "On the
 /// link"). The procedures of the profiles are in files of their own.
 ///

@@ -1,9 +1,3 @@
-import IngestBluetooth
-import IngestCore
-import IngestProfiles
-import IngestRecords
-import IngestStorage
-
 /// Brings together what a peripheral sends apart: packets of one value, a glucose and its context, a
 /// time offset and its session. Pure.
 struct ValueJoining {

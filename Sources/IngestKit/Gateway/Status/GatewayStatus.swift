@@ -1,5 +1,3 @@
-package import IngestStorage
-
 /// How the gateway fares at one moment, as `ingestd status` and the metrics tell it. No measured value and no person is
 /// in it. Ages and waits are in whole seconds.
 package struct GatewayStatus: Codable, Sendable, Equatable {

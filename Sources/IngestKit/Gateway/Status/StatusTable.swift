@@ -1,5 +1,3 @@
-import IngestCore
-
 /// `ingestd status` for people: at most 80 columns, but for words that are longer. Nothing in it but its own colours moves
 /// a terminal.
 package struct StatusTable: Sendable {

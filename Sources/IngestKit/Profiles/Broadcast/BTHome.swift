@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension BroadcastFormat {
     /// BTHome v2 (bthome.io/format, bthome.io/encryption), service data of FCD2.
     static let bthome = BroadcastFormat(

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// The objects of BTHome v2, by their numbers (bthome.io/format).
 enum BTHomeObjects {
     /// A number: an integer of so many bytes, times `multiplier` × 10^`exponent`.

@@ -1,5 +1,3 @@
-import IngestCore
-
 /// The key that a device encrypts its broadcasts with: 128 bits. Neither description nor reflection
 /// shows it.
 package struct BindKey: Sendable, Equatable {

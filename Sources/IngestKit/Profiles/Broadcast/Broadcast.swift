@@ -1,7 +1,3 @@
-import IngestBluetooth
-package import IngestCore
-package import IngestRecords
-
 /// What one advert of a broadcast format says: the reading, and what tells a new one from a
 /// repetition.
 package struct Broadcast: Sendable, Equatable {

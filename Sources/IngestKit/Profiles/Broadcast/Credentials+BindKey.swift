@@ -1,5 +1,3 @@
-package import IngestCore
-
 /// Why an entry's bind key cannot be used.
 package enum BindKeyError: Error, Sendable, Equatable {
     case credential(CredentialError)

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension BroadcastFormat {
     /// Xiaomi MiBeacon, service data of FE95.
     static let mibeacon = BroadcastFormat(

@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 /// The objects of MiBeacon that tell of health, its surroundings and the device's battery ("Mijia
 /// BLE Object Definition"; those from 4801 on as xiaomi-ble reads them). Locks, buttons, leaks and
 /// the like are not decoded.

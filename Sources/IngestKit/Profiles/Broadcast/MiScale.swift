@@ -1,6 +1,3 @@
-import IngestCore
-import IngestRecords
-
 extension BroadcastFormat {
     /// Xiaomi's Mi Scale (service data of 181D) and Mi Body Composition Scale (181B), which both
     /// take from the services of the Bluetooth specification the number alone.

@@ -1,8 +1,6 @@
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// The real ATT client against a simulated peripheral, over a socket pair.

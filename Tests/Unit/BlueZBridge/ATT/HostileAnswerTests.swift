@@ -2,8 +2,6 @@ import TestSupport
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// Answers that break the protocol, and requests that the peripheral makes of us.

@@ -2,8 +2,6 @@ import TestSupport
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// Links that end when they should not.

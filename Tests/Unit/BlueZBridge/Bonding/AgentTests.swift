@@ -1,8 +1,6 @@
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 
 @Suite(.timeLimit(.minutes(15)))
 struct AgentTests {

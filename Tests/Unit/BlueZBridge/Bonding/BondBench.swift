@@ -1,8 +1,6 @@
 import TestSupport
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 
 /// The bond keeper on a bus of its own, with a stand-in for bluetoothd, links that are socket pairs,
 /// and a clock that stands still.

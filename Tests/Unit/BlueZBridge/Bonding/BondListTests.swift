@@ -2,8 +2,6 @@ import TestSupport
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 
 @Suite(.timeLimit(.minutes(15)))
 struct BondListTests {

@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 
 @Suite struct LinkSecurityTests {
     private actor Caller {}

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
 
 @Suite(.timeLimit(.minutes(15)))
 struct PairingTests {

@@ -1,5 +1,4 @@
 @testable import BlueZBridge
-@testable import IngestCore
 
 /// What bluetoothd 5.66 does on the bus, as far as bonds go, seen from a program that holds the ATT
 /// channel: object paths, signatures, errors, order of signals, and its calls of an agent. It takes

@@ -1,15 +1,7 @@
 import BlueZBridge
 import PeripheralSimulator
 import QueueTestSupport
-import TestSupport
 import Testing
-
-@testable import IngestCore
-@testable import IngestEvents
-@testable import IngestPeripherals
-@testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// A cuff's clock: compared on each link, told of when it is wrong, set where that is wanted.
 @Suite(.timeLimit(.minutes(15)))

@@ -2,9 +2,6 @@ import PeripheralSimulator
 import QueueTestSupport
 import Testing
 
-@testable import IngestQueue
-@testable import IngestStorage
-
 /// A link that is lost anywhere: no reading is lost, none becomes two.
 @Suite(.timeLimit(.minutes(15)))
 struct DroppedLinkTests {

@@ -3,13 +3,6 @@ import PeripheralSimulator
 import QueueTestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
-@testable import IngestEvents
-@testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
-
 /// Reads that cannot be made, or not kept.
 @Suite(.timeLimit(.minutes(15)))
 struct FailedReadTests {

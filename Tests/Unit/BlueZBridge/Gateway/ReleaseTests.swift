@@ -2,8 +2,6 @@ import BlueZBridge
 import PeripheralSimulator
 import Testing
 
-@testable import IngestCore
-@testable import IngestRecords
 @testable import TestSupport
 
 /// When a record is released for delivery, and what is read of the device around it.

@@ -2,8 +2,6 @@ import BlueZBridge
 import PeripheralSimulator
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import TestSupport
 
 /// The real radio's active scan against a simulated kernel.

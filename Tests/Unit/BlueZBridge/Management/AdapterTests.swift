@@ -2,9 +2,6 @@ import BlueZBridge
 import PeripheralSimulator
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
-
 /// How adapters are chosen, set up and told apart.
 @Suite(.timeLimit(.minutes(15)))
 struct AdapterTests {

@@ -3,9 +3,6 @@ import PeripheralSimulator
 import TestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
-
 /// The real radio against a simulated kernel.
 @Suite(.timeLimit(.minutes(15)))
 struct BlueZRadioTests {

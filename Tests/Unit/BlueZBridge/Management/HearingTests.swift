@@ -2,9 +2,6 @@ import BlueZBridge
 import PeripheralSimulator
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
-
 /// What the radio has the kernel drop, and that nothing is missed by it.
 @Suite(.timeLimit(.minutes(15)))
 struct HearingTests {

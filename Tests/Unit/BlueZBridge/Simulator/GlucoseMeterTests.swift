@@ -1,8 +1,6 @@
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// The simulated meter, asked over a real link.

@@ -3,8 +3,6 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// Peripherals of another process, here on a loop of their own.

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// The simulated sensors as state machines: what they do, given what is subscribed to and written.

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
 @testable import PeripheralSimulator
 
 /// The Write Command (Core Specification Vol 3 Part F 3.4.5.3) as a simulated peripheral takes it.

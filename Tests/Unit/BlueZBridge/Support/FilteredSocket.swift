@@ -1,8 +1,6 @@
 import BlueZBridge
 import TestSupport
 
-@testable import IngestCore
-
 /// A socket whose packets the real kernel filters, as it does those of a management socket (sk_filter).
 struct FilteredSocket {
     private let loop: RadioLoop

@@ -1,8 +1,6 @@
 import TestSupport
 
 @testable import BlueZBridge
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import PeripheralSimulator
 
 /// One simulated peripheral and the real ATT client, on a clock that stands still.

@@ -2,9 +2,6 @@ import BlueZBridge
 import PeripheralSimulator
 import TestSupport
 
-@testable import IngestBluetooth
-@testable import IngestCore
-
 /// The real radio on a simulated kernel, with a clock that stands still.
 struct RadioBench {
     typealias Opcode = ManagementProtocol.Opcode

@@ -1,9 +1,6 @@
 import BlueZBridge
 import TestSupport
 
-@testable import IngestBluetooth
-@testable import IngestCore
-
 /// Packets of a management socket, of which some are adverts that a filter admits, many nearly so, and many damaged.
 struct RandomAdverts {
     private static let types: [UInt8] = [0x01, 0x02, 0x03, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x16, 0x21, 0xFF]

@@ -1,10 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 
 struct AirSurveyTests {
     private static let advert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18]

@@ -1,10 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 
 @Suite struct BondTableTests {
     static let device = DeviceAddress.device(1)

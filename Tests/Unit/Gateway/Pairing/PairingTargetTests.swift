@@ -1,10 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 
 @Suite struct PairingTargetTests {
     static let pinned = BluetoothAddress(value: 0x0011_2200_0001)

@@ -1,9 +1,6 @@
 import Synchronization
 import TestSupport
 
-@testable import IngestBluetooth
-@testable import IngestCore
-
 /// A link over which values of one characteristic come, and that has nothing else to read.
 final class ScriptedLink: PeripheralLink {
     let device: DeviceAddress

@@ -1,8 +1,6 @@
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 /// The examples of bthome.io/format and bthome.io/encryption, and what they leave open.
 @Suite struct BTHomeTests {

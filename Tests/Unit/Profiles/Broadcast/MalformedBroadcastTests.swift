@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 /// What no list of cases covers: any advert at all gives a reading or an error.
 @Suite struct MalformedBroadcastTests {

@@ -1,8 +1,6 @@
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 /// Frames that others published: the tests of xiaomi-ble (tests/test_parser.py), and examples of
 /// "Mijia BLE Object Definition".

@@ -1,8 +1,6 @@
 import Testing
 
-@testable import IngestCore
 @testable import IngestProfiles
-@testable import IngestRecords
 
 /// Payloads that others published: openScale's wiki, "Xiaomi Bluetooth Mi Scale", and the tests of
 /// xiaomi-ble (tests/test_parser.py).

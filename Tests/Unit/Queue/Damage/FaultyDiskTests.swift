@@ -2,13 +2,9 @@ import CFaultyDisk
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What a queue does is done on a disk that fails at one write, sync or truncation after the other. Whatever returned
 /// must be there afterwards, on a healthy disk, also when the power is cut at that moment. `make prove-disk` takes each

@@ -1,10 +1,7 @@
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestStorage
 
 /// Whose records a destination gets after its queue was mended.
 @Suite struct MendedSessionTests {

@@ -1,14 +1,9 @@
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// A queue that is damaged when it is opened.
 @Suite struct MendingTests {

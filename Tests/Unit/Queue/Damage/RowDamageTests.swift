@@ -1,13 +1,9 @@
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// Rows that are not what was written, in a file that is sound.
 @Suite struct RowDamageTests {

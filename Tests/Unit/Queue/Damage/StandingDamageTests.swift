@@ -1,12 +1,8 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// What is kept of destinations and batches, where it is not what was written.
 @Suite struct StandingDamageTests {

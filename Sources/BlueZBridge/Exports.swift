@@ -1,0 +1,2 @@
+@_exported public import IngestBluetooth
+@_exported public import IngestCore

@@ -1,0 +1,2 @@
+@_exported public import IngestCore
+@_exported public import IngestRecords

@@ -1,0 +1,3 @@
+@_exported public import BlueZBridge
+@_exported public import IngestBluetooth
+@_exported public import IngestCore

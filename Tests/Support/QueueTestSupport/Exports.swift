@@ -1,0 +1,2 @@
+@_exported public import IngestQueue
+@_exported public import TestSupport
