@@ -5,7 +5,6 @@ import Testing
 @testable import IngestBluetooth
 @testable import IngestConfiguration
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestProfiles
 
 @Suite struct CatalogueTests {

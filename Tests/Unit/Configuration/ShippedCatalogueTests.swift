@@ -5,7 +5,6 @@ import Testing
 @testable import IngestConfiguration
 @testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestProfiles
 
 /// The catalogue that comes with the program, entry by entry, and its documents.

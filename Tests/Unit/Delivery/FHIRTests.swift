@@ -1,7 +1,6 @@
 import GRDB
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import IngestDelivery

@@ -6,7 +6,6 @@ import Testing
 @testable import IngestEvents
 @testable import IngestQueue
 @testable import IngestRecords
-@testable import IngestStorage
 
 /// Delivery to Validic's first API: what becomes of records by its answers.
 @Suite struct ValidicV1Tests {

@@ -1,14 +1,12 @@
 import Dispatch
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestCore
 @testable import IngestDelivery
 @testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestStorage
 
 @Suite struct WatchdogTests {
     private static let interval = Duration.seconds(30)

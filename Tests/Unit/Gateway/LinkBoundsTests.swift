@@ -6,7 +6,6 @@ import Testing
 @testable import IngestCore
 @testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestRecords
 @testable import IngestStorage

@@ -6,7 +6,6 @@ import Testing
 @testable import IngestCore
 @testable import IngestDelivery
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestRecords
 @testable import IngestStorage
 

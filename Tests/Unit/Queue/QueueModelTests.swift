@@ -1,7 +1,6 @@
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestEvents

@@ -2,7 +2,6 @@ import Crypto
 import FoundationEssentials
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestCore

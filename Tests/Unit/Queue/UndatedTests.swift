@@ -1,6 +1,5 @@
 import GRDB
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestCore

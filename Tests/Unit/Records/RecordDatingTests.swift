@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import IngestCore
-@testable import IngestPeripherals
 @testable import IngestRecords
 
 /// Records that came while the gateway's clock was not known to be right, decided when it is.

@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import IngestCore
-@testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestRecords
 

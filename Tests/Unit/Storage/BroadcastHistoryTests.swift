@@ -1,5 +1,4 @@
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestProfiles

@@ -4,7 +4,6 @@ import Testing
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
 @testable import IngestRecords

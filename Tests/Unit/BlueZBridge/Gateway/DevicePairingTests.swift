@@ -3,7 +3,6 @@ import Testing
 
 @testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestQueue
 @testable import IngestRecords
 @testable import IngestStorage

@@ -2,14 +2,12 @@ import BlueZBridge
 import FoundationEssentials
 import PeripheralSimulator
 import QueueTestSupport
-import TestSupport
 import Testing
 
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestQueue
 @testable import IngestRecords
 

@@ -3,7 +3,6 @@ import Testing
 
 @testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestRecords
 @testable import TestSupport
 

@@ -3,14 +3,12 @@ import FoundationEssentials
 import PeripheralSimulator
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestQueue
 @testable import IngestRecords
 @testable import IngestStorage

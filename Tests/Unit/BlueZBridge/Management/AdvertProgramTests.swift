@@ -5,7 +5,6 @@ import Testing
 @testable import IngestBluetooth
 @testable import IngestConfiguration
 @testable import IngestCore
-@testable import IngestPeripherals
 
 /// Which events the kernel lets through, by a program that it runs itself.
 @Suite(.timeLimit(.minutes(15)))

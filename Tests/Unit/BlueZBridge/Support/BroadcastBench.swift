@@ -8,7 +8,6 @@ import TestSupport
 @testable import IngestCore
 @testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
 @testable import IngestRecords

@@ -3,12 +3,10 @@ import FoundationEssentials
 import PeripheralSimulator
 import QueueTestSupport
 import Synchronization
-import TestSupport
 
 @testable import IngestCore
 @testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestQueue
 @testable import IngestRecords
 @testable import IngestStorage

@@ -6,7 +6,6 @@ import Testing
 @testable import IngestCore
 @testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestQueue
 
 /// A cuff that knows bonds, and an operator.

@@ -2,13 +2,11 @@ import BlueZBridge
 import FoundationEssentials
 import PeripheralSimulator
 import QueueTestSupport
-import TestSupport
 
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestQueue
 @testable import IngestRecords
 @testable import IngestStorage

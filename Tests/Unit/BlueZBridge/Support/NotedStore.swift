@@ -3,7 +3,6 @@ import Synchronization
 import TestSupport
 
 @testable import IngestCore
-@testable import IngestPeripherals
 @testable import IngestQueue
 @testable import IngestRecords
 @testable import IngestStorage

@@ -5,7 +5,6 @@ import Testing
 @testable import IngestConfiguration
 @testable import IngestCore
 @testable import IngestGateway
-@testable import IngestPeripherals
 
 struct FoundDeviceTests {
     private static let advert: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x09, 0x18]

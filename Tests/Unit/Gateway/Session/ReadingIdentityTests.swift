@@ -1,12 +1,10 @@
 import QueueTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import IngestCore
 @testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
 @testable import IngestRecords
