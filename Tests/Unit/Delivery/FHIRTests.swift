@@ -4,10 +4,7 @@ import Synchronization
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// Delivery to a FHIR server: what becomes of records by its answers.
 @Suite struct FHIRTests {

@@ -2,9 +2,7 @@ import GRDB
 import QueueTestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestStorage
 
 @Suite struct RestartTests {
     typealias Answer = TestReceiver.Answer

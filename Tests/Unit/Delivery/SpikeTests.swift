@@ -4,11 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
 
 /// The form that records have at Spike, and what becomes of them there.
 @Suite struct SpikeTests {

@@ -4,10 +4,7 @@ import QueueTestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// A queue that goes wrong while it is open.
 @Suite struct StoreWatchTests {

@@ -2,7 +2,6 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
 @testable import IngestRecords
 

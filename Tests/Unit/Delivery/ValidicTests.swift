@@ -2,9 +2,7 @@ import TestSupport
 import Testing
 
 @testable import IngestDelivery
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
 @testable import IngestStorage
 
 /// Delivery in a session, to Validic's side as its specification has it.

@@ -3,9 +3,7 @@ import GRDB
 import QueueTestSupport
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
 @testable import IngestQueue
 
 @Suite struct WatchdogTests {

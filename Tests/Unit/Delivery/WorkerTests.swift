@@ -3,11 +3,8 @@ import QueueTestSupport
 import Synchronization
 import Testing
 
-@testable import IngestCore
 @testable import IngestDelivery
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestStorage
 
 @Suite struct WorkerTests {
     typealias Answer = TestReceiver.Answer

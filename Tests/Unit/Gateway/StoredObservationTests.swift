@@ -1,11 +1,8 @@
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
 @testable import IngestGateway
 @testable import IngestProfiles
 @testable import IngestRecords
-@testable import IngestStorage
 
 /// Observations that a generic health sensor has stored: their number, their segments, their names.
 @Suite struct StoredObservationTests {

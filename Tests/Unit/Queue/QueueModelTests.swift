@@ -3,10 +3,7 @@ import GRDB
 import QueueTestSupport
 import Testing
 
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// Random steps on the queue and on a model of it, which must agree (docs/reliability.md, "Proof").
 ///

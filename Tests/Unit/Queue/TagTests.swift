@@ -4,8 +4,6 @@ import GRDB
 import QueueTestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestEntries
 @testable import IngestEvents
 @testable import IngestQueue
 @testable import IngestRecords

@@ -2,11 +2,8 @@ import GRDB
 import QueueTestSupport
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestQueue
 @testable import IngestRecords
-@testable import IngestStorage
 
 /// Records that wait for the gateway's clock.
 @Suite struct UndatedTests {

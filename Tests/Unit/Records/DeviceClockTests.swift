@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import IngestCore
-@testable import IngestProfiles
 @testable import IngestRecords
 
 /// The table of docs/records.md, "How the time is decided": what each kind of device clock makes of a

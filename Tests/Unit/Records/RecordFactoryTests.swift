@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import IngestCore
-@testable import IngestProfiles
 @testable import IngestRecords
 
 @Suite struct RecordFactoryTests {

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import IngestBluetooth
-@testable import IngestCore
 @testable import IngestGateway
 @testable import IngestStorage
 

@@ -4,13 +4,8 @@ import QueueTestSupport
 import Synchronization
 import Testing
 
-@testable import IngestBluetooth
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestGateway
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// The whole way of a broadcast, from the simulated kernel to the queue.
 @Suite(.timeLimit(.minutes(15)))

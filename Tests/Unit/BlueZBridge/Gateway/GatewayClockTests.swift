@@ -4,11 +4,7 @@ import QueueTestSupport
 import Synchronization
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 @testable import TestSupport
 
 /// A gateway whose own clock cannot be relied on, from the radio to what is delivered.

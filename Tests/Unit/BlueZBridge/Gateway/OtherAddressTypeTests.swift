@@ -1,7 +1,6 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestCore
 @testable import IngestGateway
 @testable import IngestRecords
 @testable import TestSupport

@@ -5,13 +5,9 @@ import QueueTestSupport
 import Synchronization
 import Testing
 
-@testable import IngestBluetooth
 @testable import IngestCore
-@testable import IngestEvents
 @testable import IngestGateway
-@testable import IngestQueue
 @testable import IngestRecords
-@testable import IngestStorage
 
 /// The whole way of a reading up to the queue, on simulated radios.
 @Suite(.timeLimit(.minutes(15)))

@@ -2,7 +2,6 @@ import BlueZBridge
 import PeripheralSimulator
 import Testing
 
-@testable import IngestCore
 @testable import IngestRecords
 
 /// Whose a reading is: never the wrong person's.

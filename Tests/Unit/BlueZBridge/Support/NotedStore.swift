@@ -2,10 +2,7 @@ import PeripheralSimulator
 import Synchronization
 import TestSupport
 
-@testable import IngestCore
 @testable import IngestQueue
-@testable import IngestRecords
-@testable import IngestStorage
 
 /// The queue, with notes of what was released when, and with commits that fail.
 final class NotedStore: RecordStore, DeviceStore {

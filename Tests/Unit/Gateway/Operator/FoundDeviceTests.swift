@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import IngestBluetooth
 @testable import IngestConfiguration
-@testable import IngestCore
 @testable import IngestGateway
 
 struct FoundDeviceTests {

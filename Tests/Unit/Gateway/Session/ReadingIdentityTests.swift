@@ -2,13 +2,9 @@ import QueueTestSupport
 import Synchronization
 import Testing
 
-@testable import IngestCore
-@testable import IngestEvents
 @testable import IngestGateway
 @testable import IngestProfiles
-@testable import IngestQueue
 @testable import IngestRecords
-@testable import IngestStorage
 
 /// Two different readings never share an id, and one reading never has two, as far as what comes can tell them apart.
 @Suite struct ReadingIdentityTests {
