@@ -109,7 +109,10 @@ let modules: [Target] = [
     // Settings and the catalogue, from YAML; the only user of Yams.
     domain(
         "Configuration",
-        ["Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage", "Delivery"], [.yams],
+        [
+            "Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage", "Queue",
+            "Delivery",
+        ], [.yams],
         plugins: ["EmbedCatalogue"]),
 ]
 let allModules = modules.map { Target.Dependency(stringLiteral: $0.name) }

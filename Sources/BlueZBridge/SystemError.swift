@@ -4,11 +4,6 @@ import Glibc
 package struct SystemError: Error, Sendable, Equatable {
     package let call: String
     package let errno: Int32
-
-    package init(call: String, errno: Int32) {
-        self.call = call
-        self.errno = errno
-    }
 }
 
 extension SystemError: CustomStringConvertible {

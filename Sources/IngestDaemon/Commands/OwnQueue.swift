@@ -23,9 +23,7 @@ final class OwnQueue: Sendable {
         let events = EventLog(sink: NoSink())
         keeper = QueueKeeper(
             queue, disk: DirectorySpace(directory: directory),
-            settings: QueueKeeper.Settings(
-                maximumSize: configuration.queue.maximumSize,
-                keepSubmitted: configuration.queue.keepSubmitted),
+            settings: configuration.queue,
             clock: clock, events: events, setTakesRecords: { _ in })
         let timekeeper = Timekeeper(
             clock: clock, store: queue.undated, zone: try configuration.zone(), sources: .ofSystem,

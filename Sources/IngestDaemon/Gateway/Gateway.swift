@@ -70,9 +70,7 @@ struct Gateway: Sendable {
         let orders = OperatorOrders(gateway: passive, ports: ports, scanner: bluetooth.radio)
         let keeper = QueueKeeper(
             queue, disk: DirectorySpace(directory: configuration.gateway.stateDirectory),
-            settings: QueueKeeper.Settings(
-                maximumSize: configuration.queue.maximumSize,
-                keepSubmitted: configuration.queue.keepSubmitted),
+            settings: configuration.queue,
             clock: clock, events: events, setTakesRecords: { await passive.setTakesReadings($0) },
             setFullStrangers: { await passive.setFullStrangers($0) })
         let transports = Transports(configuration.destinations, credentials: credentials)

@@ -23,19 +23,6 @@ struct Supervisor: Service {
     /// Destinations of which it was said that they have no form for some records.
     private let noticed = Notices()
 
-    init(
-        clock: JudgedClock, loop: RadioLoop, pulse: Pulse, events: EventLog, status: StatusReport,
-        metricsFile: MetricsFile, changes: [WakeUp]
-    ) {
-        self.clock = clock
-        self.loop = loop
-        self.pulse = pulse
-        self.events = events
-        self.status = status
-        self.metricsFile = metricsFile
-        self.changes = changes
-    }
-
     func run() async throws {
         let timeout = ServiceManager.watchdogTimeout
         await loop.turned()

@@ -4,5 +4,6 @@
 @_exported public import IngestEvents
 @_exported public import IngestPeripherals
 @_exported public import IngestProfiles
+@_exported public import IngestQueue
 @_exported public import IngestRecords
 @_exported public import IngestStorage

@@ -50,8 +50,4 @@ package struct BrokerLogin: Sendable, Equatable {
 /// Why there is no login, in our words.
 package struct BrokerLoginError: Error, Sendable, Equatable {
     package let words: String
-
-    package init(words: String) {
-        self.words = words
-    }
 }

@@ -14,12 +14,6 @@ package struct BrokerSettings: Sendable {
     package let clientID: String
     /// Nil: the broker tells nobody whether the gateway is connected.
     package let status: BrokerStatus?
-
-    package init(address: BrokerAddress, clientID: String, status: BrokerStatus?) {
-        self.address = address
-        self.clientID = clientID
-        self.status = status
-    }
 }
 
 package struct BrokerMessage: Sendable, Equatable {

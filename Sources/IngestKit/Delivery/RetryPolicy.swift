@@ -12,12 +12,6 @@ package struct RetryPolicy: Sendable, Hashable {
     package static let standard = RetryPolicy(
         base: .seconds(1), cap: .seconds(300), retryAfterCap: .seconds(3600))
 
-    package init(base: Duration, cap: Duration, retryAfterCap: Duration) {
-        self.base = base
-        self.cap = cap
-        self.retryAfterCap = retryAfterCap
-    }
-
     /// - Parameters:
     ///   - failures: in a row, 1 or more.
     ///   - retryAfter: what the server asked for; the wait is not shorter, up to the cap.

@@ -117,17 +117,6 @@ package struct JournalEntry: Sendable, Equatable {
     /// In the order in which they are to be written.
     package let fields: [(EventField, String)]
 
-    package init(
-        name: String, messageID: String, priority: EventPriority, message: String,
-        fields: [(EventField, String)]
-    ) {
-        self.name = name
-        self.messageID = messageID
-        self.priority = priority
-        self.message = message
-        self.fields = fields
-    }
-
     package static func == (left: Self, right: Self) -> Bool {
         left.name == right.name && left.messageID == right.messageID
             && left.priority == right.priority && left.message == right.message

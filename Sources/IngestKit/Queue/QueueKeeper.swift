@@ -3,11 +3,12 @@ import Synchronization
 /// Keeps room in the queue and on its disk: drops what was delivered long ago, or earlier when room gets short, and has
 /// reading stop before there is none. What is not delivered is never dropped: the devices keep their readings instead.
 package final class QueueKeeper: Sendable {
-    package struct Settings: Sendable {
+    /// The section `queue` of the configuration. A new setting has no default here, so that the compiler finds who makes it.
+    package struct Settings: Sendable, Equatable {
         /// In bytes.
-        package let maximumSize: UInt64
+        package var maximumSize: UInt64
         /// How long records stay that every destination has.
-        package let keepSubmitted: Duration
+        package var keepSubmitted: Duration
 
         package init(maximumSize: UInt64, keepSubmitted: Duration) {
             self.maximumSize = maximumSize

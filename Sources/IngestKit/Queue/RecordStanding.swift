@@ -34,16 +34,6 @@ package struct RecordStanding: Sendable, Equatable {
     package var httpStatus: Int?
     /// In our words.
     package var error: String?
-
-    package init(
-        destination: String, state: State, attempt: Int? = nil, httpStatus: Int? = nil, error: String? = nil
-    ) {
-        self.destination = destination
-        self.state = state
-        self.attempt = attempt
-        self.httpStatus = httpStatus
-        self.error = error
-    }
 }
 
 /// A record that was asked for by its id, the beginning of one, or its tag.

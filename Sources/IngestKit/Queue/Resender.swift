@@ -7,11 +7,6 @@ package struct ResendOutcome: Sendable, Equatable {
     package var resent: Int
     /// Where the rest begins; nil when that was all.
     package var next: Int64?
-
-    package init(resent: Int, next: Int64?) {
-        self.resent = resent
-        self.next = next
-    }
 }
 
 /// Sending again what a destination has.

@@ -30,9 +30,4 @@ package struct EnteredImage: Sendable, Equatable {
 package struct RecordReference: Sendable, Equatable {
     package let id: RecordID
     package let kind: RecordKind
-
-    package init(id: RecordID, kind: RecordKind) {
-        self.id = id
-        self.kind = kind
-    }
 }

@@ -9,14 +9,6 @@ package struct Relations: Sendable {
         package var user: Int?
         /// When it came, by the monotonic clock; nil in what earlier versions noted by the wall clock.
         package var arrived: NotedMoment?
-
-        package init(id: String, isWeight: Bool, time: String?, user: Int?, arrived: NotedMoment?) {
-            self.id = id
-            self.isWeight = isWeight
-            self.time = time
-            self.user = user
-            self.arrived = arrived
-        }
     }
 
     /// One weighing.

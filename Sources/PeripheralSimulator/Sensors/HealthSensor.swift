@@ -9,10 +9,6 @@ package struct HealthSensor: SimulatedSensor {
     package struct Observation: Sendable, Equatable {
         package var body: [UInt8]
 
-        package init(body: [UInt8]) {
-            self.body = body
-        }
-
         /// A numeric observation of patient 1.
         /// - Parameters:
         ///   - type: an MDC code: 150456 is the oxygen saturation.

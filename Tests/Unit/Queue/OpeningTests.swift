@@ -15,6 +15,13 @@ import Testing
                     sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")
             }
             #expect(tables == Set(QueueTable.allCases.map(\.rawValue)))
+            // A column that is not there would lose the table without a word.
+            for table in QueueTable.allCases {
+                guard case .copied(let columns) = table.salvage else { continue }
+                try await store.database.read {
+                    _ = try Row.fetchAll($0, sql: "SELECT * FROM \(table.rawValue) ORDER BY \(columns)")
+                }
+            }
             try await store.close()
         }
     }

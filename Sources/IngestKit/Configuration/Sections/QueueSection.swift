@@ -1,10 +1,5 @@
 extension Configuration {
-    package struct Queue: Sendable, Equatable {
-        /// In bytes.
-        package var maximumSize: UInt64
-        /// How long delivered records are kept.
-        package var keepSubmitted: Duration
-    }
+    package typealias Queue = QueueKeeper.Settings
 }
 
 extension ConfigurationKeys {

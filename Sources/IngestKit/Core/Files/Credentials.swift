@@ -34,10 +34,6 @@ package struct Credential: Sendable, Equatable {
     /// The file's bytes without the newlines at its end.
     package let bytes: [UInt8]
 
-    package init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
     /// The secret as text; nil when it is not UTF-8.
     package var text: String? { String(validating: bytes, as: UTF8.self) }
 }

@@ -66,11 +66,6 @@ package struct WebhookSecrets: Sendable, Equatable {
     package var token: String?
     /// Nil where requests are not signed.
     package var signingKeys: SigningKeys?
-
-    package init(token: String? = nil, signingKeys: SigningKeys? = nil) {
-        self.token = token
-        self.signingKeys = signingKeys
-    }
 }
 
 /// Posts batches as JSON or NDJSON, signed where there are keys (docs/destinations/webhook.md).

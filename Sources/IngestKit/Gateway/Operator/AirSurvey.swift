@@ -106,11 +106,6 @@ package struct AirDevice: Sendable, Equatable, Codable {
         /// Catalogue ID of its model.
         package var id: Int
         package var alias: String?
-
-        package init(id: Int, alias: String?) {
-            self.id = id
-            self.alias = alias
-        }
     }
 
     package var address: BluetoothAddress
