@@ -109,8 +109,7 @@ package actor BlueZRadio: Radio {
         let opcode = ManagementProtocol.Opcode.readIndexList
         let answer: [UInt8]
         do {
-            answer = try await management.send(
-                opcode, index: ManagementProtocol.noIndex, isolation: self)
+            answer = try await management.send(opcode, index: ManagementProtocol.noIndex, isolation: self)
         } catch .status(ManagementProtocol.Status.permissionDenied, _) {
             throw .noPermission
         }
@@ -210,8 +209,7 @@ package actor BlueZRadio: Radio {
     }
 
     func publish() {
-        statesContinuation.yield(
-            inventory.values.compactMap(\.state).sorted { $0.id.index < $1.id.index })
+        statesContinuation.yield(inventory.values.compactMap(\.state).sorted { $0.id.index < $1.id.index })
     }
 
     // MARK: Links

@@ -168,8 +168,7 @@ final class BrokerConnection {
             let result = unsafe CMosquitto_turn(client, Self.turn)
             guard result != 0, !isDone() else { continue }
             let farewell = unsafe CMosquitto_farewell(client)
-            return .over(
-                farewell >= 0 ? .ended(UInt8(truncatingIfNeeded: farewell)) : .failed(words(result)))
+            return .over(farewell >= 0 ? .ended(UInt8(truncatingIfNeeded: farewell)) : .failed(words(result)))
         }
         return nil
     }

@@ -30,8 +30,7 @@ final class OwnQueue: Sendable {
             isConfigured: configuration.gateway.trustsClock, released: Version.released, events: events,
             told: { _ in })
         _ = await timekeeper.judge()
-        desk = EntryDesk(
-            queue: queue, clock: clock, gateway: configuration.gateway.id, keeper: keeper)
+        desk = EntryDesk(queue: queue, clock: clock, gateway: configuration.gateway.id, keeper: keeper)
     }
 
     func enter(_ message: ControlMessage.Entries) async throws -> ControlMessage.Entered {

@@ -43,8 +43,7 @@ struct Peripherals: ParsableCommand {
             StandardError.print("no model has type \(type); there are: \(types)")
             throw ExitCode(64)  // EX_USAGE
         }
-        let listing = CatalogueListing(
-            catalogue, type: type, ids: Set(ids), readableProfiles: Profiles.names)
+        let listing = CatalogueListing(catalogue, type: type, ids: Set(ids), readableProfiles: Profiles.names)
         if listing.isEmpty {
             StandardError.print("none of these models has type \(type ?? "")")
             throw ExitCode(64)  // EX_USAGE

@@ -88,8 +88,7 @@ struct QueueAccess {
         let result: Result<Value, any Error>
         do {
             let key = try tagKey()
-            result = .success(
-                try await body(QueueOperations(queue, configuration: configuration, key: key)))
+            result = .success(try await body(QueueOperations(queue, configuration: configuration, key: key)))
         } catch {
             result = .failure(error)
         }

@@ -35,8 +35,7 @@ struct Read: AsynchronousCommand {
 
     func serve() async throws {
         let target = try ServiceOptions.target(target)
-        let message = ControlMessage.Read(
-            target: target.description, timeout: timeout, isDryRun: dryRun)
+        let message = ControlMessage.Read(target: target.description, timeout: timeout, isDryRun: dryRun)
         let screen = ReadScreen(printsJSON: json)
         try await ServiceOrder.follow(at: try service.socket()) { client throws(ControlClient.Failure) in
             try await client.beginRead(message)

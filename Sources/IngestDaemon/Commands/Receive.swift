@@ -22,8 +22,7 @@ struct Receive: AsynchronousCommand {
             """)
 
     /// For trials, in which a gateway may well keep a connection that it does not use for long.
-    private static let bounds = HTTPServer.Bounds(
-        connections: 256, bodies: 1 << 30, patience: .seconds(600))
+    private static let bounds = HTTPServer.Bounds(connections: 256, bodies: 1 << 30, patience: .seconds(600))
 
     @Option(help: "The IPv4 address to listen on.")
     var host = "127.0.0.1"

@@ -97,8 +97,7 @@ struct Records: AsynchronousCommand {
             }
         }
         if omitted.undated > 0 {
-            StandardError.print(
-                "\(omitted.undated) records wait for the clock of this box, and are left out")
+            StandardError.print("\(omitted.undated) records wait for the clock of this box, and are left out")
         }
         if omitted.damaged > 0 {
             StandardError.print("\(omitted.damaged) records are damaged in the queue, and are left out")

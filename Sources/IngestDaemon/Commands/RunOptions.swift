@@ -61,8 +61,7 @@ package struct RunOptions: ParsableArguments, Sendable {
             let lines = check.diagnostics.map { finding in
                 isJournal && finding.severity == .error ? finding.eventText : finding.description
             }
-            throw CommandFailure(
-                .configuration, lines.joined(separator: "\n"), event: check.rejection)
+            throw CommandFailure(.configuration, lines.joined(separator: "\n"), event: check.rejection)
         }
         for warning in check.diagnostics { StandardError.print(warning.description) }
         return configuration

@@ -102,8 +102,7 @@ struct ControlServer: Service {
             },
             Self.route("POST", "/v1/pairings/:id/answer") { request in
                 let message: ControlMessage.Answer = try Self.message(of: request)
-                try await pairings.answer(
-                    try message.parsed(), to: Self.id(of: request), step: message.step)
+                try await pairings.answer(try message.parsed(), to: Self.id(of: request), step: message.step)
                 return ControlMessage.Done()
             },
             Self.route("DELETE", "/v1/pairings/:id") { request in
@@ -221,8 +220,7 @@ struct ControlServer: Service {
         } catch let refusal as DeadLetterRefusal {
             return response(422, refusal.message)
         } catch let error as StoreError {
-            return response(
-                503, ControlMessage.Refusal(error: error.description, reason: .storeError))
+            return response(503, ControlMessage.Refusal(error: error.description, reason: .storeError))
         } catch {
             return response(400, ControlMessage.Refusal.malformed)
         }

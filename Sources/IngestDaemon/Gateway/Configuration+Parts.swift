@@ -27,8 +27,7 @@ extension Configuration {
         guard bluetooth.scanInterval != nil || bluetooth.scanWindow != nil else { return nil }
         let interval = bluetooth.scanInterval ?? max(.milliseconds(60), bluetooth.scanWindow ?? .zero)
         let window = bluetooth.scanWindow ?? min(.milliseconds(30), interval)
-        return ScanTiming(
-            interval: Bluetooth.scanUnits(interval), window: Bluetooth.scanUnits(window))
+        return ScanTiming(interval: Bluetooth.scanUnits(interval), window: Bluetooth.scanUnits(window))
     }
 
     /// The gateway's time zone by its name in the IANA database: the system's is what /etc/localtime links to

@@ -75,8 +75,7 @@ struct Gateway: Sendable {
             setFullStrangers: { await passive.setFullStrangers($0) })
         let transports = Transports(configuration.destinations, credentials: credentials)
         let pulse = Pulse(clock: systemClock)
-        let parts = DeliveryParts(
-            store: queue.batches, transports: transports, events: events, pulse: pulse)
+        let parts = DeliveryParts(store: queue.batches, transports: transports, events: events, pulse: pulse)
         let deliveries = try await makeDeliveries(parts, queue.sessions)
         let outbox = EventOutbox(store: queue.outbox, sink: sink, clock: clock)
         var services: [any Service] = [

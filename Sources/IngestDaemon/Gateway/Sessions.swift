@@ -99,8 +99,7 @@ struct Sessions: Sendable {
         do throws(JunctionSignInToken.Malformed) {
             parsed = try JunctionSignInToken(token)
         } catch {
-            throw ControlMessage.Refusal(
-                error: "this is no sign-in token of Junction", reason: .badToken)
+            throw ControlMessage.Refusal(error: "this is no sign-in token of Junction", reason: .badToken)
         }
         do throws(JunctionSignInError) {
             try await junction.signIn(parsed)
@@ -138,8 +137,7 @@ extension ControlMessage.Refusal {
                     "the token is for the user of before, and the configuration of \(destination) names another",
                 reason: .tokenOfAnotherUser)
         case .notKept:
-            self.init(
-                error: "the state directory takes no file: the token was not used", reason: .storeError)
+            self.init(error: "the state directory takes no file: the token was not used", reason: .storeError)
         case .refused:
             self.init(
                 error: "\(destination) does not accept the token: it was used before, or has expired",

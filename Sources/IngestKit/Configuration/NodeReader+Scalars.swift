@@ -54,8 +54,7 @@ extension NodeReader {
             return nil
         }
         guard range.contains(duration) else {
-            expected(
-                "\(DurationText.write(range.lowerBound)) to \(DurationText.write(range.upperBound))")
+            expected("\(DurationText.write(range.lowerBound)) to \(DurationText.write(range.upperBound))")
             return nil
         }
         return duration

@@ -34,8 +34,7 @@ extension DeliveryWorker {
             progress[.image].next = nil
             return
         }
-        let outgoing = OutgoingBatch(
-            gateway: batch.gateway, records: batch.items.map(\.body), image: bytes)
+        let outgoing = OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body), image: bytes)
         try await act(onImage: await attempt(batch, outgoing, &progress).ofImage, to: batch, &progress)
     }
 

@@ -58,9 +58,7 @@ extension EntryForm {
         EntryForm(
             name: "blood-pressure", kind: .bloodPressure,
             types: [("systolic", 150_021), ("diastolic", 150_022)],
-            units: [
-                Unit("mm[Hg]", "mmHg", plausible: 30_00...350_00), Unit("kPa", plausible: 4_00...47_00),
-            ],
+            units: [Unit("mm[Hg]", "mmHg", plausible: 30_00...350_00), Unit("kPa", plausible: 4_00...47_00)],
             second: [15_00...250_00, 2_00...34_00], pulseCode: 149_546),
         EntryForm(
             name: "weight", kind: .weight, types: [("weight", 188_736)],
@@ -113,8 +111,7 @@ extension EntryForm {
     static let pulse = Unit("/min", plausible: 15_00...350_00)
 
     private static func percentage(_ name: String, of kind: RecordKind, code: UInt32?) -> EntryForm {
-        EntryForm(
-            name: name, kind: kind, types: [(name, code)], units: [Unit("%", plausible: 0...100_00)])
+        EntryForm(name: name, kind: kind, types: [(name, code)], units: [Unit("%", plausible: 0...100_00)])
     }
 
     private static func mass(_ name: String, code: UInt32?) -> EntryForm {

@@ -23,8 +23,7 @@ extension ContinuousGlucose {
         var reading = Reading(
             kind: .sessionStartTime,
             measurements: [
-                Measurement(
-                    type: "time-zone-offset", code: nil, value: timeZoneMinutes(zone), unit: "min"),
+                Measurement(type: "time-zone-offset", code: nil, value: timeZoneMinutes(zone), unit: "min"),
                 Measurement(
                     type: "dst-offset", code: nil, value: daylightSavingMinutes(daylightSaving),
                     unit: "min"),

@@ -6,8 +6,7 @@ extension Profile {
             Source(Glucose.measurement, in: 0x1808),
             Source(GlucoseContext.characteristic, in: 0x1808, isOptional: true),
         ],
-        procedure: .storedRecords(
-            RecordAccess(service: 0x1808, filter: .sequenceNumber, isOptional: false)),
+        procedure: .storedRecords(RecordAccess(service: 0x1808, filter: .sequenceNumber, isOptional: false)),
         longestPayload: 17, features: [Source(Glucose.feature, in: 0x1808)],
         decoders: [
             Glucose.measurement: Glucose.decodeMeasurement,

@@ -44,8 +44,7 @@ package enum HeartRate {
             ])
         // The detected bit means nothing where contact is not supported.
         if flags.contains(.sensorContactSupported) {
-            reading.flags.append(
-                flags.contains(.sensorContactDetected) ? "sensor-contact" : noContactFlag)
+            reading.flags.append(flags.contains(.sensorContactDetected) ? "sensor-contact" : noContactFlag)
         }
         // Straps that touch nobody go on sending, 0 or the last rate.
         if rate == 0 || reading.flags.contains(noContactFlag) {

@@ -101,8 +101,7 @@ enum PulseOximeter {
         into reading: inout Reading
     ) throws(DecodeError) {
         if measurement {
-            reading.flags += StatusBits.names(
-                try cursor.uint16("measurement status"), measurementStatusNames)
+            reading.flags += StatusBits.names(try cursor.uint16("measurement status"), measurementStatusNames)
         }
         if device {
             reading.flags += StatusBits.names(

@@ -299,8 +299,7 @@ private struct Retry {
             arguments: [destination, sequence])
         try assign(sequence, at: destination, db)
         if letter["kind"] == RecordKind.image.rawValue {
-            return try BatchTable.insert(
-                images: [position], destination: destination, gateway: gateway, db)
+            return try BatchTable.insert(images: [position], destination: destination, gateway: gateway, db)
         }
         let isOnItsWay = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM batch WHERE destination = ? AND first_position = ?)",

@@ -91,8 +91,7 @@ package struct DestinationTable: Sendable {
             arguments: [absent])
         for name in try String.fetchAll(db, sql: "SELECT name FROM destination")
         where !names.contains(name) {
-            try db.execute(
-                sql: "UPDATE destination SET state = ? WHERE name = ?", arguments: [absent, name])
+            try db.execute(sql: "UPDATE destination SET state = ? WHERE name = ?", arguments: [absent, name])
         }
     }
 

@@ -254,8 +254,7 @@ package final class DeviceTable: DeviceStore {
     private static func since(
         _ key: String, _ subject: String, now: NotedMoment, _ db: Database
     ) throws -> NotedMoment {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT * FROM acquaintance WHERE key = ?", arguments: [key])
+        let row = try Row.fetchOne(db, sql: "SELECT * FROM acquaintance WHERE key = ?", arguments: [key])
         if let row, row["subject"] == subject { return NotedMoment(row) }
         let (wall, boot, instant): (Int64, String?, Int64?) =
             switch now {

@@ -184,8 +184,7 @@ struct QueueSalvage {
     private func copyDestinations() throws -> Bool {
         let isWhole = try copy("destination", by: "name", refused: takeSession)
         // A session is somebody's.
-        try target.execute(
-            sql: "UPDATE destination SET signed_out = 1 WHERE account IS NULL AND session > 0")
+        try target.execute(sql: "UPDATE destination SET signed_out = 1 WHERE account IS NULL AND session > 0")
         return isWhole
     }
 
@@ -202,8 +201,7 @@ struct QueueSalvage {
         guard let source, let columns = sharedColumns("pending_packet", source),
             !columns.contains("address_type")
         else { return }
-        try target.execute(
-            sql: "UPDATE pending_packet SET address_type = \(QueueSchema.typeOfOlderPackets)")
+        try target.execute(sql: "UPDATE pending_packet SET address_type = \(QueueSchema.typeOfOlderPackets)")
     }
 
     private func takeSession(_ row: Row) throws {

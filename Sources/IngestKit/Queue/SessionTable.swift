@@ -49,8 +49,7 @@ package struct SessionTable: Sendable {
             if before.mayBeAnothers(than: account) {
                 others = waiting
                 for sequence in try BatchTable.batched(destination, db) {
-                    try DeadLetterTable.setAside(
-                        readForAnother: sequence, for: destination, at: wall, db)
+                    try DeadLetterTable.setAside(readForAnother: sequence, for: destination, at: wall, db)
                 }
                 try BatchTable.removeAll(of: destination, db)
                 try db.execute(

@@ -233,8 +233,7 @@ struct StrangerTable: Sendable {
             course.after = row["seq"]
             guard try waiting.phase(of: row, db) == course.phase else { continue }
             if row["is_set_aside"] {
-                try db.execute(
-                    sql: "DELETE FROM dead_letter WHERE record_seq = ?", arguments: [course.after])
+                try db.execute(sql: "DELETE FROM dead_letter WHERE record_seq = ?", arguments: [course.after])
             }
             try RecordTable.retire(course.after, db)
             dropped += 1
@@ -343,8 +342,7 @@ private struct Waiting {
                 routing: routing, position: try row?.sound("position") ?? 0,
                 clearedThrough: try row?.sound("cleared_seq") ?? 0)
         }
-        let positions = try String.fetchAll(
-            db, sql: "SELECT positions FROM \(BatchTable.all)")
+        let positions = try String.fetchAll(db, sql: "SELECT positions FROM \(BatchTable.all)")
         batched = Set(positions.flatMap(BatchTable.positions))
     }
 

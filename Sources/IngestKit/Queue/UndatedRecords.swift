@@ -128,8 +128,7 @@ package struct UndatedRecords: DatedQueue {
         // It is as it was written, so another version did: it is for that one, and stops no other record.
         guard let undated = try? Undated(stored: stored) else { return try setAside(row, db) }
         let decision = undated.dating.decide(by: time, in: zone)
-        let body = undated.text.filled(
-            stage: decision.stage, time: decision.time, subject: decision.subject)
+        let body = undated.text.filled(stage: decision.stage, time: decision.time, subject: decision.subject)
         try db.execute(
             sql: """
                 UPDATE record SET body = ?, checksum = ?, undated = NULL, committed_ns = ? WHERE seq = ?
@@ -158,8 +157,7 @@ package struct UndatedRecords: DatedQueue {
     /// A record whose time cannot be decided is kept, set aside for all destinations.
     private static func leaveDamaged(_ row: Row, _ db: Database) throws {
         let sequence: Int64 = row["seq"]
-        try db.execute(
-            sql: "UPDATE record SET frozen = 1, released = 0 WHERE seq = ?", arguments: [sequence])
+        try db.execute(sql: "UPDATE record SET frozen = 1, released = 0 WHERE seq = ?", arguments: [sequence])
         let header = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE seq = ?", arguments: [sequence])
             .flatMap(RecordRow.header)
         for name in try String.fetchAll(db, sql: "SELECT name FROM destination ORDER BY name")

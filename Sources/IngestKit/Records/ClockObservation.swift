@@ -39,8 +39,7 @@ package struct ClockObservation: Sendable, Equatable, Codable {
     ///   - seconds: the gateway's clock at the same moment, in seconds since 1970.
     package init(_ device: DeviceTime, at seconds: Int64, in zone: TimeZoneRules) {
         let offset = zone.offset(at: seconds)
-        self.init(
-            offsetSeconds: Int(device.wallSeconds - seconds - Int64(offset)), zoneOffsetSeconds: offset)
+        self.init(offsetSeconds: Int(device.wallSeconds - seconds - Int64(offset)), zoneOffsetSeconds: offset)
     }
 
     /// How far a clock may be out of step before it is set: many show no seconds.

@@ -11,8 +11,7 @@ package enum GatewayIdentity {
         guard let key = Hex.bytes(String(decoding: digits, as: UTF8.self)), key.count == 16 else {
             return nil
         }
-        let code = HMAC<SHA256>.authenticationCode(
-            for: application, using: SymmetricKey(data: key))
+        let code = HMAC<SHA256>.authenticationCode(for: application, using: SymmetricKey(data: key))
         return "gateway-" + Hex.text(Array(code.prefix(8)))
     }
 

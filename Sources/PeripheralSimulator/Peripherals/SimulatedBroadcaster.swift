@@ -48,8 +48,7 @@ package enum SimulatedServiceData {
         let count = Wire.bytes(counter)
         let frame = Wire.bytes(product) + count.prefix(1)
         let nonce = octets(of: device).reversed() + frame + count.dropFirst()
-        let sealed = AESCCM.seal(
-            objects, tagLength: 4, key: key, nonce: nonce, authenticating: [0x11])
+        let sealed = AESCCM.seal(objects, tagLength: 4, key: key, nonce: nonce, authenticating: [0x11])
         guard let sealed else { return [] }
         return [0x95, 0xFE] + Wire.bytes(control) + frame + sealed.ciphertext + count.dropFirst()
             + sealed.tag

@@ -51,9 +51,4 @@ extension SQLiteQueue {
                 })
         }
     }
-
-    /// The configured destinations, in the order of their names.
-    package func destinationStates() async throws -> [QueueCounts.Destination] {
-        try await counts().destinations.filter { $0.state != .notConfigured }
-    }
 }

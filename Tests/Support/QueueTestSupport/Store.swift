@@ -2,6 +2,20 @@ import FoundationEssentials
 
 @testable package import IngestQueue
 
+/// Runs `body` with a queue of its own, which is closed and removed after it.
+package func withQueue<Value>(
+    _ clock: DrivenClock = DrivenClock(),
+    destinations: [DestinationRouting] = [DestinationRouting(name: "clinic")],
+    _ body: (SQLiteQueue) async throws -> Value
+) async throws -> Value {
+    try await withTemporaryDirectory { directory in
+        let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: destinations)
+        let value = try await body(store)
+        try await store.close()
+        return value
+    }
+}
+
 extension SQLiteQueue {
     package static func open(
         in directory: String, clock: DrivenClock, bootID: String = "boot-1",
@@ -41,6 +55,23 @@ extension SQLiteQueue {
         try await records.freeze(filled)
     }
 
+    /// What a destination gets next.
+    package func next(
+        _ settings: BatchSettings = BatchSettings(maxWait: .zero), for destination: String = "clinic",
+        lane: DeliveryLane = .backlog
+    ) async throws -> NextBatch {
+        try await batches.nextBatch(for: destination, lane: lane, settings: settings, gateway: "box")
+    }
+
+    /// The destination takes a batch.
+    /// - Returns: what it gets next.
+    @discardableResult
+    package func take(
+        _ batch: StoredBatch, _ settings: BatchSettings = BatchSettings(maxWait: .zero)
+    ) async throws -> NextBatch {
+        try await batches.acknowledge(batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+    }
+
     /// Drops all that may be, step by step.
     package func retireAll(lookingAt limit: Int = 500) async throws {
         var step = Retention.Retirement(position: 0)
@@ -55,9 +86,9 @@ extension SQLiteQueue {
 }
 
 extension NextBatch {
+    /// Nil when it is none.
+    package var batch: StoredBatch? { if case .batch(let batch) = self { batch } else { nil } }
+
     /// The ids of its records; nil when it is no batch.
-    package var ids: [String]? {
-        guard case .batch(let batch) = self else { return nil }
-        return batch.items.map(\.header.id.text)
-    }
+    package var ids: [String]? { batch?.items.map(\.header.id.text) }
 }

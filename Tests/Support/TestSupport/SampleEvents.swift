@@ -32,8 +32,7 @@ package enum SampleEvents {
                 recordID: id, kind: .bloodPressure, cuff, destination: "clinic", httpStatus: 400, attempt: 1,
                 error: "reason")
         case .failed:
-            .mediaSubmitted(
-                recordID: id, kind: .glucose, destination: "clinic", httpStatus: 200, attempt: 1)
+            .mediaSubmitted(recordID: id, kind: .glucose, destination: "clinic", httpStatus: 200, attempt: 1)
         case .mediaSubmitted:
             .mediaFailed(
                 recordID: id, kind: .glucose, destination: "clinic", httpStatus: 413, attempt: 1,

@@ -31,8 +31,7 @@ import Testing
         let long = AdvertisementFilterTests.long
         let bytes = AdvertisementFilterTests.longBytes
         let name = Array("BP".utf8)
-        #expect(
-            Self.patterns([[.longService(long)]]).map(\.bytes) == [bytes, bytes, bytes])
+        #expect(Self.patterns([[.longService(long)]]).map(\.bytes) == [bytes, bytes, bytes])
         #expect(Self.patterns([[.longService(long)]]).map(\.type) == [0x06, 0x07, 0x21])
         #expect(
             Self.patterns([[.company(0x0499)]])

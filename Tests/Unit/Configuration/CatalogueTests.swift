@@ -91,10 +91,15 @@ import Testing
             ])
     }
 
-    @Test func aModelOfAKnownProfileIsAFileAndNoCode() throws {
+    private static func directory() throws -> String {
         let directory = FileManager.default.temporaryDirectory.path + "/catalogue-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: directory + "/peripherals.d", withIntermediateDirectories: true)
+        return directory
+    }
+
+    @Test func aModelOfAKnownProfileIsAFileAndNoCode() throws {
+        let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let model = """
             models:
@@ -149,8 +154,7 @@ import Testing
     }
 
     @Test func filesOfTheOperatorAddModels() throws {
-        let directory = FileManager.default.temporaryDirectory.path + "/catalogue-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
         func model(_ id: Int) -> Data {
             Data(

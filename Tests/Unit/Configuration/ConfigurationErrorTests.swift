@@ -177,10 +177,7 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "c.yaml:5:1: events: expected each key once; it stands here and again below"
         ),
         // With quotes or without, it is the same key.
-        (
-            "1: x\n\"1\": x",
-            "c.yaml:5:1: 1: expected each key once; it stands here and again below"
-        ),
+        ("1: x\n\"1\": x", "c.yaml:5:1: 1: expected each key once; it stands here and again below"),
     ])
     func aBadSectionIsToldWithItsPlace(text: String, expected: String) throws {
         #expect(try Samples.findings(destinations + peripherals + text) == [expected])

@@ -16,8 +16,7 @@ enum Samples {
                 "/etc/ingestd/open-flat": 0o666, "/etc/ingestd": 0o750,
             ]
             return modes[path].map {
-                ProgramFile(
-                    isRegular: path != "/etc/ingestd", isExecutable: $0 & 0o111 != 0, permissions: $0)
+                ProgramFile(isRegular: path != "/etc/ingestd", isExecutable: $0 & 0o111 != 0, permissions: $0)
             }
         })
 

@@ -110,8 +110,7 @@ import Testing
                 "9 no peripheral that feeds e gives records of a kind that it takes",
             ])
         let all = checked.configuration.destinations
-        #expect(
-            all.map { $0.type.typeName } == ["webhook", "fhir", "junction", "validic", "spike", "mqtt"])
+        #expect(all.map { $0.type.typeName } == ["webhook", "fhir", "junction", "validic", "spike", "mqtt"])
         let webhook = try #require(all[0].form as? WebhookSettings)
         #expect(webhook.format == .ndjson && webhook.usesGzip && all[0].order == .strict)
         #expect(webhook.headers == [.init(name: "X-Ward", value: "3")])

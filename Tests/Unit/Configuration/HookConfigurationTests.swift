@@ -7,10 +7,7 @@ import Testing
         ("/etc/ingestd/chime", nil),
         ("/etc/ingestd/gone", "there is no /etc/ingestd/gone, so nothing is run"),
         ("/etc/ingestd", "/etc/ingestd is no file, so nothing is run"),
-        (
-            "/etc/ingestd/flat",
-            "/etc/ingestd/flat is not executable, so nothing is run; chmod +x it"
-        ),
+        ("/etc/ingestd/flat", "/etc/ingestd/flat is not executable, so nothing is run; chmod +x it"),
         (
             "/etc/ingestd/open",
             "/etc/ingestd/open can be changed by everybody, and the service runs it; chmod o-w it"

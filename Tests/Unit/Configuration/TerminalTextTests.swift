@@ -51,8 +51,7 @@ import Testing
             version: "1.2.3", gateway: evil, uptime: 1, isClockRight: true, undated: 0,
             adapters: [.init(name: evil, isListening: true)],
             peripherals: [
-                .init(
-                    id: 1001, alias: evil, address: "F1:F1:F1:F1:F1:F1", isPinned: true, state: .quieting)
+                .init(id: 1001, alias: evil, address: "F1:F1:F1:F1:F1:F1", isPinned: true, state: .quieting)
             ], destinations: [destination],
             queue: .init(bytes: 1, maximumBytes: 1 << 30, level: "normal", diskFreeBytes: 1 << 30))
         let lines = StatusTable(status, usesColours: false).lines

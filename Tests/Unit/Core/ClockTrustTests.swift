@@ -42,10 +42,8 @@ import Testing
         Case(
             testDescription: "the clock does not follow it", realTimeClocks: [wall - 15 * 3_600 - 1],
             trust: nil),
-        Case(
-            testDescription: "it shows what cannot be counted", realTimeClocks: [.min, .max], trust: nil),
-        Case(
-            testDescription: "both begin in 1970", wall: 60, realTimeClocks: [60], trust: nil),
+        Case(testDescription: "it shows what cannot be counted", realTimeClocks: [.min, .max], trust: nil),
+        Case(testDescription: "both begin in 1970", wall: 60, realTimeClocks: [60], trust: nil),
         Case(
             testDescription: "at the moment of the release", realTimeClocks: [wall], released: wall,
             trust: nil),

@@ -79,8 +79,7 @@ import Testing
     }
 
     @Test func whatIsThereAlreadyIsSubmittedAndNotCreatedAgain() async throws {
-        fake.keep(
-            .init(type: "Observation", identifiers: ["\(FHIRSystem.own)|\(Self.name(1))"]))
+        fake.keep(.init(type: "Observation", identifiers: ["\(FHIRSystem.own)|\(Self.name(1))"]))
         try await run(try Self.records(1...2)) { running in
             try await running.eventually(2, .submitted)
             #expect(fake.observations == (1...2).map(Self.name))
@@ -186,8 +185,7 @@ import Testing
                 == .taken(httpStatus: 200))
         let marked =
             "\u{FEFF}{\"resourceType\":\"Bundle\",\"type\":\"\(type)\",\"entry\":[\(entry)]}"
-        #expect(
-            FHIRAnswer.meaning(httpStatus: 200, reply: marked, entries: 1) == .taken(httpStatus: 200))
+        #expect(FHIRAnswer.meaning(httpStatus: 200, reply: marked, entries: 1) == .taken(httpStatus: 200))
         for count in [1, 6, 8] {
             #expect(
                 meaning(count)

@@ -166,8 +166,7 @@ import Testing
         #expect(try Self.unfit(nobodys) == "unassigned")
         var control = try ValidicFormTests.record(.glucose, [("glucose", 54, -1, "mmol/L")])
         control.flags = ["type-control-solution", "location-control-solution"]
-        #expect(
-            try Self.unfit(control) == "is no measurement of a person (type-control-solution)")
+        #expect(try Self.unfit(control) == "is no measurement of a person (type-control-solution)")
         var invalid = try ValidicFormTests.record(.pulseOximetry, [("spo2", 97, 0, "%")])
         invalid.flags = ["invalid-measurement-detected"]
         #expect(

@@ -4,6 +4,11 @@ import Testing
 
 @testable import IngestDelivery
 
+private func notRefreshed(_ status: Int) -> DeliveryAnswer {
+    .unavailable(
+        httpStatus: status, error: "the session could not be refreshed (HTTP \(status))", retryAfter: nil)
+}
+
 /// Delivery to Junction's side in a session that a sign-in token has opened.
 @Suite struct JunctionSessionTests {
     private static let id = "00000000-0000-4000-8000-00000000000a"
@@ -56,15 +61,13 @@ import Testing
     @Test func aSessionOutlivesARestart() async throws {
         try await bench.run { place in
             try await started(place).stop()
-            let second = try await bench.start(
-                place, .signInToken, records: try JunctionBench.records(2...2))
+            let second = try await bench.start(place, .signInToken, records: try JunctionBench.records(2...2))
             try await second.eventually(2, .submitted)
             #expect(fake.count("/auth") == 1 && fake.count("/v2/link") == 1)
             try await second.stop()
             // Much later the access token is refreshed before anything is sent.
             bench.clock.step(by: .seconds(86_400))
-            let third = try await bench.start(
-                place, .signInToken, records: try JunctionBench.records(3...3))
+            let third = try await bench.start(place, .signInToken, records: try JunctionBench.records(3...3))
             try await third.eventually(3, .submitted)
             #expect(fake.count("/auth") == 2 && fake.count("/v2/timeseries") == 3)
             try await third.stop()
@@ -238,8 +241,7 @@ import Testing
             try await second.untilIdle()
             // What waits is the user's whose session it was.
             await #expect(throws: JunctionSignInError.otherUser) {
-                try await second.session.signIn(
-                    try JunctionSignInToken(fake.signInToken(for: Self.other)))
+                try await second.session.signIn(try JunctionSignInToken(fake.signInToken(for: Self.other)))
             }
             #expect(fake.requests.count == before)
             try await second.signIn(token)
@@ -269,8 +271,7 @@ import Testing
 
             fake.answerAsEver("/auth")
             await #expect(throws: JunctionSignInError.otherUser) {
-                try await second.session.signIn(
-                    try JunctionSignInToken(fake.signInToken(for: Self.other)))
+                try await second.session.signIn(try JunctionSignInToken(fake.signInToken(for: Self.other)))
             }
             #expect(fake.requests.count == before)
             try await second.signIn(token)
@@ -282,16 +283,8 @@ import Testing
 
     @Test(
         arguments: [
-            (
-                200, "{}",
-                .unavailable(
-                    httpStatus: 200, error: "the session could not be refreshed (HTTP 200)", retryAfter: nil)
-            ),
-            (
-                400, "{}",
-                .unavailable(
-                    httpStatus: 400, error: "the session could not be refreshed (HTTP 400)", retryAfter: nil)
-            ),
+            (200, "{}", notRefreshed(200)),
+            (400, "{}", notRefreshed(400)),
             (400, #"{"detail":{"error_type":"invalid_token"}}"#, .sessionEnded(httpStatus: 400)),
             (
                 401, #"{"detail":{"error_type":"invalid_token","message":"x"},"error":"y"}"#,
@@ -301,27 +294,15 @@ import Testing
                 401, #"{"detail":{"error_type":"reauthentication_required"}}"#,
                 .unauthorized(httpStatus: 401, error: "wants the person to sign in again")
             ),
-            (
-                403, #"{"detail":"no"}"#,
-                .unavailable(
-                    httpStatus: 403, error: "the session could not be refreshed (HTTP 403)", retryAfter: nil)
-            ),
-            (
-                404, "",
-                .unavailable(
-                    httpStatus: 404, error: "the session could not be refreshed (HTTP 404)", retryAfter: nil)
-            ),
+            (403, #"{"detail":"no"}"#, notRefreshed(403)),
+            (404, "", notRefreshed(404)),
             (
                 429, "",
                 .busy(
                     httpStatus: 429, error: "the session could not be refreshed (HTTP 429)", retryAfter: nil)
             ),
             // Whatever it says beside a status that is not about the token.
-            (
-                503, #"{"detail":{"error_type":"invalid_token"}}"#,
-                .unavailable(
-                    httpStatus: 503, error: "the session could not be refreshed (HTTP 503)", retryAfter: nil)
-            ),
+            (503, #"{"detail":{"error_type":"invalid_token"}}"#, notRefreshed(503)),
         ] as [(Int, String, DeliveryAnswer)])
     func everyAnswerToARefresh(status: Int, body: String, answer: DeliveryAnswer) async throws {
         try await bench.run { place in
@@ -365,8 +346,7 @@ import Testing
             #expect(try await second.names(.authRejected, .sessionEnded).isEmpty)
             // The id that the key has found is the user's.
             await #expect(throws: JunctionSignInError.otherUser) {
-                try await second.session.signIn(
-                    try JunctionSignInToken(fake.signInToken(for: Self.other)))
+                try await second.session.signIn(try JunctionSignInToken(fake.signInToken(for: Self.other)))
             }
             try await second.signIn(token)
             try await second.eventually(3, .submitted)
@@ -402,8 +382,7 @@ import Testing
             #expect(bench.vault.text == nil)
             #expect(await running.session.standing == .closed)
             // Then another user may sign in.
-            try await running.session.signIn(
-                try JunctionSignInToken(fake.signInToken(for: Self.other)))
+            try await running.session.signIn(try JunctionSignInToken(fake.signInToken(for: Self.other)))
             try await running.stop()
         }
     }

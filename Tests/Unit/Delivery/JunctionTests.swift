@@ -102,9 +102,7 @@ import Testing
             let junction = Junction(session: session)
             fake.answer("/v2/timeseries", 200)
             let batch = JunctionBench.batch(try JunctionBench.records(1...1))
-            #expect(
-                await junction.deliver(batch)
-                    == .taken(httpStatus: 200))
+            #expect(await junction.deliver(batch) == .taken(httpStatus: 200))
         }
     }
 

@@ -3,9 +3,7 @@ import Testing
 @testable import IngestDelivery
 
 @Suite struct PolicyTests {
-    @Test(arguments: [
-        (1, 1), (2, 2), (3, 4), (8, 128), (9, 256), (10, 300), (11, 300), (1_000_000, 300),
-    ])
+    @Test(arguments: [(1, 1), (2, 2), (3, 4), (8, 128), (9, 256), (10, 300), (11, 300), (1_000_000, 300)])
     func theWaitDoublesUpToFiveMinutes(_ failures: Int, _ seconds: Int) {
         let policy = RetryPolicy.standard
         #expect(policy.delay(afterFailures: failures, retryAfter: nil, random: 1) == .seconds(seconds))
@@ -13,9 +11,7 @@ import Testing
         #expect(policy.delay(afterFailures: failures, retryAfter: nil, random: 0) == .zero)
     }
 
-    @Test(arguments: [
-        (0, 4), (3, 4), (120, 120), (3600, 3600), (86_400, 3600),
-    ])
+    @Test(arguments: [(0, 4), (3, 4), (120, 120), (3600, 3600), (86_400, 3600)])
     func aServersWishIsHonouredUpToAnHour(_ wish: Int, _ seconds: Int) {
         let delay = RetryPolicy.standard.delay(afterFailures: 3, retryAfter: .seconds(wish), random: 1)
         #expect(delay == .seconds(seconds))

@@ -13,8 +13,7 @@ import Testing
         _ kind: RecordKind, _ values: [(type: String, coefficient: Int64, exponent: Int8, unit: String)],
         source: RecordTime.Source = .device
     ) throws -> RecordContent {
-        try #require(
-            RecordContent(json: ValidicFormTests.record(kind, values, source: source).json))
+        try #require(RecordContent(json: ValidicFormTests.record(kind, values, source: source).json))
     }
 
     private static func body(
@@ -157,8 +156,7 @@ import Testing
 
     @Test func theServersWordsAreKeptWithoutTheSecret() async throws {
         let (answer, _) = try await deliver(glucose(), status: 422)
-        #expect(
-            answer == .refused(httpStatus: 422, error: "HTTP 422", reply: "[credential] is wrong"))
+        #expect(answer == .refused(httpStatus: 422, error: "HTTP 422", reply: "[credential] is wrong"))
     }
 
     @Test func aFailureTellsWhatSpikesListenerIsTold() async throws {

@@ -24,8 +24,7 @@ import Testing
             self.directory = directory
             let clock = DrivenClock()
             let store = try await SQLiteQueue.open(in: directory, clock: clock)
-            let watch = StoreWatch(
-                store, events: EventLog(sink: sink), keepAlive: signs.increase)
+            let watch = StoreWatch(store, events: EventLog(sink: sink), keepAlive: signs.increase)
             (self.store, self.clock) = (store, clock)
             self.watch = Task { try await watch.run() }
         }

@@ -121,8 +121,7 @@ import Testing
         var record = try Self.record(.glucose, [("glucose", 97, 0, "mg/dL")])
         record.flags = ["location-finger", flag]
         let content = try #require(RecordContent(json: record.json))
-        #expect(
-            content.reasonNotToFile(under: "patient-17") == "is no measurement of a person (\(flag))")
+        #expect(content.reasonNotToFile(under: "patient-17") == "is no measurement of a person (\(flag))")
         record.flags = ["location-finger"]
         #expect(RecordContent(json: record.json)?.reasonNotToFile(under: "patient-17") == nil)
     }
@@ -147,8 +146,7 @@ import Testing
     }
 
     @Test func theFakeRefusesWhatTheSpecificationDoesNotHave() throws {
-        let good = try #require(
-            try Self.body(Self.record(.heartRate, [("heart-rate", 61, 0, "/min")])))
+        let good = try #require(try Self.body(Self.record(.heartRate, [("heart-rate", 61, 0, "/min")])))
         for (part, other) in [
             (#""version":"1.0""#, #""version":"1.0","extra":1"#), (#""value":61"#, #""value":"61""#),
             (#""unit":"bpm""#, #""unit":"/min""#), (#""id":null,"#, ""),

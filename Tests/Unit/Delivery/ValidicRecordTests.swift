@@ -148,8 +148,7 @@ import Testing
     }
 
     @Test func theFakeRefusesWhatIsNotPublic() throws {
-        let good = try #require(
-            try Self.body(ValidicFormTests.record(.weight, [("weight", 72, 0, "kg")])))
+        let good = try #require(try Self.body(ValidicFormTests.record(.weight, [("weight", 72, 0, "kg")])))
         let path =
             "POST /v1/organizations/\(FakeValidicV1.organization)/users/\(FakeValidicV1.userID)/weight.json"
         let json = "application/json"

@@ -41,8 +41,7 @@ import Testing
     }
 
     @Test func itIsFedWhileTheQueueIsAtWorkOnSomethingLong() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             let pulse = Pulse(clock: clock)
             let gate = DispatchSemaphore(value: 0)
             store.database.connection.asyncWriteWithoutTransaction { _ in gate.wait() }
@@ -64,7 +63,6 @@ import Testing
             gate.signal()
             delivery.cancel()
             try await delivery.value
-            try await store.close()
         }
     }
 

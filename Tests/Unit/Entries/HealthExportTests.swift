@@ -258,8 +258,7 @@ import Testing
     @Test(arguments: [
         sample("HKQuantityTypeIdentifierStepCount", "1.84467e+19", "count"),
         sample("HKQuantityTypeIdentifierStepCount", "1", "count", start: "9999-12-31 23:30:00 -0100"),
-        sample(
-            "HKQuantityTypeIdentifierStepCount", "1", "count", end: "9999-12-31 23:30:00 -0100"),
+        sample("HKQuantityTypeIdentifierStepCount", "1", "count", end: "9999-12-31 23:30:00 -0100"),
     ])
     func whatNoRecordHoldsIsCountedAndLeftOut(odd: Element) throws {
         let good = Self.sample("HKQuantityTypeIdentifierHeartRate", "62", "count/min")

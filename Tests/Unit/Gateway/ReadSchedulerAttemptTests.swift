@@ -20,8 +20,7 @@ import Testing
     }
 
     static func attempt(_ device: Int, on adapter: AdapterID = .hci0, _ attempt: Int = 1) -> Action {
-        .attempt(
-            .device(device), ReadSchedulerTests.directed(.device(device)), adapter, attempt: attempt)
+        .attempt(.device(device), ReadSchedulerTests.directed(.device(device)), adapter, attempt: attempt)
     }
 
     static func withdraw(_ device: Int, on adapter: AdapterID = .hci0) -> Action {
@@ -104,12 +103,7 @@ import Testing
             "what backs off holds it off too",
             Array(beside9.dropLast()) + [
                 (3, .finished(9, .failed), []), (4, .wake, []),
-                (
-                    5, .heard(9),
-                    [
-                        .read(.device(9), ReadSchedulerTests.thermometer, .hci0, attempt: 2)
-                    ]
-                ),
+                (5, .heard(9), [.read(.device(9), ReadSchedulerTests.thermometer, .hci0, attempt: 2)]),
             ]),
         Script(
             "another adapter that hears the others does the listening", on: both,

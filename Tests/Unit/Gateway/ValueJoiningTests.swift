@@ -28,8 +28,7 @@ import Testing
         ])
 
     private func value(_ bytes: [UInt8], after: Duration = .zero) -> ReceivedValue {
-        ReceivedValue(
-            characteristic: 0x2A9C, value: bytes, isIndication: true, received: Self.start + after)
+        ReceivedValue(characteristic: 0x2A9C, value: bytes, isIndication: true, received: Self.start + after)
     }
 
     /// What each packet completes: the bytes of its parts, with a minus for one that is not decoded.

@@ -190,8 +190,7 @@ import Testing
         var random = SeededGenerator(seed: 0x181F)
         for _ in 0..<10_000 {
             let payload = (0..<Int(random.next() % 40)).map { _ in UInt8(random.next() % 12) }
-            #expect(
-                try Profile.continuousGlucose.records(in: payload, of: 0x2AA7).flatMap(\.self) == payload)
+            #expect(try Profile.continuousGlucose.records(in: payload, of: 0x2AA7).flatMap(\.self) == payload)
         }
     }
 }
@@ -282,8 +281,7 @@ import Testing
         // E2E-CRC supported
         let bytes: [UInt8] = [0x00, 0x10, 0x00, 0x59]
         let sum = EndToEndCRC.checksum(bytes)
-        #expect(
-            try decode(0x2AA8, bytes + [UInt8(sum & 0xFF), UInt8(sum >> 8)]).flags.first == "e2e-crc")
+        #expect(try decode(0x2AA8, bytes + [UInt8(sum & 0xFF), UInt8(sum >> 8)]).flags.first == "e2e-crc")
         #expect(throws: DecodeError.checksumMismatch(field: "E2E-CRC")) {
             try decode(0x2AA8, bytes + [0xFF, 0xFF])
         }

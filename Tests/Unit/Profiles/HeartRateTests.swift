@@ -105,7 +105,6 @@ import Testing
             (6, ["location-foot"]), (7, []), (255, []),
         ] as [(UInt8, [String])])
     func locationsAreFlags(location: UInt8, flags: [String]) throws {
-        #expect(
-            try Profile.heartRate.decode([location], of: 0x2A38) == Reading(kind: .feature, flags: flags))
+        #expect(try Profile.heartRate.decode([location], of: 0x2A38) == Reading(kind: .feature, flags: flags))
     }
 }

@@ -106,8 +106,7 @@ import Testing
         #expect(exchange.start().packets == [OneTouchVerio.Command.readClock.packet])
         #expect(exchange.received([0x81]) == Exchange.Step())
         let clock: [UInt8] = [0x01] + OneTouchVerio.frame([0x06, 0x12, 0xCC, 0x92, 0x32])
-        #expect(
-            exchange.received(clock).packets == [[0x81], OneTouchVerio.Command.readHighestNumber.packet])
+        #expect(exchange.received(clock).packets == [[0x81], OneTouchVerio.Command.readHighestNumber.packet])
         #expect(exchange.clock?.description == "2026-11-20T09:14:57")
         _ = exchange.received([0x81])
         let highest: [UInt8] = [0x01] + OneTouchVerio.frame([0x06, 9, 0, 0, 0])

@@ -16,7 +16,7 @@ import Testing
             clock.advance(by: .seconds(1))
             try await store.fill(["b"])
             func next() async throws -> NextBatch {
-                try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+                try await store.next(settings)
             }
             #expect(try await next() == .waiting(until: start + .seconds(2)))
             clock.advance(by: .seconds(1))
@@ -29,12 +29,10 @@ import Testing
     }
 
     @Test func aFullBatchDoesNotWait() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             try await store.fill(["a", "b", "c", "d"])
-            let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let next = try await store.next(settings)
             #expect(next.ids == ["a", "b", "c"])
-            try await store.close()
         }
     }
 
@@ -48,7 +46,7 @@ import Testing
             try await store.records.freeze([b])
             try await store.records.freeze([a])
             clock.advance(by: .seconds(2))
-            let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let next = try await store.next(settings)
             #expect(next.ids == ["b", "a"])
             try await store.close()
         }
@@ -61,10 +59,7 @@ import Testing
             try await store.add(try record("a"))
             try await store.records.freeze([try record("a", model: "T-1")])
             clock.advance(by: .seconds(2))
-            guard
-                case .batch(let batch) = try await store.batches.nextBatch(
-                    for: "clinic", settings: settings, gateway: "box")
-            else { throw TimedOut() }
+            let batch = try #require(try await store.next(settings).batch)
             #expect(batch.items[0].body == (try record("a", model: "T-1").json))
             try await store.close()
         }
@@ -76,9 +71,7 @@ import Testing
             DestinationRouting(name: "models", peripherals: [.model(1001)]),
             DestinationRouting(name: "aliases", peripherals: [.alias("kitchen")]),
         ]
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: DrivenClock(), destinations: routings)
+        try await withQueue(destinations: routings) { store in
             let records = [
                 try record("a", kind: .bloodPressure),
                 try record("b", peripheralID: 1001),
@@ -87,13 +80,11 @@ import Testing
             for record in records { try await store.add(record) }
             try await store.records.freeze(records)
             for (name, id) in [("kinds", "a"), ("models", "b"), ("aliases", "c")] {
-                let next = try await store.batches.nextBatch(
-                    for: name, settings: BatchSettings(maxWait: .zero), gateway: "box")
+                let next = try await store.next(for: name)
                 #expect(next.ids == [id], "\(name)")
             }
             let counts = try await store.counts()
             #expect(counts.destinations.map(\.pending) == [1, 1, 1])
-            try await store.close()
         }
     }
 
@@ -112,34 +103,23 @@ import Testing
                 try await store.close()
             }
             let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: both)
-            let settings = BatchSettings(maxWait: .zero)
-            #expect(
-                try await store.batches.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing
-            )
-            #expect(
-                try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == [
-                    "a"
-                ])
+            #expect(try await store.next(for: "home") == .nothing)
+            #expect(try await store.next().ids == ["a"])
             try await store.close()
         }
     }
 
     @Test func aRecordThatWasNotForADestinationStaysSoWhenItsConditionsChange() async throws {
         try await withTemporaryDirectory { directory in
-            let settings = BatchSettings(maxWait: .zero)
             var store = try await SQLiteQueue.open(
                 in: directory, clock: DrivenClock(),
                 destinations: [DestinationRouting(name: "cuffs", kinds: [.bloodPressure])])
             try await store.fill(["temperature"])
-            #expect(
-                try await store.batches.nextBatch(for: "cuffs", settings: settings, gateway: "box")
-                    == .nothing)
+            #expect(try await store.next(for: "cuffs") == .nothing)
             try await store.close()
             store = try await SQLiteQueue.open(
                 in: directory, clock: DrivenClock(), destinations: [DestinationRouting(name: "cuffs")])
-            #expect(
-                try await store.batches.nextBatch(for: "cuffs", settings: settings, gateway: "box")
-                    == .nothing)
+            #expect(try await store.next(for: "cuffs") == .nothing)
             try await store.close()
         }
     }
@@ -151,28 +131,21 @@ import Testing
             try await store.add(try record("forgotten"))
             clock.advance(by: .seconds(601))
             try await store.fill(["later"])
-            let next = try await store.batches.nextBatch(
-                for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
+            let next = try await store.next()
             #expect(next.ids == ["later", "forgotten"])
             try await store.close()
         }
     }
 
     @Test func manyRecordsForOthersArePassedOverOnce() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: DrivenClock(),
-                destinations: [DestinationRouting(name: "cuffs", kinds: [.bloodPressure])])
+        try await withQueue(destinations: [DestinationRouting(name: "cuffs", kinds: [.bloodPressure])]) {
+            store in
             let others = try (0..<200).map { try record("other-\($0)") }
             for record in others { try await store.add(record) }
             try await store.records.freeze(others)
-            let settings = BatchSettings(maxWait: .zero)
-            #expect(
-                try await store.batches.nextBatch(for: "cuffs", settings: settings, gateway: "box")
-                    == .nothing)
+            #expect(try await store.next(for: "cuffs") == .nothing)
             let position = try await store.position(of: "cuffs")
             #expect(position == 200)
-            try await store.close()
         }
     }
 
@@ -181,12 +154,8 @@ import Testing
             let clock = DrivenClock()
             let store = try await SQLiteQueue.open(in: directory, clock: clock)
             try await store.fill(["a", "b", "c", "d", "e", "f"])
-            guard
-                case .batch(let first) = try await store.batches.nextBatch(
-                    for: "clinic", settings: settings, gateway: "box")
-            else { throw TimedOut() }
-            let second = try await store.batches.acknowledge(
-                first, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            let first = try #require(try await store.next(settings).batch)
+            let second = try await store.take(first, settings)
             #expect(second.ids == ["d", "e", "f"])
             try await store.close()
 
@@ -204,10 +173,9 @@ import Testing
     }
 
     @Test func halvesKeepTheOrder() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             try await store.fill(["a", "b", "c", "d"])
-            var next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            var next = try await store.next(settings)
             var seen: [[String]] = []
             while case .batch(let batch) = next {
                 seen.append(batch.items.map(\.header.id.text))
@@ -220,7 +188,6 @@ import Testing
             }
             #expect(seen == [["a", "b", "c"], ["a", "b"], ["a"], ["b"], ["c"], ["d"]])
             #expect(try await store.counts().destinations[0].dead == 4)
-            try await store.close()
         }
     }
 }

@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct CommitTests {
     @Test func aRecordAndItsEventAreCommittedTogetherAndOnce() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let one = try record("a", alias: "bedroom")
             #expect(try await store.add(one) == .committed(one.id))
             #expect(try await store.add(one) == .duplicate(one.id))
@@ -16,13 +15,11 @@ import Testing
             #expect(events.map { $0[.sequence] } == ["1", "2"])
             #expect(events.map { $0[.recordID] } == ["a", "a"])
             #expect(try await store.counts().records == 1)
-            try await store.close()
         }
     }
 
     @Test func whatCannotBeDecodedIsKeptAndNotDelivered() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let raw = try record("raw", kind: .undecoded)
             let submission = RecordSubmission(
                 record: raw, repetition: .identified, received: store.database.clock.now,
@@ -32,20 +29,15 @@ import Testing
             let events = try await store.events
             #expect(events.map(\.name) == ["decode-error"])
             #expect(events[0][.error] == "ends after 1 byte")
-            let settings = BatchSettings(maxWait: .zero)
-            #expect(
-                try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
-                    == .nothing)
+            #expect(try await store.next() == .nothing)
             let counts = try await store.counts()
             #expect(counts.undecoded == 1)
             #expect(counts.destinations[0].pending == 0)
-            try await store.close()
         }
     }
 
     @Test func aCancelledCommitCommitsNothing() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let one = try record("a")
             let task = Task {
                 unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -54,7 +46,6 @@ import Testing
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(try await store.counts().records == 0)
             #expect(try await store.events.isEmpty)
-            try await store.close()
         }
     }
 

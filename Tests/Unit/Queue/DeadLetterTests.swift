@@ -25,7 +25,7 @@ import Testing
         _ store: SQLiteQueue, of name: String = "clinic", status: Int? = 422,
         reason: SetAsideReason = "HTTP 422"
     ) async throws {
-        var next = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
+        var next = try await store.next(settings, for: name)
         while case .batch(let batch) = next {
             next = try await store.batches.setAside(
                 batch, httpStatus: status, attempt: 1, reason: reason, reply: "no, thanks",
@@ -39,11 +39,10 @@ import Testing
         _ store: SQLiteQueue, to name: String = "clinic"
     ) async throws -> [StoredBatch.Item] {
         var items: [StoredBatch.Item] = []
-        var next = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
+        var next = try await store.next(settings, for: name)
         while case .batch(let batch) = next {
             items += batch.items
-            next = try await store.batches.acknowledge(
-                batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            next = try await store.take(batch, settings)
         }
         return items
     }
@@ -153,11 +152,10 @@ import Testing
             try await store.fill(["a"])
             try await setAside(store, status: nil, reason: .unassigned)
             _ = try await store.deadLetters.retry(DeadLetterSelection(), subject: "wrong", gateway: "box")
-            let first = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let first = try await store.next(settings)
             try await store.close()
             store = try await SQLiteQueue.open(in: directory, clock: clock)
-            #expect(
-                try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box") == first)
+            #expect(try await store.next(settings) == first)
             try await setAside(store, status: 412, reason: "HTTP 412")
             #expect(try letters(directory).map(\.subject) == ["wrong"])
             #expect(

@@ -19,8 +19,7 @@ import Testing
     }
 
     @Test func aGroupGoesInWithItsMemoryOrNotAtAll() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let records = [try record("a"), try record("b")]
             let address = DeviceAddress(Self.device, .random)
             let memory = DeviceMemory(
@@ -50,7 +49,6 @@ import Testing
             }
             #expect(try await store.counts().records == 2)
             #expect(try await store.devices.recall(address) == memory)
-            try await store.close()
         }
     }
 
@@ -74,8 +72,7 @@ import Testing
             (#"{"layout":5}"#, nil), ("", nil),
         ] as [(String, UInt64?)])
     func ofAMemoryThatCannotBeReadTheBondStays(text: String, adapter: UInt64?) async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let device = DeviceAddress(Self.device, .random)
             var memory = DeviceMemory(serial: "S-1")
             memory.bondedAdapter = BluetoothAddress(value: 0xA1)
@@ -87,13 +84,11 @@ import Testing
             #expect(found.bondedAdapter == adapter.map { BluetoothAddress(value: $0) })
             #expect(found.serial == nil)
             #expect(try await store.devices.rememberedBonds() == (adapter == nil ? [] : [device]))
-            try await store.close()
         }
     }
 
     @Test func aMemoryThatIsReadAgainAddsNothingAndSaysNothing() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let dated = try record("dated", bytes: [1, 2, 3])
             let undated = try record("undated", bytes: [4, 5, 6])
             for _ in 0..<2 {
@@ -120,13 +115,11 @@ import Testing
             }
             #expect(try await store.counts().records == 4)
             #expect(try await store.events.map(\.name) == ["read", "read", "read", "read"])
-            try await store.close()
         }
     }
 
     @Test func aRecordIsFoundByTheDevicesNumber() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             for (id, bytes) in [("old", [1]), ("new", [2])] as [(String, [UInt8])] {
                 var glucose = try record(id, kind: .glucose, bytes: bytes)
                 glucose.sequence = 7
@@ -136,13 +129,11 @@ import Testing
             #expect(found == StoredPayload(id: RecordID(text: "new"), bytes: [2]))
             #expect(try await store.records.record(numbered: 8, kind: .glucose, of: Self.device) == nil)
             #expect(try await store.records.record(numbered: 7, kind: .weight, of: Self.device) == nil)
-            try await store.close()
         }
     }
 
     @Test func devicesThatHadABondAreKnownByTheirMemory() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let device = DeviceAddress(Self.device, .random)
             var memory = DeviceMemory(serial: "bondedAdapter")
             try await store.devices.remember(memory, of: device.otherType)
@@ -156,7 +147,6 @@ import Testing
             #expect(try await store.devices.spentPairings() == ["#1001"])
             try await store.devices.setPairing("#1001", isSpent: false)
             #expect(try await store.devices.spentPairings().isEmpty)
-            try await store.close()
         }
     }
 

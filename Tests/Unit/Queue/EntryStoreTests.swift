@@ -12,8 +12,7 @@ import Testing
     }
 
     @Test func whatIsEnteredTwiceIsThereOnce() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             let glucose = try entered(SampleEntries.glucose)
             #expect(try await store.entries.enter([glucose]) == [true])
             #expect(try await store.entries.enter([glucose]) == [false])
@@ -22,15 +21,13 @@ import Testing
             #expect(entries.map(\.name) == ["read", "duplicate-ignored"])
             #expect(entries[0][.kind] == "glucose")
             #expect(entries[0][.peripheralID] == nil)
-            try await store.close()
         }
     }
 
     @Test func aCommitOfAnImportIsBacklogAndIsToldOnceWithWhatWasNew() async throws {
         try await withTemporaryDirectory { directory in
             let destination = DestinationRouting(name: "clinic", order: .fresh)
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: clock, destinations: [destination])
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: [destination])
             let steps = try entered(SampleEntries.steps)
             // Twice in one commit, too.
             #expect(try await store.entries.enter([steps, steps]) == [true, false])
@@ -41,43 +38,30 @@ import Testing
             #expect(told.first?[.count] == "1")
 
             let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
-            #expect(
-                try await store.batches.nextBatch(
-                    for: "clinic", lane: .fresh, settings: settings, gateway: "box")
-                    == .nothing)
-            guard
-                case .batch(let batch) = try await store.batches.nextBatch(
-                    for: "clinic", lane: .backlog, settings: settings, gateway: "box")
-            else {
-                Issue.record("no batch")
-                return
-            }
+            #expect(try await store.next(settings, lane: .fresh) == .nothing)
+            let batch = try #require(try await store.next(settings).batch)
             #expect(batch.items.map(\.body) == [steps.body])
             try await store.close()
         }
     }
 
     @Test func whatWasDeliveredAndDroppedIsNotTakenAgain() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: [])
+        try await withQueue(clock, destinations: []) { store in
             let steps = try entered(SampleEntries.steps)
             _ = try await store.entries.enter([steps])
             try await store.database.write { db in
                 try db.execute(sql: "INSERT INTO retired (id) SELECT id FROM record; DELETE FROM record")
             }
             #expect(try await store.entries.enter([steps]) == [false])
-            try await store.close()
         }
     }
 
     @Test func aFullQueueTakesNone() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             store.room.refuseRecords(.full)
             await #expect(throws: StoreError.self) {
                 try await store.entries.enter([entered(SampleEntries.steps)])
             }
-            try await store.close()
         }
     }
 }

@@ -276,9 +276,7 @@ import Testing
                     _ = try await store.entries.enter([bench.entered(number)], image: bench.image(of: number))
                 }
                 let settings = BatchSettings(maxRecords: Int(images), maxWait: .zero)
-                guard case .batch(let entries) = try await bench.ask(store, .fresh, settings) else {
-                    throw TimedOut()
-                }
+                let entries = try #require(try await bench.ask(store, .fresh, settings).batch)
                 try await bench.acknowledge(entries, store)
                 _ = try await bench.nextImage(store)
                 _ = try await store.entries.enter([bench.entered(images + 1)])

@@ -8,19 +8,15 @@ import Testing
     private static let fresh = [DestinationRouting(name: "clinic", order: .fresh)]
     private let clock = DrivenClock()
 
-    private func next(
-        _ store: SQLiteQueue, _ lane: DeliveryLane, maxRecords: Int = 2
-    ) async throws -> NextBatch {
-        try await store.batches.nextBatch(
-            for: "clinic", lane: lane, settings: BatchSettings(maxRecords: maxRecords, maxWait: .zero),
-            gateway: "box")
+    private func next(_ store: SQLiteQueue, _ lane: DeliveryLane, maxRecords: Int = 2) async throws
+        -> NextBatch
+    {
+        try await store.next(BatchSettings(maxRecords: maxRecords, maxWait: .zero), lane: lane)
     }
 
     private func take(_ store: SQLiteQueue, _ next: NextBatch) async throws -> NextBatch {
         guard case .batch(let batch) = next else { throw TimedOut() }
-        return try await store.batches.acknowledge(
-            batch, httpStatus: 200, attempt: 1, settings: BatchSettings(maxRecords: 2, maxWait: .zero),
-            gateway: "box")
+        return try await store.take(batch, BatchSettings(maxRecords: 2, maxWait: .zero))
     }
 
     /// A queue that was left with these records by an earlier run.
@@ -28,12 +24,10 @@ import Testing
         _ ids: [String], _ body: (SQLiteQueue, String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let before = try await SQLiteQueue.open(
-                in: directory, clock: clock, destinations: Self.fresh)
+            let before = try await SQLiteQueue.open(in: directory, clock: clock, destinations: Self.fresh)
             try await before.fillAtOnce(ids)
             try await before.close()
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: clock, destinations: Self.fresh)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: Self.fresh)
             try await body(store, directory)
             try await store.close()
         }

@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct OpeningTests {
     @Test func theTablesOfTheFileAreThoseThatAreDeclared() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let tables = try await store.database.read {
                 try String.fetchSet(
                     $0,
@@ -22,13 +21,11 @@ import Testing
                     _ = try Row.fetchAll($0, sql: "SELECT * FROM \(table.rawValue) ORDER BY \(columns)")
                 }
             }
-            try await store.close()
         }
     }
 
     @Test func theConnectionThatWritesSyncsEveryCommit() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let pragmas = try await store.database.write { db in
                 try ["synchronous", "journal_mode", "mmap_size", "journal_size_limit", "secure_delete"].map {
                     name in
@@ -37,7 +34,6 @@ import Testing
             }
             // 2 is FULL (sqlite.org/pragma.html#pragma_synchronous).
             #expect(pragmas == ["2", "wal", "0", "16777216", "1"])
-            try await store.close()
         }
     }
 
@@ -217,8 +213,7 @@ import Testing
             #expect(version == QueueSchema.version)
             try await new.fill(["b"])
             #expect(try await new.add(try record("a")) == .duplicate(RecordID(text: "a")))
-            let next = try await new.batches.nextBatch(
-                for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box")
+            let next = try await new.next()
             #expect(next.ids == ["a", "b"])
             try await new.devices.acquaint([])
             // Nothing tells whose the old ones are: they are no strangers'.
@@ -238,10 +233,7 @@ import Testing
             let (clock, atOnce) = (DrivenClock(), BatchSettings(maxWait: .zero))
             let old = try await SQLiteQueue.open(in: directory, clock: clock)
             try await old.fill(["a", "b"])
-            guard
-                case .batch(let batch) = try await old.batches.nextBatch(
-                    for: "clinic", settings: BatchSettings(maxRecords: 1, maxWait: .zero), gateway: "box")
-            else { throw TimedOut() }
+            let batch = try #require(try await old.next(BatchSettings(maxRecords: 1, maxWait: .zero)).batch)
             _ = try await old.batches.setAside(
                 batch, httpStatus: nil, attempt: 0, reason: .unassigned, reply: nil, settings: atOnce,
                 gateway: "box")
@@ -258,8 +250,7 @@ import Testing
             try await new.sessions.noteEnd(of: "clinic", httpStatus: 401)
             #expect(try await new.events.count { $0.name == "session-ended" } == 1)
             // One that may have been lost gets everything.
-            let owed = try await new.overview.pendingCount(of: "study")
-            #expect(owed == 2)
+            #expect(try await new.overview.pendingCount(of: "study") == 2)
             let outcome = try await new.deadLetters.retry(
                 DeadLetterSelection(destination: "clinic"), subject: "user-a", gateway: "box")
             #expect(outcome.released == 1)
@@ -320,20 +311,15 @@ import Testing
             try await first.add(try record("a"))
             try await first.add(try record("b"))
             let settings = BatchSettings()
-            #expect(
-                try await first.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
-                    == .nothing)
+            #expect(try await first.next(settings) == .nothing)
             try await first.close()
 
             let second = try await SQLiteQueue.open(in: directory, clock: clock)
-            let next = try await second.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let next = try await second.next(settings)
             #expect(next.ids == ["a", "b"])
             // Frozen is frozen.
             try await second.records.freeze([try record("a", model: "late")])
-            guard
-                case .batch(let batch) = try await second.batches.nextBatch(
-                    for: "clinic", settings: settings, gateway: "box")
-            else { throw TimedOut() }
+            let batch = try #require(try await second.next(settings).batch)
             #expect(!batch.items[0].body.contains("late"))
             try await second.close()
         }
@@ -346,26 +332,17 @@ import Testing
             try await none.fill(["a"])
             try await none.close()
 
-            let settings = BatchSettings(maxWait: .zero)
             let one = try await SQLiteQueue.open(in: directory, clock: clock)
-            #expect(
-                try await one.batches.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == [
-                    "a"
-                ])
+            #expect(try await one.next().ids == ["a"])
             try await one.close()
 
             let two = try await SQLiteQueue.open(
                 in: directory, clock: clock,
                 destinations: [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")])
-            #expect(
-                try await two.batches.nextBatch(for: "home", settings: settings, gateway: "box") == .nothing)
+            #expect(try await two.next(for: "home") == .nothing)
             try await two.fill(["b"])
-            #expect(
-                try await two.batches.nextBatch(for: "home", settings: settings, gateway: "box").ids == ["b"])
-            #expect(
-                try await two.batches.nextBatch(for: "clinic", settings: settings, gateway: "box").ids == [
-                    "a"
-                ])
+            #expect(try await two.next(for: "home").ids == ["b"])
+            #expect(try await two.next().ids == ["a"])
             try await two.close()
         }
     }

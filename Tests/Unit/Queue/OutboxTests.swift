@@ -52,8 +52,7 @@ import Testing
     }
 
     @Test func aCommitWakesThePump() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let journal = RecordingSink()
             let pump = Task {
                 try await EventOutbox(store: store.outbox, sink: journal, clock: store.database.clock).run()
@@ -65,7 +64,6 @@ import Testing
             pump.cancel()
             try await pump.value
             #expect(journal.names == ["read", "read", "read"])
-            try await store.close()
         }
     }
 
@@ -98,8 +96,7 @@ import Testing
 
     /// As where the disk is full: SQLite has then ended the transaction before anybody can.
     @Test func whatSQLiteRolledBackByItselfIsNotTold() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let journal = RecordingSink()
             let outbox = EventOutbox(store: store.outbox, sink: journal, clock: store.database.clock)
             try await store.fill(["a"])
@@ -119,7 +116,6 @@ import Testing
             #expect(journal.entries.map { $0[.recordID] } == ["a", "b"])
             #expect(journal.entries.map { $0[.sequence] } == ["1", "2"])
             #expect(try await store.outbox.outboxEntries(limit: 10).isEmpty)
-            try await store.close()
         }
     }
 

@@ -58,10 +58,9 @@ import Testing
 
         func deliverAll() async throws {
             let settings = BatchSettings(maxRecords: 1000, maxWait: .zero)
-            var next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            var next = try await store.next(settings)
             while case .batch(let batch) = next {
-                next = try await store.batches.acknowledge(
-                    batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+                next = try await store.take(batch, settings)
             }
             try await store.outbox.markOutbox(through: Int64.max)
         }
@@ -373,8 +372,7 @@ import Testing
                 .keeper(maximumSize: 4 << 20)
             let bytes = ImageBench.bytes(String(repeating: "x", count: 600_000))
             #expect(await keeper.room(forImageOfBytes: 1 << 20) == .ample)
-            #expect(
-                await keeper.room(forImageOfBytes: (1 << 20) + 1) == .imagesAreMany(most: 1 << 20))
+            #expect(await keeper.room(forImageOfBytes: (1 << 20) + 1) == .imagesAreMany(most: 1 << 20))
             _ = try await store.entries.enter([images.entered(1)], image: images.image(bytes, of: 1))
             #expect(await keeper.room(forImageOfBytes: 600_000) == .imagesAreMany(most: 1 << 20))
             #expect(await keeper.room(forImageOfBytes: 400_000) == .ample)

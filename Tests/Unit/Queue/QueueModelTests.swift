@@ -137,8 +137,7 @@ private struct Run {
     private mutating func dropStrangers() async throws {
         let before = try await ids()
         let bytes = try await store.database.read { try StrangerTable.bytes(of: "", $0) }
-        var course = StrangerTable.Drop(
-            of: nil, downTo: bytes / Int64(1 + roll(4)) - 1, step: 500)
+        var course = StrangerTable.Drop(of: nil, downTo: bytes / Int64(1 + roll(4)) - 1, step: 500)
         while !course.isDone { course = try await store.strangers.drop(course, lookingAt: 1 + roll(9)) }
         let gone = before.subtracting(try await ids())
         try agree(gone.filter { !Self.isStranger($0) }.sorted(), [], "dropped of a pinned device")
@@ -186,8 +185,7 @@ private struct Run {
     }
 
     private mutating func claim(_ lane: DeliveryLane, _ name: String) async throws {
-        let next = try await store.batches.nextBatch(
-            for: name, lane: lane, settings: Self.settings, gateway: "box")
+        let next = try await store.next(Self.settings, for: name, lane: lane)
         try take(next, name, lane)
     }
 
@@ -228,8 +226,7 @@ private struct Run {
         switch roll(10) {
         case 0..<6:
             model.acknowledge(ids, name)
-            next = try await store.batches.acknowledge(
-                batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+            next = try await store.take(batch, Self.settings)
         case 6, 7:
             if batch.items.count == 1 {
                 model.setAside(ids, name)
@@ -347,13 +344,11 @@ private struct Run {
             model.release(ids, at: clock.now)
             for routing in Self.routings {
                 for lane in routing.order.lanes + [.image] {
-                    var next = try await store.batches.nextBatch(
-                        for: routing.name, lane: lane, settings: Self.settings, gateway: "box")
+                    var next = try await store.next(Self.settings, for: routing.name, lane: lane)
                     try take(next, routing.name, lane)
                     while case .batch(let batch) = next {
                         model.acknowledge(batch.items.map(\.header.id.text), routing.name)
-                        next = try await store.batches.acknowledge(
-                            batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+                        next = try await store.take(batch, Self.settings)
                         try take(next, routing.name, lane)
                     }
                 }

@@ -21,10 +21,7 @@ import Testing
     }
 
     private func batch(_ store: SQLiteQueue, _ name: String) async throws -> StoredBatch {
-        guard
-            case .batch(let batch) = try await store.batches.nextBatch(
-                for: name, settings: settings, gateway: "box")
-        else { throw TimedOut() }
+        let batch = try #require(try await store.next(settings, for: name).batch)
         return batch
     }
 
@@ -67,9 +64,7 @@ import Testing
         try await withStore(routings) { store, directory in
             try await store.fill([Self.a])
             _ = try await batch(store, "2-under-way")
-            _ = try await store.batches.acknowledge(
-                try await batch(store, "3-taken"), httpStatus: 200, attempt: 1, settings: settings,
-                gateway: "box")
+            try await store.take(try await batch(store, "3-taken"), settings)
             _ = try await store.batches.setAside(
                 try await batch(store, "4-refused"), httpStatus: 422, attempt: 3, reason: "HTTP 422",
                 reply: "no",
@@ -78,7 +73,7 @@ import Testing
                 if passes {
                     // Those that it is not for come to it and pass it over.
                     for name in ["5-other-kind", "6-no-form"] {
-                        _ = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
+                        _ = try await store.next(settings, for: name)
                     }
                 }
                 let found = try find(key.tag(ofRecord: Self.a), directory, routings)
@@ -108,12 +103,9 @@ import Testing
             try await store.fill([Self.a])
             clock.advance(by: .seconds(120))
             try await store.fill([Self.b])
-            let next = try await store.batches.nextBatch(
-                for: "clinic", lane: .fresh, settings: settings, gateway: "box")
-            guard case .batch(let fresh) = next else { throw TimedOut() }
+            let fresh = try #require(try await store.next(settings, lane: .fresh).batch)
             #expect(try find(Self.b, directory, routings).standings.map(\.state) == [.onItsWay])
-            _ = try await store.batches.acknowledge(
-                fresh, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            try await store.take(fresh, settings)
             #expect(try find(Self.b, directory, routings).standings.map(\.state) == [.done])
             #expect(try find(Self.a, directory, routings).standings.map(\.state) == [.waiting])
         }
@@ -142,9 +134,7 @@ import Testing
     @Test func whatHasLeftTheQueueIsFoundStill() async throws {
         try await withStore([DestinationRouting(name: "clinic")]) { store, directory in
             try await store.fill([Self.a])
-            _ = try await store.batches.acknowledge(
-                try await batch(store, "clinic"), httpStatus: 200, attempt: 1, settings: settings,
-                gateway: "box")
+            try await store.take(try await batch(store, "clinic"), settings)
             try await store.retireAll()
             for name in [Self.a, key.tag(ofRecord: Self.a)] {
                 let found = try find(name, directory)

@@ -28,12 +28,10 @@ import Testing
         _ store: SQLiteQueue, limit: Int = .max, lane: DeliveryLane = .backlog
     ) async throws -> [[String]] {
         var requests: [[String]] = []
-        var next = try await store.batches.nextBatch(
-            for: "clinic", lane: lane, settings: settings, gateway: "box")
+        var next = try await store.next(settings, lane: lane)
         while requests.count < limit, case .batch(let batch) = next {
             requests.append(batch.items.map(\.header.id.text))
-            next = try await store.batches.acknowledge(
-                batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            next = try await store.take(batch, settings)
         }
         return requests
     }
@@ -42,11 +40,8 @@ import Testing
         _ routing: DestinationRouting = DestinationRouting(name: "clinic"),
         _ body: (SQLiteQueue) async throws -> Void
     ) async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: clock, destinations: [routing])
+        try await withQueue(clock, destinations: [routing]) { store in
             try await body(store)
-            try await store.close()
         }
     }
 
@@ -68,18 +63,12 @@ import Testing
             try await store.fill(["a", "b", "c", "d", "e"])
             #expect(try await delivered(store, limit: 1) == [["a", "b"]])
             // c and d are in a request, e waits.
-            guard
-                case .batch(let batch) = try await store.batches.nextBatch(
-                    for: "clinic", settings: settings, gateway: "box")
-            else { throw TimedOut() }
+            let batch = try #require(try await store.next(settings).batch)
             #expect(batch.items.count == 2)
             #expect(try await resend(store, 0..<Int64.max) == 2)
             #expect(try await delivered(store) == [["a", "b"], ["c", "d"], ["e"]])
             try await store.fill(["bad"])
-            guard
-                case .batch(let bad) = try await store.batches.nextBatch(
-                    for: "clinic", settings: settings, gateway: "box")
-            else { throw TimedOut() }
+            let bad = try #require(try await store.next(settings).batch)
             _ = try await store.batches.setAside(
                 bad, httpStatus: 422, attempt: 1, reason: "HTTP 422", reply: nil, settings: settings,
                 gateway: "box")

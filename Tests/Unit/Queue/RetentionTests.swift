@@ -11,7 +11,7 @@ import Testing
 
     /// Delivers what waits for a destination; the record named `bad` is refused.
     private func deliver(_ store: SQLiteQueue, to name: String = "clinic") async throws {
-        var next = try await store.batches.nextBatch(for: name, settings: settings, gateway: "box")
+        var next = try await store.next(settings, for: name)
         while case .batch(let batch) = next {
             if batch.items.contains(where: { $0.header.id.text == "bad" }) {
                 next =
@@ -22,8 +22,7 @@ import Testing
                         gateway: "box")
                     : try await store.batches.split(batch, settings: settings, gateway: "box")
             } else {
-                next = try await store.batches.acknowledge(
-                    batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+                next = try await store.take(batch, settings)
             }
         }
     }
@@ -34,8 +33,7 @@ import Testing
 
     @Test func whatEveryDestinationHasIsDroppedAndStaysKnown() async throws {
         let both = [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")]
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: both)
+        try await withQueue(clock, destinations: both) { store in
             try await store.fill(["a", "b", "c"])
             try await deliver(store)
             try await store.retireAll()
@@ -47,7 +45,6 @@ import Testing
             #expect(try await store.add(try record("b")) == .duplicate(RecordID(text: "b")))
             try await deliver(store)
             #expect(try await store.counts().destinations.map(\.delivered) == [4, 3])
-            try await store.close()
         }
     }
 
@@ -86,7 +83,10 @@ import Testing
                 let one = try await open(clinic)
                 let absent = try await one.destinations.absent()
                 #expect(absent.map(\.name) == ["home"] && absent.map(\.owed) == [2])
-                #expect(try await one.destinationStates().map(\.name) == ["clinic"])
+                #expect(
+                    try await one.counts().destinations.filter { $0.state == .up }.map(\.name) == [
+                        "clinic"
+                    ])
                 try await one.fill([id])
                 try await deliver(one)
                 try await retireOld(one)
@@ -96,7 +96,7 @@ import Testing
 
             let again = try await open(clinic, home)
             #expect(try await again.destinations.absent().isEmpty)
-            let next = try await again.batches.nextBatch(for: "home", settings: settings, gateway: "box")
+            let next = try await again.next(settings, for: "home")
             #expect(next.ids == ["b", "c"])
             try await again.close()
 
@@ -110,7 +110,7 @@ import Testing
             #expect(try await ids(last).isEmpty)
             try await last.close()
             let without = try await open(clinic, home)
-            let nothing = try await without.batches.nextBatch(for: "home", settings: settings, gateway: "box")
+            let nothing = try await without.next(settings, for: "home")
             #expect(nothing == .nothing)
             #expect(try await without.events.allSatisfy { $0.name != "store-error" })
             try await without.close()
@@ -118,17 +118,15 @@ import Testing
     }
 
     @Test func whatIsInABatchOrSetAsideIsKept() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             try await store.fill(["a", "bad", "c"])
-            let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            let next = try await store.next(settings)
             #expect(next.ids == ["a", "bad"])
             try await store.retireAll()
             #expect(try await ids(store) == ["a", "bad", "c"])
             try await deliver(store)
             try await store.retireAll()
             #expect(try await ids(store) == ["bad"])
-            try await store.close()
         }
     }
 
@@ -170,8 +168,7 @@ import Testing
     }
 
     @Test func whatClaimsToBeFromTheFutureHoldsNothingUp() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             try await store.fill(["a"])
             clock.step(by: .seconds(1_000_000_000))
             try await store.fill(["late"])
@@ -184,7 +181,6 @@ import Testing
             let step = try await store.retention.retire(keeping: (now - 50_000_000_000)...now, after: 0)
             #expect(step == Retention.Retirement(dropped: 2, position: 3, isDone: true))
             #expect(try await ids(store) == ["late", "new", "newer"])
-            try await store.close()
         }
     }
 
@@ -196,11 +192,9 @@ import Testing
             try await before.close()
             let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: routing)
             try await store.fill(["new"])
-            let fresh = try await store.batches.nextBatch(
-                for: "clinic", lane: .fresh, settings: settings, gateway: "box")
+            let fresh = try await store.next(settings, lane: .fresh)
             guard case .batch(let batch) = fresh else { throw TimedOut() }
-            _ = try await store.batches.acknowledge(
-                batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            try await store.take(batch, settings)
             try await store.retireAll()
             #expect(try await ids(store) == ["old", "new"])
             try await deliver(store)
@@ -211,8 +205,7 @@ import Testing
     }
 
     @Test func whatCouldNotBeDecodedIsKept() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             let raw = try record("raw", kind: .undecoded)
             try await store.add(raw)
             try await store.records.freeze([raw])
@@ -220,13 +213,11 @@ import Testing
             try await deliver(store)
             try await store.retireAll()
             #expect(try await ids(store) == ["raw"])
-            try await store.close()
         }
     }
 
     @Test func aStoredReadingWithoutADateIsKnownAfterItsRecordIsGone() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             func commit(_ id: String, ordinal: Int) async throws -> CommitOutcome {
                 try await store.records.commit(
                     RecordSubmission(
@@ -247,14 +238,12 @@ import Testing
                 }
             }
             #expect(try await commit("third", ordinal: 2) == .committed(RecordID(text: "third")))
-            try await store.close()
         }
     }
 
     /// What a sensor broadcasts for years must not fill the queue with ids.
     @Test func noIdIsKeptThatCannotComeAgain() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             let repetitions: [(String, RecordSubmission.Repetition)] = [
                 ("dated", .identified), ("notified", .undatedNotification),
                 ("indicated", .undatedIndication(isFirstOnLink: true)), ("stored", .stored),
@@ -279,13 +268,11 @@ import Testing
                 record: try record("again"), repetition: .undatedIndication(isFirstOnLink: true),
                 received: clock.now, decodeError: nil)
             #expect(try await store.records.commit(again) == .duplicate(RecordID(text: "indicated")))
-            try await store.close()
         }
     }
 
     @Test func theNewestNumberedRecordOfADeviceIsKept() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             let address = try #require(BluetoothAddress("F1:F1:F1:F1:F1:F1"))
             for number in 1...3 {
                 var numbered = try record("n\(number)", kind: .glucose, bytes: [UInt8(number)])
@@ -298,7 +285,6 @@ import Testing
             #expect(try await ids(store) == ["n3"])
             let known = try await store.records.record(numbered: 3, kind: .glucose, of: address)
             #expect(known?.bytes == [3])
-            try await store.close()
         }
     }
 

@@ -14,65 +14,49 @@ import Testing
         try await store.records.freeze(records)
     }
 
-    private func next(_ store: SQLiteQueue) async throws -> NextBatch {
-        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
-    }
-
     @Test func aNewSetOfKindsTakesThePlaceOfTheOldOneAndDropsNoRequest() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: clock,
-                destinations: [DestinationRouting(name: "clinic", kinds: [.bloodPressure])])
+        try await withQueue(
+            clock, destinations: [DestinationRouting(name: "clinic", kinds: [.bloodPressure])]
+        ) { store in
             try await add(["cuff"], kind: .bloodPressure, to: store)
-            guard case .batch(let sent) = try await next(store) else { throw TimedOut() }
+            guard case .batch(let sent) = try await store.next(settings) else { throw TimedOut() }
             store.route([DestinationRouting(name: "clinic", kinds: [.weight])])
             #expect(store.routings.wakeUp(for: "clinic").consume())
             try await add(["cuff 2"], kind: .bloodPressure, to: store)
             try await add(["scale"], kind: .weight, to: store)
-            #expect(try await next(store) == .batch(sent))
-            let after = try await store.batches.acknowledge(
-                sent, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            #expect(try await store.next(settings) == .batch(sent))
+            let after = try await store.take(sent, settings)
             #expect(after.ids == ["scale"])
             #expect(try await store.counts().destinations[0].pending == 1)
-            try await store.close()
         }
     }
 
     @Test func anEmptySetStopsTheDestinationAndAnotherOneStartsItAgain() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock)
+        try await withQueue(clock) { store in
             store.route([DestinationRouting(name: "clinic", peripherals: [])])
             try await store.fill(["a"])
-            #expect(try await next(store) == .nothing)
+            #expect(try await store.next(settings) == .nothing)
             #expect(try await store.counts().destinations[0].pending == 0)
             store.route([DestinationRouting(name: "clinic")])
             try await store.fill(["b"])
-            #expect(try await next(store).ids == ["b"])
-            try await store.close()
+            #expect(try await store.next(settings).ids == ["b"])
         }
     }
 
     @Test func recordsThatADestinationHasNoFormForArePassedOverAndCounted() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: clock,
-                destinations: [
-                    DestinationRouting(
-                        name: "clinic", kinds: [.weight, .glucose], forms: [.glucose], order: .fresh)
-                ])
+        let clinic = DestinationRouting(
+            name: "clinic", kinds: [.weight, .glucose], forms: [.glucose], order: .fresh)
+        try await withQueue(clock, destinations: [clinic]) { store in
             try await add(["w1", "w2"], kind: .weight, to: store)
             // Not asked for, so not missed.
             try await add(["t"], kind: .bodyTemperature, to: store)
             for _ in 0..<2 {
                 for lane in [DeliveryLane.fresh, .backlog] {
-                    let next = try await store.batches.nextBatch(
-                        for: "clinic", lane: lane, settings: settings, gateway: "box")
+                    let next = try await store.next(settings, lane: lane)
                     #expect(next == .nothing)
                 }
             }
             #expect(try await store.counts().destinations[0].skipped == 2)
-            #expect(try await store.destinationStates().map(\.skipped) == [2])
-            try await store.close()
         }
     }
 }

@@ -63,8 +63,7 @@ struct StrangerBench {
     ) async throws {
         try await withMemoryDirectory { directory in
             let clock = DrivenClock()
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: clock, destinations: destinations)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: destinations)
             try await body(StrangerBench(store, clock))
             try await store.close()
         }
@@ -107,18 +106,16 @@ struct StrangerBench {
 
     func deliverAll(to name: String = "clinic") async throws {
         for lane in store.routings.order(of: name).lanes {
-            var next = try await store.batches.nextBatch(
-                for: name, lane: lane, settings: Self.settings, gateway: "box")
+            var next = try await store.next(Self.settings, for: name, lane: lane)
             while case .batch(let batch) = next {
-                next = try await store.batches.acknowledge(
-                    batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+                next = try await store.take(batch, Self.settings)
             }
         }
     }
 
     /// Has the destination refuse each record that waits for it.
     func refuseAll(at name: String = "clinic") async throws {
-        var next = try await store.batches.nextBatch(for: name, settings: Self.settings, gateway: "box")
+        var next = try await store.next(Self.settings, for: name)
         while case .batch(let batch) = next {
             next =
                 batch.items.count > 1
@@ -131,8 +128,7 @@ struct StrangerBench {
 
     func drop(of stranger: Int?, downTo target: Int64, step: Int64 = 0, lookingAt limit: Int = 7) async throws
     {
-        var course = StrangerTable.Drop(
-            of: stranger.map(Self.address), downTo: target, step: step)
+        var course = StrangerTable.Drop(of: stranger.map(Self.address), downTo: target, step: step)
         while !course.isDone { course = try await store.strangers.drop(course, lookingAt: limit) }
     }
 

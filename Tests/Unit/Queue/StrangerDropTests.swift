@@ -69,14 +69,12 @@ import Testing
             try await bench.drop(of: nil, downTo: 0)
             #expect(try await bench.ids.count == 12)
             // In a request that nobody has answered.
-            let next = try await bench.store.batches.nextBatch(
-                for: "clinic", settings: Bench.settings, gateway: "box")
+            let next = try await bench.store.next(Bench.settings)
             #expect(next.ids == (0..<5).map { "w\($0)" })
             try await bench.drop(of: nil, downTo: 0)
             #expect(try await bench.ids.count == 12)
             guard case .batch(let batch) = next else { throw TimedOut() }
-            _ = try await bench.store.batches.acknowledge(
-                batch, httpStatus: 200, attempt: 1, settings: Bench.settings, gateway: "box")
+            _ = try await bench.store.take(batch, Bench.settings)
             try await bench.drop(of: nil, downTo: 0)
             #expect(try await bench.ids == (5..<12).map { "w\($0)" })
             #expect(try await bench.dropped.isEmpty)

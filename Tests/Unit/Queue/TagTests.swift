@@ -62,8 +62,7 @@ import Testing
 
     /// An outbox is read by the program that comes next.
     @Test func whatAnEarlierProgramLeftInTheOutboxIsTagged() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let error = "what decides the time of record \(Self.id) cannot be read"
             let old = Event.storeError(recordID: RecordID(text: Self.id), error: error).entry(sequence: 1)
             try await store.database.write {
@@ -79,7 +78,6 @@ import Testing
             #expect(entry[.recordID] == "f3a666602a585c57")
             #expect(entry[.error] == "what decides the time of record f3a666602a585c57 cannot be read")
             #expect(!entry.message.contains(Self.id))
-            try await store.close()
         }
     }
 
@@ -105,9 +103,7 @@ import Testing
     @Test func theValuesOfACuffCannotBeFoundFromItsEvent() throws {
         let address = try #require(BluetoothAddress("F1:F1:F1:F1:F1:F1"))
         func id(_ systolic: UInt8, _ diastolic: UInt8) -> RecordID {
-            let bytes: [UInt8] = [
-                0x02, systolic, 0, diastolic, 0, 0xFF, 0x07, 0xEA, 0x07, 11, 20, 9, 15, 0,
-            ]
+            let bytes: [UInt8] = [0x02, systolic, 0, diastolic, 0, 0xFF, 0x07, 0xEA, 0x07, 11, 20, 9, 15, 0]
             return RecordIdentity.id(
                 address: address, raw: RawPayload(characteristic: 0x2A35, bytes: bytes),
                 distinction: .dateInPayload)

@@ -40,7 +40,7 @@ import Testing
     }
 
     private static func bodies(_ store: SQLiteQueue) async throws -> [String] {
-        let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+        let next = try await store.next(settings)
         guard case .batch(let batch) = next else { return [] }
         return batch.items.map(\.body)
     }
@@ -76,11 +76,9 @@ import Testing
             completed.device.model = "T-1"
             try await store.records.freeze([completed])
             try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
-            let batch = try await store.batches.nextBatch(
-                for: "clinic", settings: Self.settings, gateway: "box")
+            let batch = try await store.next(Self.settings)
             guard case .batch(let taken) = batch else { throw TimedOut() }
-            let next = try await store.batches.acknowledge(
-                taken, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+            let next = try await store.take(taken, Self.settings)
             #expect(next.ids == ["b", "a"])
             let bodies = try await Self.bodies(store)
             for (body, minute) in zip(bodies, ["09:16", "09:15"]) {
@@ -124,8 +122,7 @@ import Testing
             for record in records { try await store.add(record) }
             try await store.records.freeze(records.reversed())
             try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
-            let next = try await store.batches.nextBatch(
-                for: "clinic", settings: BatchSettings(maxRecords: 1_000, maxWait: .zero), gateway: "box")
+            let next = try await store.next(BatchSettings(maxRecords: 1_000, maxWait: .zero))
             #expect(next.ids == records.map(\.id.text))
             try await store.close()
         }
@@ -204,8 +201,7 @@ import Testing
             let broken = try await Self.undated(of: "b", store)
             for _ in 0..<2 {
                 try await store.undated.date(by: Self.time(1_795_165_100), in: .utc)
-                let next = try await store.batches.nextBatch(
-                    for: "clinic", settings: Self.settings, gateway: "box")
+                let next = try await store.next(Self.settings)
                 #expect(next.ids == ["a", "c"])
                 let told = try await store.events.filter { $0.name == "store-error" }
                 // Once, by its field alone and with nothing of what it holds.
@@ -237,9 +233,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        RecordTable.forgottenRecords.replacing("?", with: "1"), RecordTable.leftRecords,
-    ])
+    @Test(arguments: [RecordTable.forgottenRecords.replacing("?", with: "1"), RecordTable.leftRecords])
     func onlyRecordsInTheHandsOfTheirLinksAreLookedAt(query: String) async throws {
         try await withTemporaryDirectory { directory in
             let store = try await Self.open(directory, clock: DoubtedClock())
@@ -263,11 +257,9 @@ import Testing
             clock.step(by: .seconds(-1_000_000_000))
             clock.advance(by: .seconds(601))
             try await store.fill(["b"])
-            let batch = try await store.batches.nextBatch(
-                for: "clinic", settings: Self.settings, gateway: "box")
+            let batch = try await store.next(Self.settings)
             guard case .batch(let taken) = batch else { throw TimedOut() }
-            let next = try await store.batches.acknowledge(
-                taken, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+            let next = try await store.take(taken, Self.settings)
             #expect(next.ids == ["b", "on a link"])
             try await store.close()
         }

@@ -75,8 +75,7 @@ import Testing
         #expect(!device.dates.clockStands)
         #expect(!device.name(Self.reading(["weight": 71], stuck), of: 0x2A9D))
         #expect(device.dates.clockStands)
-        device.dates = try JSONDecoder().decode(
-            DeviceDates.self, from: JSONEncoder().encode(device.dates))
+        device.dates = try JSONDecoder().decode(DeviceDates.self, from: JSONEncoder().encode(device.dates))
         // The first again, another characteristic, and a date at which it may run again.
         #expect(!device.name(Self.reading(["weight": 70], stuck), of: 0x2A9D))
         #expect(!device.name(Self.reading(["body-fat": 21], Self.date(2026)), of: 0x2A9C))

@@ -50,8 +50,7 @@ import Testing
     func inTheSameBootARecordIsAsIfTheClockHadBeenRightThen(way: RecordFactory.Circumstances.Way) throws {
         for reading in Self.readings {
             for (known, since) in [(nil, nil), (Self.received - Self.hour, Self.received - 60)] {
-                let expected = Self.record(
-                    reading, way: way, known: known, since: since, wall: Self.received)
+                let expected = Self.record(reading, way: way, known: known, since: since, wall: Self.received)
                 let waiting = Self.record(reading, way: way, known: known, since: since, wall: nil)
                 #expect(waiting.id == expected.id && expected.dating == nil)
                 #expect(waiting.subject == nil && waiting.time.source == .unknown)
@@ -64,8 +63,7 @@ import Testing
                 #expect(decision.time == expected.time)
                 #expect(decision.stage == expected.stage && decision.subject == expected.subject)
                 #expect(
-                    waiting.text.filled(
-                        stage: decision.stage, time: decision.time, subject: decision.subject)
+                    waiting.text.filled(stage: decision.stage, time: decision.time, subject: decision.subject)
                         == expected.json)
             }
         }

@@ -197,8 +197,7 @@ import Testing
 
     @Test func theSameDatedPayloadHasTheSameNameWheneverItComes() throws {
         let reading = try Profiles.decode(characteristic: 0x2A35, bytes: SampleCuff.dated)
-        #expect(
-            make(reading, at: 1_795_166_104).record.id == make(reading, at: 1_795_252_504).record.id)
+        #expect(make(reading, at: 1_795_166_104).record.id == make(reading, at: 1_795_252_504).record.id)
     }
 }
 

@@ -141,15 +141,13 @@ import Testing
     }
 
     @Test func whatIsRememberedOutlivesTheProcess() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             let subject = Subject()
             #expect(subject.takes(Self.broadcast(1, packetID: 7, counter: 9), at: 0))
             var memory = DeviceMemory()
             memory.broadcast = subject.history.memory
             try await store.devices.remember(memory, of: .device(1))
             #expect(try await store.devices.recall(.device(1)) == memory)
-            try await store.close()
         }
     }
 }

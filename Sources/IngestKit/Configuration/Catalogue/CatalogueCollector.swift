@@ -72,8 +72,7 @@ enum ModelReader {
         let id = entries.required("id", "an ID")?.integer(Catalogue.identifiers, "an ID")
         let name = entries.required("name", "a name")?.text()
         let type = entries.required("type", "a type").flatMap { word($0, "a type") }
-        let profile = entries.required("profile", "a profile")?.choice(
-            among: Profiles.all.map(\.name))
+        let profile = entries.required("profile", "a profile")?.choice(among: Profiles.all.map(\.name))
         let recognised = entries["recognised"]?.list("mark", marks) ?? []
         let instructions = entries.required("instructions", "instructions").flatMap(instructions)
         let manufacturer = entries["manufacturer"]?.text()

@@ -2,8 +2,7 @@
 package enum CatalogueKeys {
     package static let all = [root, model, recognised, instructions]
 
-    static let root = KeySection(
-        "", [KeyDescription("models", "list", default: "required", "The models.")])
+    static let root = KeySection("", [KeyDescription("models", "list", default: "required", "The models.")])
 
     static let model = KeySection(
         "models[]",
@@ -47,8 +46,7 @@ package enum CatalogueKeys {
             KeyDescription(
                 "service", "UUID of 4 or 32 hex digits", default: "none",
                 "A service that it lists, or whose service data it sends."),
-            KeyDescription(
-                "company", "4 hex digits", default: "none", "Company of its manufacturer data."),
+            KeyDescription("company", "4 hex digits", default: "none", "Company of its manufacturer data."),
             KeyDescription("name", "text", default: "none", "How its local name begins."),
             KeyDescription(
                 "name_contains", "text", default: "none",

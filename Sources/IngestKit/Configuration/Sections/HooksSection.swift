@@ -14,8 +14,7 @@ extension ConfigurationKeys {
 extension ConfigurationReader {
     func readHooks(_ reader: NodeReader?) -> HookSettings {
         let entries = reader?.mapping(ConfigurationKeys.hooks)
-        return HookSettings(
-            readyToRead: program(entries?["ready-to-read"]), read: program(entries?["read"]))
+        return HookSettings(readyToRead: program(entries?["ready-to-read"]), read: program(entries?["read"]))
     }
 
     /// A program that cannot be run harms nothing, so what is wrong with it is a warning.

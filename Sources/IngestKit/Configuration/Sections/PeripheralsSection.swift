@@ -2,8 +2,7 @@ extension ConfigurationKeys {
     static let peripheral = KeySection(
         "peripherals[]",
         [
-            KeyDescription(
-                "id", "catalogue ID", default: "required", "The model (docs/peripherals.md)."),
+            KeyDescription("id", "catalogue ID", default: "required", "The model (docs/peripherals.md)."),
             KeyDescription(
                 "address", "Bluetooth address", default: "any device of the model",
                 "Pins the entry to one device: its identity address, in quotes or without."),
@@ -22,8 +21,7 @@ extension ConfigurationKeys {
             KeyDescription(
                 "history", "`all`, `none` or a duration", default: "`all`",
                 "Which of the readings from before the gateway knew the device are taken; others stay in it."),
-            KeyDescription(
-                "destinations", "list of names", default: "all", "Where its readings go."),
+            KeyDescription("destinations", "list of names", default: "all", "Where its readings go."),
             KeyDescription(
                 "require_bond", "boolean", default: "`false`",
                 "Reads it over a link that is encrypted with the keys of a bond only."),

@@ -54,8 +54,7 @@ package struct TagKey: Sendable, Equatable {
     }
 
     private func digits(_ count: Int, of text: String) -> String {
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Array(text.utf8), using: SymmetricKey(data: bytes))
+        let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: bytes))
         return Hex.text(Array(code.prefix(count / 2)))
     }
 }

@@ -149,8 +149,7 @@ package final class FHIR: Destination {
                 credential.map { password(of: $0) ?? $0 }, asSent: [secret, credential]),
             packs: settings.usesGzip
         ) { status, reply in
-            FHIRAnswer.meaning(
-                httpStatus: status, reply: reply, entries: FHIRAnswer.entryCount(of: body))
+            FHIRAnswer.meaning(httpStatus: status, reply: reply, entries: FHIRAnswer.entryCount(of: body))
         }
     }
 

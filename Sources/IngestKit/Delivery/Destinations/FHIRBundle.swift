@@ -89,9 +89,7 @@ struct FHIRBundle {
     static func gateway(_ id: String) -> Name { Name(type: "Device", system: FHIRSystem.own, value: id) }
 
     static func device(_ address: String) -> Name {
-        Name(
-            type: "Device", system: FHIRSystem.bluetoothAddress,
-            value: address.replacing(":", with: "-"))
+        Name(type: "Device", system: FHIRSystem.bluetoothAddress, value: address.replacing(":", with: "-"))
     }
 
     static func observation(_ record: RecordContent, _ key: String) -> Name {

@@ -79,8 +79,7 @@ struct JunctionClient: Sendable {
     }
 
     private static func failure(_ words: String) -> Reply {
-        Reply(
-            status: nil, meaning: .unavailable(httpStatus: nil, error: words, retryAfter: nil), body: nil)
+        Reply(status: nil, meaning: .unavailable(httpStatus: nil, error: words, retryAfter: nil), body: nil)
     }
 }
 

@@ -111,8 +111,7 @@ struct EscapedText {
             let low = Self.value(of: second.dropFirst(2).prefix(4), base: 16, count: 4),
             (0xDC00..<0xE000).contains(low)
         {
-            return .whole(
-                length: count + 8, bytes: utf8(0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)))
+            return .whole(length: count + 8, bytes: utf8(0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)))
         }
         return .whole(length: count + 2, bytes: utf8(value))
     }

@@ -37,8 +37,7 @@ package struct TLSFiles: Sendable, Equatable {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         if let authorities {
-            tls.trustRoots = .certificates(
-                try Self.certificates(authorities, .caFile, settings.caFile ?? ""))
+            tls.trustRoots = .certificates(try Self.certificates(authorities, .caFile, settings.caFile ?? ""))
         }
         guard let certificate, let key else { return tls }
         let names = (

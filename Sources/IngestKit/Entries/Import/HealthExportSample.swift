@@ -183,8 +183,7 @@ extension HealthExport {
             guard text.utf8.count <= longestValue,
                 let number = HealthKitText.number(text)?.times(1, exponent: exponent)
             else { return .failure(.number) }
-            return .success(
-                RecordEntry.Value(type: type, code: code, number: number, unit: ucum))
+            return .success(RecordEntry.Value(type: type, code: code, number: number, unit: ucum))
         }
 
         /// `HKCategoryValueSleepAnalysisAsleepCore` is `AsleepCore`; what belongs to the type is left out.

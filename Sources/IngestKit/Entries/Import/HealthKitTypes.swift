@@ -45,8 +45,7 @@ struct HealthKitType: Sendable, Equatable {
             set: .weight, kind: .bodyComposition, type: "fat-free-mass", code: 188_756),
         quantity + "DistanceCycling": Self(set: .fitness, kind: .activity, type: "distance-cycling"),
         quantity + "NikeFuel": Self(set: .fitness, kind: .activity, type: "nike-fuel"),
-        quantity + "HeartRate": Self(
-            set: .biometrics, kind: .heartRate, type: "heart-rate", code: 147_842),
+        quantity + "HeartRate": Self(set: .biometrics, kind: .heartRate, type: "heart-rate", code: 147_842),
         quantity + "BodyTemperature": Self(
             set: .biometrics, kind: .bodyTemperature, type: "body-temperature", code: 150_364),
         quantity + "OxygenSaturation": Self(

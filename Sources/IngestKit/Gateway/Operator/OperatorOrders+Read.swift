@@ -116,8 +116,7 @@ extension OperatorOrders {
 
     private func notSeen(_ seconds: Int) async -> OperatorStep {
         if await gateway.listeningAdapters == 0 {
-            return OperatorStep(
-                .failed, "no adapter listens: ingestd status says why", reason: .noAdapter)
+            return OperatorStep(.failed, "no adapter listens: ingestd status says why", reason: .noAdapter)
         }
         return OperatorStep(
             .failed,

@@ -139,8 +139,7 @@ package actor Pairings {
         guard await gateway.pairsUnasked(wish.advertisement.device, as: wish.entry),
             await !gateway.isReadingAtOnce, await gateway.mayPair(wish.entry), desk.current == nil
         else { return }
-        _ = try? take(
-            .device(wish.advertisement.device.address), [wish.entry], heard: wish.advertisement)
+        _ = try? take(.device(wish.advertisement.device.address), [wish.entry], heard: wish.advertisement)
     }
 
     // MARK: Orders

@@ -130,8 +130,7 @@ extension PassiveGateway {
         case nil: break
         case .bondLost(let words): ports.events.emit(.bondLost(request.entry.reference, error: words))
         case .readFailed(let words):
-            ports.events.emit(
-                .readFailed(request.entry.reference, error: words, attempt: request.attempt))
+            ports.events.emit(.readFailed(request.entry.reference, error: words, attempt: request.attempt))
         }
     }
 

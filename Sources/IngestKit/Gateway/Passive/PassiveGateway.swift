@@ -270,8 +270,7 @@ package actor PassiveGateway {
             throw error
         }
         if case .failed(let words) = outcome, !Task.isCancelled {
-            ports.events.emit(
-                .readFailed(request.entry.reference, error: words, attempt: request.attempt))
+            ports.events.emit(.readFailed(request.entry.reference, error: words, attempt: request.attempt))
         }
         let succeeded = outcome == .succeeded
         ports.log.ended(request, outcome)

@@ -381,8 +381,7 @@ package struct ReadScheduler: Sendable {
             }
             let use: AdapterChoice.Use =
                 reads[adapter] != nil ? .reading : attempts[adapter] != nil ? .waiting : .free
-            choice.candidates.append(
-                AdapterChoice.Candidate(adapter: adapter, rssi: hearing.rssi, use: use))
+            choice.candidates.append(AdapterChoice.Candidate(adapter: adapter, rssi: hearing.rssi, use: use))
         }
         return choice
     }

@@ -269,8 +269,7 @@ extension ReadSession {
     /// other: the body composition where both can.
     private func relate(_ draft: Draft, id: RecordID) {
         let received = NotedMoment.boot(id: environment.factory.bootID, instant: environment.clock.now)
-        let pair = relations.add(
-            draft.record, id: id, received: received, isDated: draft.isIdentified)
+        let pair = relations.add(draft.record, id: id, received: received, isDated: draft.isIdentified)
         guard let pair else { return }
         for (holder, named) in [(pair.bodyComposition, pair.weight), (pair.weight, pair.bodyComposition)] {
             guard !releasing.contains(holder),

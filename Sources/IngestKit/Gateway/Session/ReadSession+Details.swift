@@ -22,8 +22,7 @@ extension ReadSession {
                 try await readFeatures(over: link)
             }
             guard isDue else { return }
-            if let level = try await value(
-                BatteryLevel.characteristic, in: BatteryLevel.service, over: link)
+            if let level = try await value(BatteryLevel.characteristic, in: BatteryLevel.service, over: link)
             {
                 memory.battery = try? BatteryLevel.percent(level)
             }

@@ -78,8 +78,7 @@ extension ReadSession {
 
     private func write(_ packet: [UInt8], over link: any PeripheralLink) async throws(SessionError) {
         do {
-            try await link.writeWithoutResponse(
-                packet, to: OneTouchVerio.command, in: OneTouchVerio.service)
+            try await link.writeWithoutResponse(packet, to: OneTouchVerio.command, in: OneTouchVerio.service)
         } catch {
             throw .link(error)
         }

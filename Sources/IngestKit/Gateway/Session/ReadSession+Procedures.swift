@@ -275,8 +275,7 @@ extension ReadSession {
             try await subscribe(over: link)
         }
         let pause =
-            try await hasAny(
-                of: Set(profile.sources.map(\.characteristic)).subtracting(singles), over: link)
+            try await hasAny(of: Set(profile.sources.map(\.characteristic)).subtracting(singles), over: link)
             ? Self.longestStreamPause : Self.furtherValueTimeout
         let end = environment.clock.now + timing.streamMaximum
         var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)

@@ -158,8 +158,7 @@ struct ValueJoining {
             }
         } catch {
             keep([], of: value)
-            given.append(
-                Part(value: value, bytes: Array(packets.joined()), failure: error.description))
+            given.append(Part(value: value, bytes: Array(packets.joined()), failure: error.description))
         }
         return given
     }

@@ -96,8 +96,7 @@ package struct Metrics: Sendable {
         family(
             "ingestd_records_submitted_total", .counter, "Records that it has taken.", samples(\.submitted))
         family("ingestd_records_set_aside", .gauge, "Records that it does not take.", samples(\.failed))
-        family(
-            "ingestd_records_without_form", .gauge, "Records that it has no form for.", samples(\.skipped))
+        family("ingestd_records_without_form", .gauge, "Records that it has no form for.", samples(\.skipped))
     }
 
     private mutating func add(_ queue: GatewayStatus.Queue) {

@@ -171,8 +171,7 @@ enum BTHomeObjects {
             let number = try cursor.uint8("object id")
             let start = objects.count - cursor.remaining
             if let object = numbers[number] {
-                let value = try cursor.integer(
-                    bytes: object.length, signed: object.isSigned, object.type)
+                let value = try cursor.integer(bytes: object.length, signed: object.isSigned, object.type)
                 broadcast.reading.measurements.append(
                     Measurement(object.type, value &* object.multiplier, object.exponent, object.unit))
             } else if let object = states[number] {

@@ -16,8 +16,7 @@ enum MiBeaconObjects {
         var code: UInt32?
 
         static func unsigned(_ type: String, _ length: Int, _ exponent: Int8, _ unit: String) -> Self {
-            Self(
-                type: type, form: .integer(length: length, isSigned: false, exponent: exponent), unit: unit)
+            Self(type: type, form: .integer(length: length, isSigned: false, exponent: exponent), unit: unit)
         }
 
         static func signed(

@@ -52,8 +52,7 @@ enum MiScale {
         let length = isComposition ? compositionLength : weightLength
         guard cursor.remaining <= length else { throw .tooLong(count: cursor.remaining, limit: length) }
         let weighing = isComposition ? try composition(&cursor) : try weight(&cursor)
-        var broadcast = Broadcast(
-            reading: Reading(kind: .miScale), contents: [], isTriggered: true)
+        var broadcast = Broadcast(reading: Reading(kind: .miScale), contents: [], isTriggered: true)
         // A weight of nothing is an empty scale's.
         guard weighing.weight != 0 else { return broadcast }
         guard weighing.isStable else {

@@ -54,8 +54,7 @@ struct AttributeLinkTests {
 
     @Test func valueOfExactlyOnePDUIsWhole() async throws {
         let value = [UInt8](repeating: 0x44, count: 19)
-        let bench = try LinkBench(
-            services: [SimulatedService(0x180A, [.init(0x2A29, .read, value: value)])])
+        let bench = try LinkBench(services: [SimulatedService(0x180A, [.init(0x2A29, .read, value: value)])])
         let link = try await bench.connect()
         #expect(try await link.read(0x2A29, in: 0x180A) == value)
         await link.close()

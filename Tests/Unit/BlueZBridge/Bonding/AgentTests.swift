@@ -88,8 +88,7 @@ struct AgentTests {
             let result = await bench.loop.perform { [bluetoothd = bench.bluetoothd] in
                 bluetoothd.agentCall(path, interface, member, arguments)
             }
-            #expect(
-                await result?() == .failure(.remote(name: "org.freedesktop.DBus.Error." + error)))
+            #expect(await result?() == .failure(.remote(name: "org.freedesktop.DBus.Error." + error)))
         }
     }
 

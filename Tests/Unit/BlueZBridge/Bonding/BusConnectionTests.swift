@@ -125,8 +125,7 @@ struct BusConnectionTests {
     @Test func valuesNestedTooDeepAreRefused() async throws {
         let bench = try await Bench()
         let deep = (0..<20).reduce(BusValue.byte(1)) { value, _ in .variant(value) }
-        #expect(
-            await bench.call([deep]) == .failure(.remote(name: "org.freedesktop.DBus.Error.InvalidArgs")))
+        #expect(await bench.call([deep]) == .failure(.remote(name: "org.freedesktop.DBus.Error.InvalidArgs")))
         await bench.close()
     }
 
@@ -150,8 +149,7 @@ struct BusConnectionTests {
             }
         }
         await results.wait { !$0.isEmpty }
-        #expect(
-            results.all == [.failure(.remote(name: "org.freedesktop.DBus.Error.LimitsExceeded"))])
+        #expect(results.all == [.failure(.remote(name: "org.freedesktop.DBus.Error.LimitsExceeded"))])
         #expect(bench.calls.all.count == 16)
         await bench.close()
     }

@@ -27,8 +27,7 @@ struct InterruptedPairingTests {
             #expect(!bench.bluetoothd.notes.all.contains("Device1.CancelPairing"))
             await bench.clock.advance(by: .seconds(2), bench.loop)
             #expect(await task.value == .failure(.timedOut))
-            #expect(
-                bench.deviceCalls.suffix(2) == ["Device1.CancelPairing", "Adapter1.RemoveDevice"])
+            #expect(bench.deviceCalls.suffix(2) == ["Device1.CancelPairing", "Adapter1.RemoveDevice"])
         }
     }
 
@@ -62,8 +61,7 @@ struct InterruptedPairingTests {
         try await pairing(.silence) { bench, task in
             task.cancel()
             #expect(await task.value == .failure(.cancelled))
-            #expect(
-                bench.deviceCalls.suffix(2) == ["Device1.CancelPairing", "Adapter1.RemoveDevice"])
+            #expect(bench.deviceCalls.suffix(2) == ["Device1.CancelPairing", "Adapter1.RemoveDevice"])
             #expect(bench.hungUp.all == [BondBench.cuff])
         }
     }

@@ -119,8 +119,7 @@ struct PairingTests {
         try await bench.run { bluetoothd in
             bluetoothd.add(BondBench.cuff)
         } _: { bench in
-            #expect(
-                await bench.pair(keepsLink: true) == .success(BondBench.bond(BondBench.cuff)))
+            #expect(await bench.pair(keepsLink: true) == .success(BondBench.bond(BondBench.cuff)))
             // The channel is free for whoever reads.
             await bench.connector.links.wait { $0.contains("closed") }
             #expect(bench.hungUp.all.isEmpty)

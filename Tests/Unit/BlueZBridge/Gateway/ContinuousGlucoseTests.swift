@@ -11,8 +11,7 @@ import Testing
 /// A continuous glucose sensor, through the whole gateway.
 @Suite(.timeLimit(.minutes(15)))
 struct ContinuousGlucoseTests {
-    private static let start = DeviceTime(
-        year: 2026, month: 11, day: 19, hours: 22, minutes: 30, seconds: 0)
+    private static let start = DeviceTime(year: 2026, month: 11, day: 19, hours: 22, minutes: 30, seconds: 0)
 
     /// A record each 5 min.
     private static func sensor(

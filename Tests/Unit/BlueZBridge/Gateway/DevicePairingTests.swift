@@ -51,8 +51,7 @@ struct DevicePairingTests {
             reason: .noAnswer),
         // Nobody types.
         Dialogue(method: .passkey(123_456), steps: [.passkeyWanted], code: nil, reason: .noAnswer),
-        Dialogue(
-            method: .passkey(123_456), entry: .init(passkey: "cuff"), steps: [], code: nil, reason: nil),
+        Dialogue(method: .passkey(123_456), entry: .init(passkey: "cuff"), steps: [], code: nil, reason: nil),
         Dialogue(
             method: .comparison(42), answers: [.sameNumber(true)], steps: [.confirmNumber], code: "000042",
             reason: nil),

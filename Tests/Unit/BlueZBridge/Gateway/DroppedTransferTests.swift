@@ -32,9 +32,7 @@ struct DroppedTransferTests {
         }
     }
 
-    @Test(arguments: [
-        GlucoseMeter.Script.ContextOrder.beforeItsRecord, .afterItsRecord, .afterAllRecords,
-    ])
+    @Test(arguments: [GlucoseMeter.Script.ContextOrder.beforeItsRecord, .afterItsRecord, .afterAllRecords])
     func storedRecordsAndTheirContextsComeOnce(order: GlucoseMeter.Script.ContextOrder) async throws {
         let meter = StoredRecordsTests.meter(4, context: .init(meal: 1)) { $0.script.contexts = order }
         try await Self.dropAnywhere(meter, as: "glucose", isKept: true) { bench, dropAfter in

@@ -18,9 +18,7 @@ struct GlucoseContextTests {
         return related
     }
 
-    @Test(arguments: [
-        GlucoseMeter.Script.ContextOrder.beforeItsRecord, .afterItsRecord, .afterAllRecords,
-    ])
+    @Test(arguments: [GlucoseMeter.Script.ContextOrder.beforeItsRecord, .afterItsRecord, .afterAllRecords])
     func contextIsRelatedToItsGlucoseInAnyOrder(order: GlucoseMeter.Script.ContextOrder) async throws {
         let meter = StoredRecordsTests.meter(20, context: .init(carbohydrate: 1, grams: 30, meal: 2)) {
             $0.script.contexts = order

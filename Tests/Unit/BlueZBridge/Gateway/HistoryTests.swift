@@ -115,8 +115,7 @@ struct HistoryTests {
             entry: .init(subject: "patient-17", since: "2026-11-18")
         ) { bench in
             try await bench.readOnce()
-            #expect(
-                bench.noted.committed.all.map(\.subject) == [nil, "patient-17", "patient-17"])
+            #expect(bench.noted.committed.all.map(\.subject) == [nil, "patient-17", "patient-17"])
             #expect(bench.noted.committed.all.allSatisfy { $0.stage == .historical })
         }
     }

@@ -63,14 +63,12 @@ struct PartsTests {
         script.packetPause = variant.packetPause
         script.breaksBetween = variant.breaksBetween
         script.repeatsWhole = variant.repeatsWhole
-        let scale = Scale(
-            [Self.weighing(isDated: variant.isDated, isSplit: variant.isSplit)], script: script)
+        let scale = Scale([Self.weighing(isDated: variant.isDated, isSplit: variant.isSplit)], script: script)
         try await GatewayBench.run(sensor: scale, as: "body-composition") { bench in
             try await Self.readWhole(bench)
             #expect(bench.kinds() == [.weight: 1, .bodyComposition: 1])
             #expect(Self.isRelated(bench))
-            let composition = try #require(
-                bench.noted.committed.all.first { $0.kind == .bodyComposition })
+            let composition = try #require(bench.noted.committed.all.first { $0.kind == .bodyComposition })
             #expect(
                 Set(composition.measurements.map(\.type)) == [
                     "body-fat", "basal-metabolism", "muscle-percentage", "body-water-mass", "impedance",

@@ -72,8 +72,7 @@ struct PassiveGatewayTests {
         let directory = FileManager.default.temporaryDirectory.appending(path: "gateway-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let path = directory.appending(path: "queue.sqlite").path
-        let store = try await SQLiteQueue.open(
-            path: path, bootID: "test", clock: clock, destinations: [])
+        let store = try await SQLiteQueue.open(path: path, bootID: "test", clock: clock, destinations: [])
         return (store, directory)
     }
 

@@ -59,8 +59,7 @@ struct StrangerTests {
     @Test func aPinnedDeviceIsReadWhateverStrangersHold() async throws {
         try await GatewayBench.run(.datedThermometer) { bench in
             Self.limit(bench.store, to: 0)
-            await bench.gateway.setFullStrangers(
-                FullStrangers(isAll: true, devices: [RadioBench.pinned]))
+            await bench.gateway.setFullStrangers(FullStrangers(isAll: true, devices: [RadioBench.pinned]))
             try await bench.readOnce()
             #expect(bench.kinds() == [.bodyTemperature: 1])
             #expect(await bench.radio.report().confirmed == 1)

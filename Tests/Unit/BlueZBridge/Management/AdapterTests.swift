@@ -60,8 +60,7 @@ struct AdapterTests {
     @Test func adapterPluggedInAgainDuringACommandIsSetUpByItself() async throws {
         let bench = try RadioBench()
         await bench.kernel.answer(Opcode.addPatternsMonitor, with: [.none])
-        await bench.kernel.answer(
-            Opcode.readMonitorFeatures, with: [.late(.zero), .late(.seconds(1))])
+        await bench.kernel.answer(Opcode.readMonitorFeatures, with: [.late(.zero), .late(.seconds(1))])
         let listening = bench.listen()
         _ = await bench.command(Opcode.addPatternsMonitor)
         await bench.kernel.unplug(0)

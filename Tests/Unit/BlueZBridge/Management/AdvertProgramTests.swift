@@ -155,8 +155,7 @@ struct AdvertProgramTests {
         list.replaceSubrange(2 * place..<2 * place + 2, with: [0x09, 0x18])
         #expect(await socket.lets(.found([29, 3] + list, from: Self.stranger)))
         let longList = [UInt8](repeating: 0xD1, count: 16 * place) + octets
-        #expect(
-            await socket.lets(.found([UInt8(longList.count + 1), 7] + longList, from: Self.stranger)))
+        #expect(await socket.lets(.found([UInt8(longList.count + 1), 7] + longList, from: Self.stranger)))
     }
 
     @Test func withAnotherProgramOtherAdvertsCome() async throws {

@@ -6,8 +6,7 @@ import Testing
 /// The simulated meter, asked over a real link.
 @Suite(.timeLimit(.minutes(15)))
 struct GlucoseMeterTests {
-    private static let time = DeviceTime(
-        year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0)
+    private static let time = DeviceTime(year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0)
 
     /// Records 0 to `count` - 1.
     private static func meter(

@@ -4,8 +4,7 @@ import Testing
 
 /// The simulated sensors as state machines: what they do, given what is subscribed to and written.
 struct SensorTests {
-    private static let time = DeviceTime(
-        year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0)
+    private static let time = DeviceTime(year: 2026, month: 11, day: 20, hours: 8, minutes: 0, seconds: 0)
     private static let date: [UInt8] = [0xEA, 0x07, 11, 20, 8, 0, 0]
 
     /// The next steps, until there is none.
@@ -35,8 +34,7 @@ struct SensorTests {
 
     @Test func oximeterIndicatesASpotCheckUntilItIsConfirmed() {
         var oximeter = PulseOximeter(spotChecks: [.init(.init(97, 61), at: Self.time)])
-        let indication = SensorStep.send(
-            PulseOximeter.spotCheck, [0x01, 97, 0, 61, 0] + Self.date)
+        let indication = SensorStep.send(PulseOximeter.spotCheck, [0x01, 97, 0, 61, 0] + Self.date)
         oximeter.linked()
         #expect(oximeter.next([PulseOximeter.spotCheck]) == indication)
         oximeter.linked()
@@ -53,8 +51,7 @@ struct SensorTests {
     func oximeterReportsItsStoredSpotChecksAllOrNone(request: [UInt8], count: Int) {
         var oximeter = PulseOximeter(stored: [.init(.init(97, 61)), .init(.init(96, 60))])
         let both: Set = [PulseOximeter.spotCheck, PulseOximeter.controlPoint]
-        #expect(
-            oximeter.written(request, to: PulseOximeter.controlPoint, subscriptions: both) == nil)
+        #expect(oximeter.written(request, to: PulseOximeter.controlPoint, subscriptions: both) == nil)
         let steps = Self.steps(&oximeter, both)
         #expect(steps.count == count)
         let end: [UInt8] =
@@ -69,9 +66,7 @@ struct SensorTests {
     // MARK: Heart rate
 
     @Test func strapSendsRateAndIntervals() {
-        var strap = HeartRateStrap(values: [
-            .init(72, intervals: [853, 848]), .init(260, energy: 300),
-        ])
+        var strap = HeartRateStrap(values: [.init(72, intervals: [853, 848]), .init(260, energy: 300)])
         strap.linked()
         #expect(
             Self.steps(&strap, [HeartRateStrap.measurement], most: 4) == [
@@ -90,8 +85,7 @@ struct SensorTests {
     private static let weight = Scale.Weight(15_000, at: time, user: 2)
     private static let composition = Scale.Composition(
         fat: 215, at: time, metabolism: 6_900, bodyWater: 8_400, impedance: 5_123, weight: 15_000)
-    private static let weightStep = SensorStep.send(
-        Scale.weightMeasurement, [0x06, 0x98, 0x3A] + date + [2])
+    private static let weightStep = SensorStep.send(Scale.weightMeasurement, [0x06, 0x98, 0x3A] + date + [2])
     private static let compositionStep = SensorStep.send(
         Scale.compositionMeasurement,
         [0x0A, 0x07, 215, 0] + date + [0xF4, 0x1A, 0xD0, 0x20, 0x03, 0x14, 0x98, 0x3A])
@@ -167,8 +161,7 @@ struct SensorTests {
         sensor.script.recordsPerNotification = 2
         let both: Set = [ContinuousGlucoseSensor.measurement, ContinuousGlucoseSensor.controlPoint]
         let request: [UInt8] = [0x01, 0x03, 0x01, 0x06, 0x00]
-        #expect(
-            sensor.written(request, to: ContinuousGlucoseSensor.controlPoint, subscriptions: both) == nil)
+        #expect(sensor.written(request, to: ContinuousGlucoseSensor.controlPoint, subscriptions: both) == nil)
         #expect(
             Self.steps(&sensor, both) == [
                 .send(
@@ -308,8 +301,7 @@ struct SensorTests {
         ] as [[UInt8]])
     func verioIgnoresWhatIsNoFrame(frame: [UInt8]) {
         var meter = OneTouchMeter(wallSeconds: 946_684_800)
-        _ = meter.written(
-            frame, to: OneTouchMeter.command, subscriptions: [OneTouchMeter.notification])
+        _ = meter.written(frame, to: OneTouchMeter.command, subscriptions: [OneTouchMeter.notification])
         #expect(Self.steps(&meter, [OneTouchMeter.notification]) == [])
         #expect(meter.faults == 1)
     }

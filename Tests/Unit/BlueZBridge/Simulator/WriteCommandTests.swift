@@ -40,8 +40,7 @@ struct WriteCommandTests {
         try await link.subscribe(to: OneTouchMeter.notification, in: OneTouchMeter.service)
         let body: [UInt8] = [0x02, 0x09, 0x00, 0x03, 0x27, 0x00, 0x03]
         let frame = [0x01] + body + Wire.bytes(OneTouchMeter.checksum(body))
-        try await link.writeWithoutResponse(
-            frame, to: OneTouchMeter.command, in: OneTouchMeter.service)
+        try await link.writeWithoutResponse(frame, to: OneTouchMeter.command, in: OneTouchMeter.service)
         let first = try await link.nextValue(within: .seconds(30))
         let second = try await link.nextValue(within: .seconds(30))
         #expect(first?.value == [0x81])

@@ -91,14 +91,11 @@ final class ClockBench: Sendable {
         /// The bodies of records that are delivered, once there are so many; they are taken.
         func delivered(_ count: Int) async throws -> [String] {
             var bodies: [String] = []
-            let settings = BatchSettings(maxWait: .zero)
             while bodies.count < count {
                 try Task.checkCancellation()
                 let wakeUp = store.routings.wakeUp(for: "clinic")
                 _ = wakeUp.consume()
-                let next = try await store.batches.nextBatch(
-                    for: "clinic", settings: settings, gateway: "box")
-                guard case .batch(let batch) = next else {
+                guard let batch = try await store.next().batch else {
                     await wakeUp.wait()
                     continue
                 }
@@ -112,8 +109,7 @@ final class ClockBench: Sendable {
 
         /// Whether nothing is ready to be delivered.
         func deliversNothing() async throws -> Bool {
-            try await store.batches.nextBatch(
-                for: "clinic", settings: BatchSettings(maxWait: .zero), gateway: "box") == .nothing
+            try await store.next() == .nothing
         }
 
         func count(of name: String) -> Int {

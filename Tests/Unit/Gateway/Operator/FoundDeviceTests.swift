@@ -23,8 +23,7 @@ struct FoundDeviceTests {
             address: device.address, addressType: device.type, signal: -61, isConnectable: isConnectable,
             data: data)
         heard.listed = listed
-        return FoundDevice(
-            heard, catalogue: Catalogue(models: models), readableProfiles: ["thermometer"])
+        return FoundDevice(heard, catalogue: Catalogue(models: models), readableProfiles: ["thermometer"])
     }
 
     private static func random(_ text: String) throws -> DeviceAddress {

@@ -37,8 +37,7 @@ import Testing
             + "0d1004b4009502"  // temperature 18.0 and humidity 66.1
             + "0a10013b"  // battery 59
         let broadcast = try Self.broadcast(frame, address: "58:2D:34:3B:2E:BF")
-        #expect(
-            Self.texts(broadcast.reading) == ["temperature 18.0 Cel", "humidity 66.1 %", "battery 59 %"])
+        #expect(Self.texts(broadcast.reading) == ["temperature 18.0 Cel", "humidity 66.1 %", "battery 59 %"])
         #expect(broadcast.reading.sequence == 0xA3)
         #expect(broadcast.packetID == 0xA3)
         #expect(broadcast.counter == nil)

@@ -205,7 +205,7 @@ import Testing
         _ store: SQLiteQueue, _ account: inout Account, splits: Bool
     ) async throws {
         var next = try await again {
-            try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+            try await store.next(settings)
         }
         while case .batch(let batch) = next {
             let ids = batch.items.map(\.header.id.text)
@@ -223,8 +223,7 @@ import Testing
                 account.setAside.formUnion(ids)
             } else {
                 next = try await again {
-                    try await store.batches.acknowledge(
-                        batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+                    try await store.take(batch, settings)
                 }
                 account.acknowledged.formUnion(ids)
                 // Something is left for after the restart.
@@ -270,13 +269,12 @@ import Testing
         // All that were released go out, and only what nobody knows to have been answered goes out again.
         var sent = Set(ids("submitted") + ids("failed"))
         let before = sent
-        var next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
+        var next = try await store.next(settings)
         while case .batch(let batch) = next {
             let ids = batch.items.map(\.header.id.text)
             #expect(sent.isDisjoint(with: ids), "\(place)")
             sent.formUnion(ids)
-            next = try await store.batches.acknowledge(
-                batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+            next = try await store.take(batch, settings)
         }
         #expect(sent.isSuperset(of: account.released), "\(place)")
         #expect(

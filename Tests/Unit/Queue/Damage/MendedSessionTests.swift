@@ -8,10 +8,6 @@ import Testing
     private let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
     private let clock = DrivenClock()
 
-    private func next(_ store: SQLiteQueue) async throws -> NextBatch {
-        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
-    }
-
     /// Fills a queue, damages it, and opens it again, which mends it.
     private func withMended(
         _ damage: String, destinations: [DestinationRouting] = [DestinationRouting(name: "clinic")],
@@ -19,16 +15,14 @@ import Testing
         then body: (SQLiteQueue) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let before = try await SQLiteQueue.open(
-                in: directory, clock: clock, destinations: destinations)
+            let before = try await SQLiteQueue.open(in: directory, clock: clock, destinations: destinations)
             try await fill(before)
             try await before.close()
             let path = directory + "/queue.sqlite"
             try await MendingTests.change(path, damage)
             try await MendingTests.change(path, MendingTests.crossing)
             QueueFile(path: path).setMark()
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: clock, destinations: destinations)
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: destinations)
             #expect(try await store.events.contains { $0.name == "store-quarantined" })
             try await body(store)
             try await store.close()
@@ -44,7 +38,7 @@ import Testing
         } then: { store async throws in
             #expect(
                 try await store.sessions.adopt("third", at: "clinic") == .open(account: "second", number: 2))
-            #expect(try await next(store).ids == ["seconds"])
+            #expect(try await store.next(settings).ids == ["seconds"])
             #expect(try await store.counts().destinations[0].dead == 1)
         }
     }
@@ -58,7 +52,7 @@ import Testing
         } then: { store async throws in
             #expect(try await store.sessions.adopt("first", at: "clinic") == .ended(account: "first"))
             #expect(try await store.sessions.signIn("first", at: "clinic") == 0)
-            #expect(try await next(store).ids == ["since"])
+            #expect(try await store.next(settings).ids == ["since"])
         }
     }
 
@@ -71,7 +65,7 @@ import Testing
             try await store.fill(["since"])
             #expect(try await store.sessions.signIn("second", at: "clinic") == 2)
             try await store.fill(["seconds"])
-            #expect(try await next(store).ids == ["seconds"])
+            #expect(try await store.next(settings).ids == ["seconds"])
             #expect(try await store.counts().destinations[0].dead == 2)
         }
     }
@@ -88,7 +82,7 @@ import Testing
         try await withMended(damage, destinations: destinations) { store in
             try await store.fill(["a", "b"])
         } then: { store async throws in
-            #expect(try await next(store).ids == ["a", "b"])
+            #expect(try await store.next(settings).ids == ["a", "b"])
         }
     }
 }

@@ -17,10 +17,7 @@ import Testing
         let records = try ids.map { try record($0) }
         for record in records.prefix(80) { try await store.add(record) }
         try await store.records.freeze(Array(records.prefix(80)))
-        let first = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
-        guard case .batch(let batch) = first else { throw TimedOut() }
-        _ = try await store.batches.acknowledge(
-            batch, httpStatus: 200, attempt: 1, settings: settings, gateway: "box")
+        try await store.take(try #require(try await store.next(settings).batch), settings)
         for record in records.dropFirst(80) { try await store.add(record) }
         try await store.records.freeze(Array(records.dropFirst(80)))
         try await store.outbox.markOutbox(through: 150)
@@ -37,8 +34,7 @@ import Testing
 
     /// What is still to be delivered.
     private static func waiting(_ store: SQLiteQueue) async throws -> [String: String] {
-        let next = try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
-        guard case .batch(let batch) = next else { return [:] }
+        guard let batch = try await store.next(settings).batch else { return [:] }
         return Dictionary(uniqueKeysWithValues: batch.items.map { ($0.header.id.text, $0.body) })
     }
 

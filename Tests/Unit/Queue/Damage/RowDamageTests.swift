@@ -9,28 +9,22 @@ import Testing
 @Suite struct RowDamageTests {
     private static let settings = BatchSettings(maxRecords: 3, maxWait: .zero)
 
-    private static func next(_ store: SQLiteQueue) async throws -> NextBatch {
-        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
-    }
-
     @Test(arguments: [
         "body = replace(body, '36.60', '63.60')", "payload = x'00'", "kind = 'weight'", "kind = 'nothing'",
         "address = 'nowhere'", "checksum = x''", "id = 'another'", "destinations = 'another'",
         "peripheral_id = 1", "alias = 'cuff'",
     ])
     func onlyTheDamagedRecordIsSetAside(change: String) async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             try await store.fill(["a", "b", "c", "d"])
             try await store.database.write {
                 try $0.execute(sql: "UPDATE record SET \(change) WHERE id = 'b'")
             }
             var seen: [String] = []
-            var next = try await Self.next(store)
+            var next = try await store.next(Self.settings)
             while case .batch(let batch) = next {
                 seen += batch.items.map(\.header.id.text)
-                next = try await store.batches.acknowledge(
-                    batch, httpStatus: 200, attempt: 1, settings: Self.settings, gateway: "box")
+                next = try await store.take(batch, Self.settings)
             }
             #expect(seen == ["a", "c", "d"])
             let counts = try await store.counts()
@@ -40,14 +34,12 @@ import Testing
             #expect(told.count { $0 == "failed" || $0 == "store-error" } == 1)
             #expect(told.count { $0 == "submitted" } == 3)
             #expect(store.database.commits.failure == nil)
-            try await store.close()
         }
     }
 
     /// Rows of before their checksums held where a record goes.
     @Test func anEarlierChecksumIsGoodForWhatItHolds() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             try await store.fill(["a", "b"])
             try await store.database.write { db in
                 for id in ["a", "b"] {
@@ -61,34 +53,30 @@ import Testing
                 }
                 try db.execute(sql: "UPDATE record SET payload = x'00' WHERE id = 'b'")
             }
-            #expect(try await Self.next(store).ids == ["a"])
+            #expect(try await store.next(Self.settings).ids == ["a"])
             #expect(try await store.counts().destinations[0].dead == 1)
-            try await store.close()
         }
     }
 
     @Test func aBatchOfDamagedRecordsAloneHoldsUpNothing() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             try await store.fill(["a", "b", "c", "d"])
-            #expect(try await Self.next(store).ids == ["a", "b", "c"])
+            #expect(try await store.next(Self.settings).ids == ["a", "b", "c"])
             try await store.database.write {
                 try $0.execute(sql: "UPDATE record SET body = '{}' WHERE id <> 'd'")
             }
-            #expect(try await Self.next(store).ids == ["d"])
+            #expect(try await store.next(Self.settings).ids == ["d"])
             try await store.database.write {
                 try $0.execute(sql: "DELETE FROM dead_letter; DELETE FROM record")
             }
-            #expect(try await Self.next(store) == .nothing)
+            #expect(try await store.next(Self.settings) == .nothing)
             let told = try await store.events.map(\.name).filter { $0 != "read" }
             #expect(told == ["failed", "failed", "failed", "store-error"])
-            try await store.close()
         }
     }
 
     @Test func aDamagedEntryOfTheOutboxKeepsItsNumber() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+        try await withQueue { store in
             try await store.fill(["a", "b", "c"])
             try await store.database.write {
                 try $0.execute(sql: "UPDATE outbox SET entry = '{' WHERE sequence = 2")
@@ -97,7 +85,6 @@ import Testing
             try await EventOutbox(store: store.outbox, sink: sink, clock: store.database.clock).drain()
             #expect(sink.names == ["read", "store-error", "read"])
             #expect(sink.entries.map { $0[.sequence] } == ["1", "2", "3"])
-            try await store.close()
         }
     }
 
@@ -110,7 +97,7 @@ import Testing
             let second = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             try await second.fill(["c"])
             #expect(try await second.events.map { $0[.sequence] } == ["1", "2", "3"])
-            #expect(try await Self.next(second).ids == ["a", "b", "c"])
+            #expect(try await second.next(Self.settings).ids == ["a", "b", "c"])
             try await second.close()
         }
     }

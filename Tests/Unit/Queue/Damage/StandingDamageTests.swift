@@ -9,10 +9,6 @@ import Testing
     private let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
     private let clock = DrivenClock()
 
-    private func next(_ store: SQLiteQueue) async throws -> NextBatch {
-        try await store.batches.nextBatch(for: "clinic", settings: settings, gateway: "box")
-    }
-
     private func open(_ directory: String) async throws -> SQLiteQueue {
         try await SQLiteQueue.open(in: directory, clock: clock)
     }
@@ -22,7 +18,7 @@ import Testing
         let store = try await open(directory)
         _ = try await store.sessions.signIn("first", at: "clinic")
         try await store.fill(["a", "b", "c"])
-        #expect(try await next(store).ids == ["a", "b", "c"])
+        #expect(try await store.next(settings).ids == ["a", "b", "c"])
         try await store.close()
     }
 
@@ -69,7 +65,7 @@ import Testing
             #expect(told.first?.message.contains(": 3 records taken over, 0 lost") == true)
             let session = try await mended.sessions.session(of: "clinic")
             #expect(session == (keepsSession ? .open(account: "first", number: 1) : .ended(account: nil)))
-            #expect(try await next(mended).ids == ["a", "b", "c"])
+            #expect(try await mended.next(settings).ids == ["a", "b", "c"])
             let failures = try await mended.events.filter { ["store-error", "failed"].contains($0.name) }
             #expect(failures.isEmpty)
             try await mended.close()
@@ -82,9 +78,9 @@ import Testing
             try await flip("state = NULL", in: "destination", directory + "/queue.sqlite")
             try await flip("lane = 'back'", in: "batch", directory + "/queue.sqlite")
             let store = try await open(directory)
-            #expect(try await store.destinationStates().map(\.state) == [.up])
+            #expect(try await store.counts().destinations.map(\.state) == [.up])
             #expect(try await store.counts().destinations[0].pending == 3)
-            #expect(try await next(store).ids == ["a", "b", "c"])
+            #expect(try await store.next(settings).ids == ["a", "b", "c"])
             try await store.close()
         }
     }
@@ -95,7 +91,7 @@ import Testing
             let path = directory + "/queue.sqlite"
             let store = try await open(directory)
             try await store.fill(["a"])
-            guard case .batch(let batch) = try await next(store) else { throw TimedOut() }
+            guard case .batch(let batch) = try await store.next(settings) else { throw TimedOut() }
             _ = try await store.batches.setAside(
                 batch, httpStatus: 400, attempt: 1, reason: "HTTP 400", reply: nil, settings: settings,
                 gateway: "box")
@@ -103,7 +99,7 @@ import Testing
             try await flip("attempt = NULL", in: "dead_letter", path)
             QueueFile(path: path).setMark()
             let mended = try await open(directory)
-            #expect(try await next(mended).ids == ["a"])
+            #expect(try await mended.next(settings).ids == ["a"])
             try await mended.close()
         }
     }
