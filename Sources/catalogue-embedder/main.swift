@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Yams
 
 // `catalogue-embedder CATALOGUE CODE` writes the models of a catalogue as Swift code, so that no start has to parse them.
@@ -156,6 +156,5 @@ do {
     let catalogue = try String(contentsOfFile: arguments[1], encoding: .utf8)
     try code(of: catalogue).write(toFile: arguments[2], atomically: true, encoding: .utf8)
 } catch {
-    FileHandle.standardError.write(Data("\(arguments[1]): \(error)\n".utf8))
-    exit(1)
+    fatalError("\(arguments[1]): \(error)")
 }

@@ -1,4 +1,4 @@
-/// What deliveries are made with.
+/// The queue and the services that every delivery uses.
 struct DeliveryParts {
     let store: any DeliveryQueue
     let transports: Transports

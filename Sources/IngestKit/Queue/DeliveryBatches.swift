@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import GRDB
 
-/// What one destination asks of the queue. Each is one transaction, with the events that tell of it.
+/// The queue's side of the delivery to one destination. Each call is one transaction, which also commits its events.
 package struct DeliveryBatches: DeliveryQueue {
     let database: QueueDatabase
     let routings: DestinationRoutings
@@ -104,7 +104,7 @@ package struct DeliveryBatches: DeliveryQueue {
     /// `event` always; `attempts` made for the batch are kept with it.
     /// - Parameters:
     ///   - state: nil is the same as before.
-    ///   - batch: what the event tells of.
+    ///   - batch: the batch that `event` reports.
     ///   - leavesLane: whether the batch is the backlog's from now on.
     package func note(
         _ state: DestinationState?, of destination: String, change: Event, event: Event? = nil,

@@ -143,8 +143,8 @@ package struct EntryIntake: Sendable {
 
     // MARK: - Images
 
-    /// Puts an image behind its entry, in the entry's transaction. With a new entry each destination that this is for
-    /// and that does not get the image is told of.
+    /// Puts an image behind its entry, in the entry's transaction. If the entry is new, an event names each destination that
+    /// gets the entry and not the image.
     /// - Parameter isNew: whether the entry is committed now, and not known from before.
     private static func add(
         _ image: EnteredImage, of entry: EnteredRecord, isNew: Bool, _ room: ImageRoom, _ arrival: Arrival,

@@ -114,7 +114,7 @@ extension ConfigurationReader {
         return destination
     }
 
-    /// What destinations are sent: everything that was measured.
+    /// The kinds of records that destinations get: every measured kind.
     private static let deliveredKinds = RecordKind.allCases.filter(\.isDelivered)
 
     private func readBatch(_ reader: NodeReader) -> Destination.Batch {
