@@ -10,6 +10,8 @@ struct NodeReader {
     /// From the root: `destinations[0].url`; empty for the root itself.
     let key: String
     let log: DiagnosticLog
+    /// Whether nothing uses the value: of what is wrong with it, errors alone are told.
+    var isUnused = false
 
     var mark: Mark? { node.mark }
 
@@ -35,6 +37,7 @@ struct NodeReader {
     }
 
     func warning(_ message: String) {
+        if isUnused { return }
         log.warning(at: mark, key: key.isEmpty ? nil : key, message)
     }
 

@@ -306,6 +306,33 @@ import Testing
     }
 
     @Test(arguments: [
+        "gzip: maybe", "headers: {cookie: a}", "format: xml", "signing_key: a/b", "patient_system: x",
+        "region: asia", "environment: test", "organization: [o]", "application_id: [a]",
+        "main_callback_url: x", "topic: \"a/#\"", "status_topic: \"{kind}\"", "auth: [a]", "user: [u]",
+        "batch: {max_records: 0}", "proxy: x",
+    ])
+    func aWrongValueIsAnErrorInADestinationOfAnyType(entry: String) throws {
+        let key = try #require(entry.split(separator: ":").first)
+        let entries = ["name: a", "url: \"https://x\"", "credential: c", entry]
+        for type in ["webhook", "fhir", "junction", "validic", "spike", "mqtt", "none"] {
+            let text = "destinations: [{\((entries + ["type: \(type)"]).joined(separator: ", "))}]"
+            let found = try Samples.findings(text).filter {
+                $0.contains("destinations[0].\(key)") && !$0.contains("key is missing")
+            }
+            #expect(found.contains { !$0.contains(": warning: ") }, "\(type)")
+            #expect(found.count { $0.contains(": warning: ") } <= 1, "\(found)")
+        }
+    }
+
+    @Test(arguments: ["api: v3", "api: [a]", "user_id: [u]", "auth: digest"])
+    func theseValuesAreTakenInADestinationOfAnotherType(entry: String) throws {
+        let text = "destinations: [{name: a, type: webhook, url: \"https://x\", \(entry)}]"
+        let key = try #require(entry.split(separator: ":").first)
+        let found = try Samples.findings(text).filter { $0.contains("[0].\(key)") }
+        #expect(found.map { $0.contains("has no effect for type webhook") } == [true], "\(found)")
+    }
+
+    @Test(arguments: [
         ("subject: p", 0), ("users: {1: q, 2: p}", 0), ("subject: q", 1), ("users: {1: q}", 1),
         ("subject: q, destinations: [b]", 0),
     ])

@@ -102,7 +102,7 @@ extension ConfigurationReader {
         let order: DeliveryOrder? = entries["order"]?.choice()
         let form = type.flatMap { $0.read(DestinationReader(entries: entries, reader: self)) }
         let transport = readTransport(entries, to: form?.url)
-        if let type { warnOfKeysWithoutEffect(entries, type) }
+        readUnusedKeys(entries, type)
         guard let name, let form else { return nil }
         var destination = Destination(name: name, form: form)
         destination.credential = credential
@@ -139,10 +139,19 @@ extension ConfigurationReader {
         return .alias(text)
     }
 
-    private func warnOfKeysWithoutEffect(_ entries: MappingReader, _ type: any DestinationForm.Type) {
-        let own = Set(type.keys.map(\.name))
-        for key in Set(ConfigurationKeys.destinationTypes.flatMap(\.keys).map(\.name)).subtracting(own) {
-            entries[key]?.warning("has no effect for type \(type.typeName)")
+    /// The keys of other types have no effect. Their values are read all the same, by the first type that has the key: a
+    /// wrong one is an error.
+    private func readUnusedKeys(_ entries: MappingReader, _ type: (any DestinationForm.Type)?) {
+        var seen = Set(type?.keys.map(\.name) ?? [])
+        if !seen.contains("auth") { _ = entries["auth"]?.text(limit: 64) }
+        // Any value was taken for these, and files that have one still load.
+        let unread: Set = ["api", "auth", "user_id"]
+        for other in DestinationForms.all {
+            let unused = Set(other.keys.map(\.name)).subtracting(seen)
+            seen.formUnion(unused)
+            _ = other.read(UnusedEntries(all: entries, keys: unused.subtracting(unread), reader: self))
+            guard let type else { continue }
+            for key in unused { entries[key]?.warning("has no effect for type \(type.typeName)") }
         }
     }
 }
@@ -156,4 +165,23 @@ private struct DestinationReader: DestinationEntries {
 
     func required(_ key: String, _ what: String) -> NodeReader? { entries.required(key, what) }
     func signingKey(_ key: String) -> CredentialName? { reader.signingKey(entries[key]) }
+}
+
+/// Those entries of a destination that its type does not have, for a type that has them.
+private struct UnusedEntries: DestinationEntries {
+    let all: MappingReader
+    let keys: Set<String>
+    let reader: ConfigurationReader
+
+    subscript(key: String) -> NodeReader? {
+        guard keys.contains(key), var value = all[key] else { return nil }
+        value.isUnused = true
+        return value
+    }
+
+    func required(_ key: String, _ what: String) -> NodeReader? { self[key] }
+
+    func signingKey(_ key: String) -> CredentialName? {
+        keys.contains(key) ? reader.signingKey(all[key]) : nil
+    }
 }
