@@ -85,7 +85,7 @@ import Testing
     }
 
     /// What version 9 added, taken away again.
-    private static let version8 = """
+    static let version8 = """
         INSERT INTO counter SELECT 'session_end ' || name, 1 FROM destination WHERE is_end_told;
         INSERT INTO counter SELECT 'lost_destinations', 1 FROM mending WHERE has_lost_destinations;
         DROP TABLE mending;

@@ -184,6 +184,32 @@ import Testing
         }
     }
 
+    /// Version 8 told by the words of its error that a record had nobody.
+    @Test func aRecordOfADamagedEarlierFileStillHasNobody() async throws {
+        try await withTemporaryDirectory { directory in
+            let old = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            try await old.fill(["a", "b"])
+            for reason in [SetAsideReason.unassigned, "no such patient"] {
+                let next = try await old.next(BatchSettings(maxRecords: 1, maxWait: .zero))
+                _ = try await old.batches.setAside(
+                    try #require(next.batch), httpStatus: nil, attempt: 0, reason: reason, reply: nil,
+                    settings: BatchSettings(), gateway: "box")
+            }
+            try await old.close()
+            let path = directory + "/queue.sqlite"
+            try await Self.change(path, OpeningTests.version8)
+            try await Self.change(path, Self.crossing)
+            QueueFile(path: path).setMark()
+
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            let letters = DeadLetterSelection(destination: "clinic")
+            let outcome = try await store.deadLetters.retry(letters, subject: "user-a", gateway: "box")
+            #expect(outcome.released == 1)
+            #expect(try await Self.waiting(store).keys.sorted() == ["a"])
+            try await store.close()
+        }
+    }
+
     /// Two tables on one page: damage that the first look finds.
     static let crossing =
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET rootpage = 3 WHERE name = 'outbox'"
