@@ -51,11 +51,7 @@ package struct ImageBench {
         _ destinations: [DestinationRouting] = [taking],
         _ body: (SQLiteQueue, String) async throws -> Void
     ) async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await open(in: directory, destinations)
-            try await body(store, directory)
-            try await store.close()
-        }
+        try await withQueue(clock, destinations: destinations, body)
     }
 
     package func open(

@@ -8,9 +8,18 @@ package func withQueue<Value>(
     destinations: [DestinationRouting] = [DestinationRouting(name: "clinic")],
     _ body: (SQLiteQueue) async throws -> Value
 ) async throws -> Value {
+    try await withQueue(clock, destinations: destinations) { store, _ in try await body(store) }
+}
+
+/// The same, with the queue's directory.
+package func withQueue<Value>(
+    _ clock: DrivenClock = DrivenClock(),
+    destinations: [DestinationRouting] = [DestinationRouting(name: "clinic")],
+    _ body: (SQLiteQueue, String) async throws -> Value
+) async throws -> Value {
     try await withTemporaryDirectory { directory in
         let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: destinations)
-        let value = try await body(store)
+        let value = try await body(store, directory)
         try await store.close()
         return value
     }

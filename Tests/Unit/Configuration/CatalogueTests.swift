@@ -79,11 +79,8 @@ import Testing
                 instructions: {pairing: a, before: b, during: c}
                 quirks: [expect-clock, haunted]
             """
-        let error = #expect(throws: ConfigurationError.self) {
-            try Catalogue.parse(text: text, path: "m.yaml")
-        }
         #expect(
-            error?.diagnostics.map(\.description) == [
+            Self.told { try Catalogue.parse(text: text, path: "m.yaml") } == [
                 "m.yaml:6:34: models[0].recognised[0].name_contains: expected service, company or name beside it",
                 "m.yaml:7:21: models[0].bonding_method: expected bonding: required beside it",
                 "m.yaml:9:14: models[0].quirks[0]: there is no quirk \"expect-clock\"; did you mean expects-clock?",
@@ -91,40 +88,41 @@ import Testing
             ])
     }
 
-    private static func directory() throws -> String {
-        let directory = FileManager.default.temporaryDirectory.path + "/catalogue-" + UUID().uuidString
-        try FileManager.default.createDirectory(
-            atPath: directory + "/peripherals.d", withIntermediateDirectories: true)
-        return directory
+    /// What is told of something wrong.
+    private static func told(_ read: () throws -> Catalogue.Checked) -> [String]? {
+        let error = #expect(throws: ConfigurationError.self) { try read() }
+        return error?.diagnostics.map(\.description)
     }
 
-    @Test func aModelOfAKnownProfileIsAFileAndNoCode() throws {
-        let directory = try Self.directory()
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let model = """
-            models:
-              - id: 10000
-                name: Ward 3 cuff
-                type: blood-pressure-monitor
-                profile: blood-pressure
-                recognised: [{service: "1810", name_contains: ward3}]
-                instructions: {pairing: a, before: b, during: c}
-            """
-        try Data(model.utf8).write(to: URL(filePath: directory + "/peripherals.d/ward.yaml"))
-        let additions = Catalogue.additions(besideConfiguration: directory + "/ingestd.yaml")
-        let catalogue = try Catalogue.load(path: directory + "/none.yaml", additions: additions).catalogue
-        let configuration = try Configuration.parse(
-            text: "peripherals: [{id: 10000}, {id: 1001}]", path: "c.yaml", catalogue: catalogue,
-            readableProfiles: Profiles.names, host: Samples.host
-        ).configuration
-        let list = AllowList(configuration.peripherals)
-        func heard(_ name: String) -> Int? {
-            let data: [UInt8] =
-                [3, 0x03, 0x10, 0x18, UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
-            return list.match(.sample(of: .device(1), data: data))?.model.id
+    @Test func aModelOfAKnownProfileIsAFileAndNoCode() async throws {
+        try await withTemporaryDirectory { directory in
+            let model = """
+                models:
+                  - id: 10000
+                    name: Ward 3 cuff
+                    type: blood-pressure-monitor
+                    profile: blood-pressure
+                    recognised: [{service: "1810", name_contains: ward3}]
+                    instructions: {pairing: a, before: b, during: c}
+                """
+            try FileManager.default.createDirectory(
+                atPath: directory + "/peripherals.d", withIntermediateDirectories: true)
+            try Data(model.utf8).write(to: URL(filePath: directory + "/peripherals.d/ward.yaml"))
+            let additions = Catalogue.additions(besideConfiguration: directory + "/ingestd.yaml")
+            let catalogue = try Catalogue.load(path: directory + "/none.yaml", additions: additions).catalogue
+            let configuration = try Configuration.parse(
+                text: "peripherals: [{id: 10000}, {id: 1001}]", path: "c.yaml", catalogue: catalogue,
+                readableProfiles: Profiles.names, host: Samples.host
+            ).configuration
+            let list = AllowList(configuration.peripherals)
+            func heard(_ name: String) -> Int? {
+                let data: [UInt8] =
+                    [3, 0x03, 0x10, 0x18, UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
+                return list.match(.sample(of: .device(1), data: data))?.model.id
+            }
+            #expect(heard("BP Ward3-07") == 10_000)
+            #expect(heard("Cuff") == 1001)
         }
-        #expect(heard("BP Ward3-07") == 10_000)
-        #expect(heard("Cuff") == 1001)
     }
 
     @Test func everyErrorOfAFileIsTold() throws {
@@ -137,11 +135,8 @@ import Testing
                 recognised: [{}]
                 instructions: {pairing: a, before: b}
             """
-        let error = #expect(throws: ConfigurationError.self) {
-            try Catalogue.parse(text: text, path: "m.yaml")
-        }
         #expect(
-            error?.diagnostics.map(\.description) == [
+            Self.told { try Catalogue.parse(text: text, path: "m.yaml") } == [
                 "m.yaml:2:5: models[0].type: expected a type, but the key is missing",
                 "m.yaml:2:9: models[0].id: expected an ID from 1 to 999999, found \"0\"",
                 "m.yaml:4:5: models[0].typ: unknown key; did you mean type?",
@@ -153,31 +148,28 @@ import Testing
             ])
     }
 
-    @Test func filesOfTheOperatorAddModels() throws {
-        let directory = try Self.directory()
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        func model(_ id: Int) -> Data {
-            Data(
-                "models: [{id: \(id), name: X, type: t, profile: thermometer, instructions: {pairing: a, before: b, during: c}}]"
-                    .utf8)
+    @Test func filesOfTheOperatorAddModels() async throws {
+        try await withTemporaryDirectory { directory in
+            func model(_ id: Int) -> Data {
+                Data(
+                    "models: [{id: \(id), name: X, type: t, profile: thermometer, instructions: {pairing: a, before: b, during: c}}]"
+                        .utf8)
+            }
+            try model(10_001).write(to: URL(filePath: directory + "/a.yaml"))
+            try model(9_001).write(to: URL(filePath: directory + "/b.yaml"))
+            try model(7).write(to: URL(filePath: directory + "/ignored.txt"))
+            let checked = try Catalogue.load(path: directory + "/none.yaml", additions: directory)
+            #expect(checked.catalogue[10_001] != nil)
+            #expect(checked.catalogue[7] == nil)
+            #expect(
+                checked.warnings.map(\.description) == [
+                    "\(directory)/b.yaml:1:15: models[0].id: warning: IDs below 10000 belong to the shipped catalogue, "
+                        + "which may take 9001 in a later version"
+                ])
+            try model(1002).write(to: URL(filePath: directory + "/c.yaml"))
+            #expect(
+                Self.told { try Catalogue.load(path: directory + "/none.yaml", additions: directory) }?.last
+                    == "\(directory)/c.yaml:1:15: models[0].id: ID 1002 already stands in built-in catalogue")
         }
-        try model(10_001).write(to: URL(filePath: directory + "/a.yaml"))
-        try model(9_001).write(to: URL(filePath: directory + "/b.yaml"))
-        try model(7).write(to: URL(filePath: directory + "/ignored.txt"))
-        let checked = try Catalogue.load(path: directory + "/none.yaml", additions: directory)
-        #expect(checked.catalogue[10_001] != nil)
-        #expect(checked.catalogue[7] == nil)
-        #expect(
-            checked.warnings.map(\.description) == [
-                "\(directory)/b.yaml:1:15: models[0].id: warning: IDs below 10000 belong to the shipped catalogue, "
-                    + "which may take 9001 in a later version"
-            ])
-        try model(1002).write(to: URL(filePath: directory + "/c.yaml"))
-        let error = #expect(throws: ConfigurationError.self) {
-            try Catalogue.load(path: directory + "/none.yaml", additions: directory)
-        }
-        #expect(
-            error?.diagnostics.last?.description
-                == "\(directory)/c.yaml:1:15: models[0].id: ID 1002 already stands in built-in catalogue")
     }
 }

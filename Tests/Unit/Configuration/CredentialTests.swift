@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import IngestConfiguration
@@ -6,8 +7,8 @@ import Testing
 @testable import IngestProfiles
 
 @Suite struct CredentialTests {
-    @Test func aSecretIsReadFromTheDirectoryOfCredentials() throws {
-        try withDirectory { directory in
+    @Test func aSecretIsReadFromTheDirectoryOfCredentials() async throws {
+        try await withTemporaryDirectory { directory in
             try Data("s3cret\n".utf8).write(to: URL(filePath: directory + "/token"))
             let credentials = Credentials(environment: ["CREDENTIALS_DIRECTORY": directory])
             let secret = try credentials.read(.named("token"))
@@ -25,8 +26,8 @@ import Testing
         }
     }
 
-    @Test func aBindKeyIs32HexadecimalDigits() throws {
-        try withDirectory { directory in
+    @Test func aBindKeyIs32HexadecimalDigits() async throws {
+        try await withTemporaryDirectory { directory in
             let credentials = Credentials(environment: ["CREDENTIALS_DIRECTORY": directory])
             let digits = "231d39c1d7cc1ab1aee224cd096db932"
             try Data((digits + "\n").utf8).write(to: URL(filePath: directory + "/key"))
@@ -42,8 +43,8 @@ import Testing
     }
 
     @Test(arguments: [0o600, 0o640, 0o644])
-    func aFilesSizeAndPermissionsAreSeen(mode: Int) throws {
-        try withDirectory { directory in
+    func aFilesSizeAndPermissionsAreSeen(mode: Int) async throws {
+        try await withTemporaryDirectory { directory in
             let path = directory + "/file"
             try Data(count: 17).write(to: URL(filePath: path))
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -53,8 +54,8 @@ import Testing
         }
     }
 
-    @Test func aFailureSaysWhatToDo() throws {
-        try withDirectory { directory in
+    @Test func aFailureSaysWhatToDo() async throws {
+        try await withTemporaryDirectory { directory in
             let credentials = Credentials(environment: ["CREDENTIALS_DIRECTORY": directory])
             try Data("\n".utf8).write(to: URL(filePath: directory + "/empty"))
             try Data(count: Credentials.maximumSize + 1).write(to: URL(filePath: directory + "/large"))
@@ -83,12 +84,5 @@ import Testing
         ] as [(String, CredentialName?)])
     func aNameIsPlainOrAnAbsolutePath(text: String, name: CredentialName?) {
         #expect(CredentialName(text) == name)
-    }
-
-    private func withDirectory(_ body: (String) throws -> Void) throws {
-        let directory = FileManager.default.temporaryDirectory.path + "/credentials-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        try body(directory)
     }
 }

@@ -8,17 +8,7 @@ import Testing
 @Suite struct DeadLetterTests {
     private let settings = BatchSettings(maxRecords: 1, maxWait: .zero)
     private let clock = DrivenClock()
-
-    private func withStore(
-        _ names: [String] = ["clinic"], _ body: (SQLiteQueue, String) async throws -> Void
-    ) async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(
-                in: directory, clock: clock, destinations: names.map { DestinationRouting(name: $0) })
-            try await body(store, directory)
-            try await store.close()
-        }
-    }
+    private let both = [DestinationRouting(name: "clinic"), DestinationRouting(name: "home")]
 
     /// Sets aside what waits for a destination.
     private func setAside(
@@ -56,7 +46,7 @@ import Testing
     }
 
     @Test func whatIsTriedAgainKeepsItsIdItsBytesAndItsOrderAndGoesOnce() async throws {
-        try await withStore { store, directory in
+        try await withQueue(clock) { store, directory in
             try await store.fill(["a", "b", "c"])
             try await setAside(store)
             let bodies = try letters(directory).map(\.record)
@@ -78,7 +68,7 @@ import Testing
     }
 
     @Test func oneThatIsNamedTwiceIsTriedAgainOnce() async throws {
-        try await withStore { store, directory in
+        try await withQueue(clock) { store, directory in
             try await store.fill(["aa11", "bb33"])
             try await setAside(store)
             let selection = DeadLetterSelection(records: ["aa11", "bb33", "aa"])
@@ -89,7 +79,7 @@ import Testing
     }
 
     @Test func oneIsTriedAgainByTheBeginningOfItsIdAndTheOthersStay() async throws {
-        try await withStore { store, directory in
+        try await withQueue(clock) { store, directory in
             try await store.fill(["aa11", "aa22", "bb33"])
             try await setAside(store)
             let selection = DeadLetterSelection(records: ["bb"])
@@ -109,7 +99,7 @@ import Testing
     }
 
     @Test func whatFailsAgainIsSetAsideAgain() async throws {
-        try await withStore { store, directory in
+        try await withQueue(clock) { store, directory in
             try await store.fill(["a"])
             try await setAside(store)
             _ = try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box")
@@ -121,7 +111,7 @@ import Testing
     }
 
     @Test func aRecordOfNobodyGoesOutUnderThePersonThatTheOperatorNames() async throws {
-        try await withStore(["clinic", "home"]) { store, directory in
+        try await withQueue(clock, destinations: both) { store, directory in
             try await store.fill(["a"])
             try await setAside(store, status: nil, reason: .unassigned)
             let plain = try letters(directory)[0].record
@@ -167,7 +157,7 @@ import Testing
     }
 
     @Test func onlyRecordsOfNobodyAreGivenAPerson() async throws {
-        try await withStore { store, directory in
+        try await withQueue(clock) { store, directory in
             try await store.fill(["a"])
             try await setAside(store)
             #expect(
@@ -190,7 +180,7 @@ import Testing
     }
 
     @Test func nothingIsDeliveredInAnotherPersonsSession() async throws {
-        try await withStore { store, _ in
+        try await withQueue(clock) { store, _ in
             _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["a"])
             try await setAside(store)
@@ -215,7 +205,7 @@ import Testing
     }
 
     @Test func whatIsDroppedIsGoneForThatDestinationAndStaysKnown() async throws {
-        try await withStore(["clinic", "home"]) { store, directory in
+        try await withQueue(clock, destinations: both) { store, directory in
             var undecoded = try record("u", kind: .undecoded)
             undecoded.measurements = []
             try await store.add(undecoded)
@@ -240,7 +230,7 @@ import Testing
     }
 
     @Test func whatCouldNotBeDecodedOrIsDamagedStays() async throws {
-        try await withStore { store, _ in
+        try await withQueue(clock) { store, _ in
             let undecoded = try record("u", kind: .undecoded)
             try await store.add(undecoded)
             try await store.fill(["a"])
@@ -257,7 +247,7 @@ import Testing
     }
 
     @Test func aSelectionMayBeNarrowedToAPeripheral() async throws {
-        try await withStore { store, _ in
+        try await withQueue(clock) { store, _ in
             let records = [
                 try record("a", alias: "kitchen"), try record("b", peripheralID: 1001),
                 try record("c", address: "C0:00:00:00:00:01"),
@@ -275,7 +265,7 @@ import Testing
     }
 
     @Test func manyAreTriedAgainPartByPart() async throws {
-        try await withStore { store, directory in
+        try await withQueue(clock) { store, directory in
             try await store.fillAtOnce((0..<1200).map { "r\($0)" })
             try await store.database.write { db in
                 try db.execute(

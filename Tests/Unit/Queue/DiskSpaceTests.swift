@@ -1,21 +1,14 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 @testable import IngestQueue
 
 /// The file that sets room aside, where something else has its name.
 @Suite struct DiskSpaceTests {
-    private static func withDirectory(_ body: (String) throws -> Void) throws {
-        let directory =
-            FileManager.default.temporaryDirectory.path + "/disk-\(UInt64.random(in: 0...UInt64.max))"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        try body(directory)
-    }
-
-    @Test func aLinkInItsPlaceIsNotFollowed() throws {
-        try Self.withDirectory { directory in
+    @Test func aLinkInItsPlaceIsNotFollowed() async throws {
+        try await withTemporaryDirectory { directory in
             let precious = directory + "/precious"
             try Data("kept".utf8).write(to: URL(filePath: precious))
             try FileManager.default.createSymbolicLink(
@@ -26,8 +19,8 @@ import Testing
         }
     }
 
-    @Test func aPipeInItsPlaceIsNotWaitedFor() throws {
-        try Self.withDirectory { directory in
+    @Test func aPipeInItsPlaceIsNotWaitedFor() async throws {
+        try await withTemporaryDirectory { directory in
             let made = unsafe mkfifo(directory + "/reserve", 0o600)
             #expect(made == 0)
             let space = DirectorySpace(directory: directory)

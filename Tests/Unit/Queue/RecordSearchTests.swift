@@ -10,16 +10,6 @@ import Testing
     private let clock = DrivenClock()
     private let key = TagKey.random()
 
-    private func withStore(
-        _ routings: [DestinationRouting], _ body: (SQLiteQueue, String) async throws -> Void
-    ) async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: routings)
-            try await body(store, directory)
-            try await store.close()
-        }
-    }
-
     private func batch(_ store: SQLiteQueue, _ name: String) async throws -> StoredBatch {
         let batch = try #require(try await store.next(settings, for: name).batch)
         return batch
@@ -36,7 +26,7 @@ import Testing
 
     @Test func aRecordIsFoundByItsIdTheBeginningOfItAndItsTag() async throws {
         let routings = [DestinationRouting(name: "clinic")]
-        try await withStore(routings) { store, directory in
+        try await withQueue(clock, destinations: routings) { store, directory in
             try await store.fill([Self.a, Self.b])
             for name in [Self.a, "aa11", String(Self.a.prefix(13)), key.tag(ofRecord: Self.a)] {
                 #expect(try find(name, directory, routings).id == Self.a)
@@ -61,7 +51,7 @@ import Testing
             DestinationRouting(name: "5-other-kind", kinds: [.weight]),
             DestinationRouting(name: "6-no-form", forms: [.weight]),
         ]
-        try await withStore(routings) { store, directory in
+        try await withQueue(clock, destinations: routings) { store, directory in
             try await store.fill([Self.a])
             _ = try await batch(store, "2-under-way")
             try await store.take(try await batch(store, "3-taken"), settings)
@@ -99,7 +89,7 @@ import Testing
     /// What the fresh lane took is dealt with, although older records wait.
     @Test func whatWentAheadIsDone() async throws {
         let routings = [DestinationRouting(name: "clinic", order: .fresh)]
-        try await withStore(routings) { store, directory in
+        try await withQueue(clock, destinations: routings) { store, directory in
             try await store.fill([Self.a])
             clock.advance(by: .seconds(120))
             try await store.fill([Self.b])
@@ -113,7 +103,7 @@ import Testing
 
     @Test func whatGoesNowhereForNowSaysWhy() async throws {
         let routings = [DestinationRouting(name: "clinic")]
-        try await withStore(routings) { store, directory in
+        try await withQueue(clock, destinations: routings) { store, directory in
             try await store.add(try record(Self.a))
             #expect(try find(Self.a, directory, routings).obstacle == .incomplete)
             #expect(try find(Self.a, directory, routings).standings.map(\.state) == [.waiting])
@@ -132,7 +122,7 @@ import Testing
 
     /// Its event outlives it in the journal.
     @Test func whatHasLeftTheQueueIsFoundStill() async throws {
-        try await withStore([DestinationRouting(name: "clinic")]) { store, directory in
+        try await withQueue(clock) { store, directory in
             try await store.fill([Self.a])
             try await store.take(try await batch(store, "clinic"), settings)
             try await store.retireAll()
@@ -144,7 +134,7 @@ import Testing
     }
 
     @Test func theOperatorsOrdersTakeTags() async throws {
-        try await withStore([DestinationRouting(name: "clinic")]) { store, directory in
+        try await withQueue(clock) { store, directory in
             try await store.fill([Self.a, Self.b])
             for _ in 0..<2 {
                 _ = try await store.batches.setAside(

@@ -36,17 +36,8 @@ import Testing
         return requests
     }
 
-    private func withStore(
-        _ routing: DestinationRouting = DestinationRouting(name: "clinic"),
-        _ body: (SQLiteQueue) async throws -> Void
-    ) async throws {
-        try await withQueue(clock, destinations: [routing]) { store in
-            try await body(store)
-        }
-    }
-
     @Test func whatWasDeliveredGoesAgainInItsOrderAndOnceHoweverOftenItIsAskedFor() async throws {
-        try await withStore { store in
+        try await withQueue(clock) { store in
             try await store.fill(["a", "b", "c"])
             #expect(try await delivered(store) == [["a", "b"], ["c"]])
             #expect(try await resend(store, moment..<moment + 1) == 3)
@@ -59,7 +50,7 @@ import Testing
     }
 
     @Test func whatStillGoesThereGoesOnceAndWhatIsSetAsideStays() async throws {
-        try await withStore { store in
+        try await withQueue(clock) { store in
             try await store.fill(["a", "b", "c", "d", "e"])
             #expect(try await delivered(store, limit: 1) == [["a", "b"]])
             // c and d are in a request, e waits.
@@ -78,7 +69,7 @@ import Testing
 
     @Test func whatTheFreshLaneTookGoesAgainToo() async throws {
         let routing = DestinationRouting(name: "clinic", order: .fresh)
-        try await withStore(routing) { store in
+        try await withQueue(clock, destinations: [routing]) { store in
             try await store.fill(["old"])
             clock.advance(by: .seconds(120))
             try await store.fill(["new"])
@@ -89,7 +80,7 @@ import Testing
     }
 
     @Test func anotherPersonsAndOtherKindsOfRecordsDoNotGo() async throws {
-        try await withStore { store in
+        try await withQueue(clock) { store in
             _ = try await store.sessions.signIn("first", at: "clinic")
             try await store.fill(["a"])
             _ = try await delivered(store)
@@ -106,7 +97,7 @@ import Testing
     }
 
     @Test func aLongRangeGoesPartByPart() async throws {
-        try await withStore { store in
+        try await withQueue(clock) { store in
             try await store.fillAtOnce((0..<4500).map { "r\($0)" })
             try await store.database.write { try $0.execute(sql: "UPDATE destination SET position = 4500") }
             let part = try await store.resender.resend(
