@@ -5,7 +5,6 @@ import Synchronization
 /// The publisher of one destination: one connection to its broker, made with the first message and kept from then on. All
 /// that blocks is done on a thread of its own.
 package final class MQTTPublisher: MessagePublisher {
-    /// Where to connect, and as whom.
     /// What the thread works on.
     private struct State {
         var connection: BrokerConnection?

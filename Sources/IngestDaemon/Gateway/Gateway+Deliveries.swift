@@ -11,7 +11,9 @@ extension Gateway {
     /// were ended.
     func makeDeliveries(_ parts: DeliveryParts, _ sessions: SessionTable) async throws -> [Delivery] {
         var made: [Delivery] = []
-        for destination in configuration.destinations {
+        // The last stops first. A session may need some seconds for that, in which the others still deliver.
+        let all = configuration.destinations
+        for destination in all.filter({ $0.form.person == nil }) + all.filter({ $0.form.person != nil }) {
             let name = destination.name
             let connected = await destination.form.connect(
                 DestinationParts(

@@ -1,6 +1,6 @@
 extension Configuration {
-    /// What is in force after a reload of `next`: all of it, but for what needs a restart. Each section is named here, so that
-    /// a new one does not compile before it is decided which it is.
+    /// What is in force after a reload of `next`: all of it, but for what needs a restart. Each section is named here, so
+    /// that a new one does not compile before it is decided which it is. `sectionsForRestart` names those that are kept.
     func reloaded(to next: Configuration) -> Configuration {
         let isSameWay = destinations.map(\.takingEverything) == next.destinations.map(\.takingEverything)
         return Configuration(

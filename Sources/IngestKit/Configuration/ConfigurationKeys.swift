@@ -1,4 +1,4 @@
-/// Every key of the configuration, in the order of the reference.
+/// Every key of the configuration.
 package enum ConfigurationKeys {
     package static let all =
         [

@@ -5,7 +5,7 @@ package protocol DestinationEntries {
 
     /// Nil where the key is absent.
     subscript(key: String) -> Value? { get }
-    /// The same, and an error where the key is absent.
+    /// The same, where the key has to be there: it is an error if it is absent.
     /// - Parameter what: what was expected, as "a URL".
     func required(_ key: String, _ what: String) -> Value?
     /// A credential whose keys sign requests.
@@ -43,8 +43,4 @@ extension KeyDescription {
     static let proxy = KeyDescription(
         "proxy", "URL, `http://HOST:PORT` or `socks5://HOST:PORT`", default: "none",
         "The way out. TLS goes through it to the destination.")
-    static let person = KeyDescription(
-        "user", "text", default: "required",
-        "The person for whom the gateway signs in, and whose records go there: a `subject`, or one of `users`."
-    )
 }

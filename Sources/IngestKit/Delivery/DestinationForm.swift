@@ -15,7 +15,7 @@ package protocol DestinationForm: Sendable, Equatable {
     /// The longest range of time that is sent again at once, in seconds; nil is any.
     static var longestResend: Int64? { get }
 
-    /// Nil when something that is required is missing or wrong, which the entries tell.
+    /// The entries tell all that is missing or wrong. Nil where it cannot be made without that.
     init?(_ entries: some DestinationEntries)
 
     /// Absolute; nil where the type has an address of its own.

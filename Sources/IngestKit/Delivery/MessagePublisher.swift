@@ -8,7 +8,7 @@ package protocol MessagePublisher: Sendable {
     func shutdown() async
 }
 
-/// What a connection to a broker is made with.
+/// Where to connect, and as what.
 package struct BrokerSettings: Sendable {
     package let address: BrokerAddress
     package let clientID: String

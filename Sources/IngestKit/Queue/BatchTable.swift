@@ -111,8 +111,8 @@ enum BatchTable {
         }
     }
 
-    /// Takes away their batches that begin up to a position: records of these are dropped for want of room. An image that
-    /// stays, because somebody else waits for it, is owed to them still.
+    /// Takes away the batches of destinations that are not configured, if they begin up to a position: their records are
+    /// dropped for want of room. An image that stays, because somebody else waits for it, is owed to them still.
     static func giveUpBatchesOfAbsent(through position: Int64, _ db: Database) throws {
         let isDropped = "NOT EXISTS (SELECT 1 FROM record WHERE position = first_position)"
         for (table, condition) in [("batch", "TRUE"), ("image_batch", isDropped)] {

@@ -1,6 +1,7 @@
 import GRDB
 
-/// Numbers that never come again: of events, and of places in the order of delivery.
+/// The numbers of events and of places in the order of delivery, which never come again. (`StrangerTable` counts in the
+/// same table what it dropped.)
 enum CounterTable {
     /// The next number, or the last of so many.
     static func next(_ counter: String, count: Int = 1, _ db: Database) throws -> Int64 {

@@ -277,7 +277,7 @@ private struct Retry {
             db, sql: "SELECT account, account_seq FROM destination WHERE name = ?", arguments: [destination])
         let account: String? = session?["account"]
         let assigned: String? = letter["assigned"]
-        let isUnassigned: Bool = letter["is_unassigned"]
+        let isUnassigned: Bool = letter.intact("is_unassigned") ?? false
         guard let subject else {
             if isUnassigned, assigned == nil { return .unassigned }
             // Whoever is signed in now is not who was when it was read.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import GRDB
 
-/// The queue's side of the delivery to one destination. Each call is one transaction, which also commits its events.
+/// The queue's side of delivery. Each call that changes a batch is one transaction, which also commits its events.
 package struct DeliveryBatches: DeliveryQueue {
     let database: QueueDatabase
     let routings: DestinationRoutings

@@ -33,7 +33,7 @@ package final class DestinationRoutings: Sendable {
     /// Raised when there may be records for a destination. One waiter.
     package func wakeUp(for destination: String) -> WakeUp { wakeUps[destination] ?? WakeUp() }
 
-    /// Records have got their places in the order of delivery.
+    /// There may be records for any destination.
     func wakeAll() {
         for wakeUp in wakeUps.values { wakeUp.raise() }
     }

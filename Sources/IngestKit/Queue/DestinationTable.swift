@@ -24,7 +24,7 @@ package struct DestinationTable: Sendable {
         }
     }
 
-    /// Counting ends there.
+    /// `absent` counts no further.
     package static let countedOwed = 10_000
 
     /// The condition that a row of `record` is owed to such a destination, as far as is known: its own filters are not.
@@ -40,7 +40,8 @@ package struct DestinationTable: Sendable {
                     char(10) || record.destinations || char(10), char(10) || absent.name || char(10)) > 0))
         """
 
-    /// Those that are owed records which the queue holds, and how many, `countedOwed` at most.
+    /// The destinations that are not configured and are owed records which the queue holds, and how many: `countedOwed`
+    /// at most.
     package func absent() async throws -> [(name: String, owed: Int)] {
         try await database.read { db in try Self.absent(db) }
     }

@@ -55,7 +55,7 @@ enum QueueOpening {
             var value: Value?
             try db.inTransaction(.immediate) {
                 let found = try QueueSchema.inspect(db, path: file.path)
-                try QueueSchema.migrate(db, from: found)
+                try migrate(db, from: found)
                 // Few rows, and each of them trusted from here on.
                 try DestinationTable.checkDeliveries(db)
                 value = try Self.prepared(prepare, db)
@@ -65,6 +65,18 @@ enum QueueOpening {
         }
         guard let value else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
         return (database, value)
+    }
+
+    /// A statement of the migration fails where a table is missing, or a later SQLite finds a row in it that the table
+    /// would not take: that is damage.
+    private static func migrate(_ db: Database, from version: Int) throws {
+        do {
+            try QueueSchema.migrate(db, from: version)
+        } catch let error as DatabaseError
+            where [.SQLITE_ERROR, .SQLITE_CONSTRAINT].contains(error.resultCode)
+        {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: error.message)
+        }
     }
 
     /// A value of another type than was written is damage.

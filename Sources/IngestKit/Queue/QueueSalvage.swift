@@ -183,8 +183,12 @@ struct QueueSalvage {
     /// Where they stand. Of a row that does not say so, whose session it has.
     private func copyDestinations() throws -> Bool {
         let isWhole = try copy("destination", by: "name", refused: takeSession)
-        // A session is somebody's.
-        try target.execute(sql: "UPDATE destination SET signed_out = 1 WHERE account IS NULL AND session > 0")
+        // A session is somebody's. More may wait now than was told at its end.
+        try target.execute(
+            sql: """
+                UPDATE destination SET is_end_told = 0;
+                UPDATE destination SET signed_out = 1 WHERE account IS NULL AND session > 0
+                """)
         return isWhole
     }
 

@@ -329,8 +329,8 @@ enum QueueSchema {
         -- Whether the record belongs to nobody and the destination files under a person.
         ALTER TABLE dead_letter ADD COLUMN is_unassigned INTEGER NOT NULL DEFAULT 0;
 
-        -- Whether the end of its session was told, since its state changed last: a credential that was rejected before
-        -- has the same state, and is another matter.
+        -- Whether the end of its session was told, where its state is auth-rejected: a credential that was rejected
+        -- before has the same state, and is another matter.
         ALTER TABLE destination ADD COLUMN is_end_told INTEGER NOT NULL DEFAULT 0;
         UPDATE destination SET is_end_told = 1
             WHERE 'session_end ' || name IN (SELECT counter.name FROM counter);

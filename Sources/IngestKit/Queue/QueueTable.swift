@@ -26,7 +26,7 @@ enum QueueTable: String, CaseIterable {
         case copied(by: String)
         /// Something is decided with them (`QueueSalvage`).
         case judged
-        /// They follow from other rows, and are made anew.
+        /// They are made anew: most follow from other rows.
         case derived
     }
 

@@ -5,7 +5,7 @@ import GRDB
 package typealias Record = IngestRecords.Record
 
 /// The queue on SQLite: every record once, in the order of the commits, with what each destination has taken of them.
-/// One type for each group of tables; all share one connection.
+/// One type for each group of tasks; all share one connection.
 package struct SQLiteQueue: Sendable {
     package let routings: DestinationRoutings
     package let records: RecordTable

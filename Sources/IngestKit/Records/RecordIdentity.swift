@@ -22,7 +22,7 @@ enum RecordIdentity {
         return "\(address)|\(raw.characteristicText)|\(Hex.text(raw.bytes))|\(last)"
     }
 
-    /// - Parameter raw: the payload that names the record (`RecordFactory.Circumstances.named`).
+    /// - Parameter raw: the payload that names the record: of a dated one `RecordFactory.Circumstances.named`.
     static func id(address: BluetoothAddress, raw: RawPayload, distinction: Distinction) -> RecordID {
         let text = name(address: address, raw: raw, distinction: distinction)
         return RecordID(text: NameUUID.text(of: Array(text.utf8)))

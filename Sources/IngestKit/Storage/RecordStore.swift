@@ -2,7 +2,7 @@ package import IngestBluetooth
 package import IngestPeripherals
 package import IngestProfiles
 
-/// The port to the records in the queue, as reading sees it.
+/// The port to the records in the queue, and what is committed with them, as reading sees it.
 package protocol RecordStore: Sendable {
     /// Commits records and what goes with them, synced to disk, with their events. Returns only
     /// after the commit; throws when nothing was committed, and then nothing may be confirmed.

@@ -82,7 +82,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Nil where something that it must have is missing or wrong.
+    /// Nil where it cannot be made of what is there.
     private func readDestination(_ entries: MappingReader, name: String?, aliases: [String]) -> Destination? {
         let types = DestinationForms.all.map { $0.typeName }
         let type = entries.required("type", TextForm.list(types))?.choice(among: types)
@@ -143,8 +143,8 @@ extension ConfigurationReader {
     /// wrong one is an error.
     private func readUnusedKeys(_ entries: MappingReader, _ type: (any DestinationForm.Type)?) {
         var seen = Set(type?.keys.map(\.name) ?? [])
+        // More was never asked of these three, and files that have them still load.
         if !seen.contains("auth") { _ = entries["auth"]?.text(limit: 64) }
-        // Any value was taken for these, and files that have one still load.
         let unread: Set = ["api", "auth", "user_id"]
         for other in DestinationForms.all {
             let unused = Set(other.keys.map(\.name)).subtracting(seen)
@@ -167,7 +167,7 @@ private struct DestinationReader: DestinationEntries {
     func signingKey(_ key: String) -> CredentialName? { reader.signingKey(entries[key]) }
 }
 
-/// Those entries of a destination that its type does not have, for a type that has them.
+/// Those entries of a destination that its type does not have, for a type that has them. None is required.
 private struct UnusedEntries: DestinationEntries {
     let all: MappingReader
     let keys: Set<String>

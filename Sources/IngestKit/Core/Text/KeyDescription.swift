@@ -1,5 +1,5 @@
-/// One key that a section of a file may hold. Diagnostics, the reader and the reference
-/// (docs/configuration.md) all use this one list.
+/// One key that a section of a file may hold. The reader, its diagnostics and the reference (docs/configuration.md) all
+/// use these descriptions.
 package struct KeyDescription: Sendable, Hashable {
     package let name: String
     /// What a value looks like.

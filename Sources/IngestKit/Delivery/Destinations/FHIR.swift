@@ -24,11 +24,7 @@ package struct FHIRSettings: DestinationForm {
     ]
     package static let takesImages = true
     /// The kinds that have a form there: what the guide has codes for.
-    package let kinds: Set<RecordKind>? = [
-        .bloodPressure, .glucose, .glucoseContext, .bodyTemperature, .weight, .bodyComposition,
-        .pulseOximetry,
-        .heartRate, .continuousGlucose, .healthObservation, .miScale, .mibeacon,
-    ]
+    package let kinds: Set<RecordKind>? = Set(RecordKind.allCases.filter { $0.specialization != nil })
 
     /// The base of its API.
     package let base: String

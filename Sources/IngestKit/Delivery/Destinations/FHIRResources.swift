@@ -46,8 +46,8 @@ extension JSONText {
         key("specialization")
         beginArray()
         var seen: Set<UInt32> = []
-        for record in records where seen.insert(record.kind.specialization).inserted {
-            object { $0.specialized(record.kind.specialization) }
+        for code in records.compactMap(\.kind.specialization) where seen.insert(code).inserted {
+            object { $0.specialized(code) }
         }
         endArray()
         only("version") { text in
@@ -116,8 +116,8 @@ extension RecordKind {
     /// MDC_DEV_SPEC_PROFILE_GENERIC.
     fileprivate static let genericSpecialization: UInt32 = 528457
 
-    /// The device specialization (MDC) that measures it.
-    fileprivate var specialization: UInt32 {
+    /// The device specialization (MDC) that measures it; nil where the guide has no code for what is measured.
+    var specialization: UInt32? {
         switch self {
         case .bloodPressure: 528391
         case .glucose, .glucoseContext: 528401
@@ -127,7 +127,8 @@ extension RecordKind {
         case .bodyComposition: 528404
         case .pulseOximetry: 528388
         case .heartRate: 528525
-        default: Self.genericSpecialization
+        case .healthObservation, .mibeacon: Self.genericSpecialization
+        default: nil
         }
     }
 }

@@ -16,9 +16,7 @@ package struct SpikeSettings: DestinationForm {
     /// Spike's own limit: 7 days.
     package static let longestResend: Int64? = 7 * 24 * 3600
     /// The kinds that have a form there.
-    package let kinds: Set<RecordKind>? = [
-        .glucose, .continuousGlucose, .heartRate, .pulseOximetry, .weight, .bodyComposition, .miScale,
-    ]
+    package let kinds: Set<RecordKind>? = Set(RecordKind.allCases.filter { SpikeDataType($0) != nil })
 
     /// Where to POST.
     package let callback: String
@@ -126,10 +124,11 @@ struct SpikeNotification {
     /// Nil where none of the record's values has a form.
     init?(_ record: RecordContent) {
         guard let moment = DeviceTime(wallSeconds: record.time + Int64(record.utcOffsetSeconds)),
-            let subject = record.subject, let item = Item(record, at: moment)
+            let subject = record.subject, let type = SpikeDataType(record.kind),
+            let item = Item(record, type, at: moment)
         else { return nil }
         id = record.id
-        dataType = item.dataType
+        dataType = type.rawValue
         var text = JSONText()
         text.beginObject()
         text.member("event_id", record.id)
@@ -139,7 +138,7 @@ struct SpikeNotification {
         text.null()
         text.member("client_user_id", subject)
         text.member("source", Self.source(of: record))
-        text.member("data_type", item.dataType)
+        text.member("data_type", dataType)
         text.key("data")
         text.beginArray()
         text.value(json: item.text.bytes)
@@ -154,21 +153,35 @@ struct SpikeNotification {
 
 // MARK: - Data types
 
+/// The types of data that have something of ours.
+private enum SpikeDataType: String {
+    case glucose, heart, body
+    case oxygenSaturation = "oxygen_saturation"
+
+    init?(_ kind: RecordKind) {
+        switch kind {
+        case .glucose, .continuousGlucose: self = .glucose
+        case .heartRate: self = .heart
+        case .pulseOximetry: self = .oxygenSaturation
+        case .weight, .bodyComposition, .miScale: self = .body
+        default: return nil
+        }
+    }
+}
+
 /// The one element of `data`.
 private struct Item {
-    let dataType: String
     var text = JSONText()
 
     /// Wall time, as all times of `data` are.
     private let moment: DeviceTime
     private var date: String { String(moment.description.prefix(10)) }
 
-    init?(_ record: RecordContent, at moment: DeviceTime) {
+    init?(_ record: RecordContent, _ type: SpikeDataType, at moment: DeviceTime) {
         self.moment = moment
         let source = SpikeNotification.source(of: record)
-        switch record.kind {
-        case .glucose, .continuousGlucose:
-            dataType = "glucose"
+        switch type {
+        case .glucose:
             guard let value = Self.first("glucose", of: record, in: "mg/dL") else {
                 return nil
             }
@@ -183,8 +196,7 @@ private struct Item {
             sample("time", value)
             text.endArray()
             text.endObject()
-        case .heartRate:
-            dataType = "heart"
+        case .heart:
             guard let value = Self.first("heart-rate", of: record, in: "/min") else {
                 return nil
             }
@@ -198,8 +210,7 @@ private struct Item {
             text.endArray()
             text.member("source", source)
             text.endObject()
-        case .pulseOximetry:
-            dataType = "oxygen_saturation"
+        case .oxygenSaturation:
             guard let value = Self.first("spo2", of: record, in: "%") else { return nil }
             text.beginObject()
             text.member("date", date)
@@ -210,8 +221,7 @@ private struct Item {
             text.endArray()
             text.member("source", source)
             text.endObject()
-        default:
-            dataType = "body"
+        case .body:
             let values = Self.body.compactMap { name, type, unit, exponent in
                 Self.first(type, of: record, in: unit).flatMap { $0.times(1, exponent: exponent) }
                     .map { (name, $0) }

@@ -23,7 +23,11 @@ package struct ValidicSettings: DestinationForm {
         KeyDescription(
             "organization", "text", default: "required with `api: v1`",
             "Validic's id of the organization that the person belongs to."),
-        .proxy, .person,
+        .proxy,
+        KeyDescription(
+            "user", "text", default: "required",
+            "The person for whom the gateway signs in, and whose records go there: a `subject`, or one of `users`."
+        ),
         KeyDescription(
             "user_id", "text", default: "`user`",
             "Validic's id of the person, with `api: v1`: the `_id` of the answer that made the user."),

@@ -43,6 +43,17 @@ import Testing
         }
     }
 
+    @Test func theEndOfASessionIsToldAgain() async throws {
+        try await withMended("DROP TABLE batch") { store in
+            _ = try await store.sessions.signIn("first", at: "clinic")
+            try await store.sessions.noteEnd(of: "clinic", httpStatus: 401)
+        } then: { store async throws in
+            #expect(try await !store.events.contains { $0.name == "session-ended" })
+            try await store.sessions.noteEnd(of: "clinic", httpStatus: 401)
+            #expect(try await store.events.contains { $0.name == "session-ended" })
+        }
+    }
+
     @Test func whatWasGivenUpStaysSo() async throws {
         try await withMended("DROP TABLE batch") { store in
             _ = try await store.sessions.signIn("first", at: "clinic")

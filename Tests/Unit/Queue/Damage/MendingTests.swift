@@ -210,6 +210,17 @@ import Testing
         }
     }
 
+    @Test func aFileThatCannotBeBroughtToThisVersionIsMended() async throws {
+        try await withTemporaryDirectory { directory in
+            let bodies = try await Self.fill(directory)
+            try await Self.change(
+                directory + "/queue.sqlite", OpeningTests.version8 + "DROP TABLE dead_letter")
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            #expect(try await Self.waiting(store) == bodies)
+            try await store.close()
+        }
+    }
+
     /// Two tables on one page: damage that the first look finds.
     static let crossing =
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET rootpage = 3 WHERE name = 'outbox'"

@@ -85,6 +85,22 @@ import Testing
         }
     }
 
+    @Test func aDeadLetterThatDoesNotSayWhetherItHasSomebodyIsTriedAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            try await fill(directory)
+            var store = try await open(directory)
+            let batch = try #require(try await store.next(settings).batch)
+            _ = try await store.batches.setAside(
+                batch, httpStatus: 400, attempt: 1, reason: "HTTP 400", reply: nil, settings: settings,
+                gateway: "box")
+            try await store.close()
+            try await flip("is_unassigned = NULL", in: "dead_letter", directory + "/queue.sqlite")
+            store = try await open(directory)
+            #expect(try await store.deadLetters.retry(DeadLetterSelection(), gateway: "box").released == 3)
+            try await store.close()
+        }
+    }
+
     /// A dead letter that is not taken over would make its record count as delivered.
     @Test func aDeadLetterThatCannotBeTakenIsNotForgotten() async throws {
         try await withTemporaryDirectory { directory in
