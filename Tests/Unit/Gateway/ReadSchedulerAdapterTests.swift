@@ -4,19 +4,8 @@ import Testing
 @testable import IngestGateway
 
 /// Several adapters that hear the same peripherals.
-@Suite struct ReadSchedulerAdapterTests {
-    typealias Script = ReadSchedulerScript
-
-    static let both: [AdapterID] = [.hci0, .hci1]
+@Suite struct ReadSchedulerAdapterTests: ReadSchedulerBench {
     static let one = [(AdapterID.hci1, true)]
-
-    static func discovered(_ device: Int) -> ReadScheduler.Action { ReadSchedulerTests.discovered(device) }
-
-    static func read(
-        _ device: Int, on adapter: AdapterID = .hci0, attempt: Int = 1
-    ) -> ReadScheduler.Action {
-        ReadSchedulerTests.read(device, on: adapter, attempt: attempt)
-    }
 
     static let table: [Script] = [
         Script(
@@ -127,7 +116,7 @@ import Testing
     }
 
     @Test func theMomentForTheOthersIsADeadline() {
-        var scheduler = ReadSchedulerTests.scheduler(Self.both)
+        var scheduler = Self.scheduler(Self.both)
         _ = scheduler.heard(1, at: 1)
         #expect(scheduler.nextDeadline == .at(1.2))
     }
@@ -142,7 +131,7 @@ import Testing
     func silenceIsWhatAnyAdapterThatHearsItListensTo(
         hearing: [AdapterID], busy: [AdapterID], second: Double?
     ) {
-        var scheduler = ReadSchedulerTests.scheduler(Self.both)
+        var scheduler = Self.scheduler(Self.both)
         _ = scheduler.heard(1, on: .hci0, at: 1)
         #expect(scheduler.wake(at: .at(1.2)) == [Self.read(1)])
         _ = scheduler.finished(.device(1), outcome: .succeeded, at: .at(2))

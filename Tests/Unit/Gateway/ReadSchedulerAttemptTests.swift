@@ -4,23 +4,13 @@ import Testing
 @testable import IngestGateway
 
 /// Standing connection attempts; devices 1 to 3 advertise to their bonded central only, 9 is heard.
-@Suite struct ReadSchedulerAttemptTests {
-    typealias Script = ReadSchedulerScript
-    typealias Action = ReadScheduler.Action
-
-    static let both: [AdapterID] = [.hci0, .hci1]
-
-    static func discovered(_ device: Int) -> Action { ReadSchedulerTests.discovered(device) }
-    static func read(_ device: Int, on adapter: AdapterID = .hci0) -> Action {
-        ReadSchedulerTests.read(device, on: adapter)
-    }
-
+@Suite struct ReadSchedulerAttemptTests: ReadSchedulerBench {
     static func wokeUp(_ device: Int) -> Action {
-        .discovered(ReadSchedulerTests.directed(.device(device)), .device(device))
+        .discovered(Self.directed(.device(device)), .device(device))
     }
 
     static func attempt(_ device: Int, on adapter: AdapterID = .hci0, _ attempt: Int = 1) -> Action {
-        .attempt(.device(device), ReadSchedulerTests.directed(.device(device)), adapter, attempt: attempt)
+        .attempt(.device(device), Self.directed(.device(device)), adapter, attempt: attempt)
     }
 
     static func withdraw(_ device: Int, on adapter: AdapterID = .hci0) -> Action {
@@ -103,7 +93,7 @@ import Testing
             "what backs off holds it off too",
             Array(beside9.dropLast()) + [
                 (3, .finished(9, .failed), []), (4, .wake, []),
-                (5, .heard(9), [.read(.device(9), ReadSchedulerTests.thermometer, .hci0, attempt: 2)]),
+                (5, .heard(9), [.read(.device(9), Self.thermometer, .hci0, attempt: 2)]),
             ]),
         Script(
             "another adapter that hears the others does the listening", on: both,
@@ -160,7 +150,7 @@ import Testing
     }
 
     @Test func silenceIsNotCountedWhileAnAttemptWaits() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = Self.scheduler()
         for line in Self.beside9 { _ = Script.perform(line.1, at: line.0, on: &scheduler) }
         for second in 4..<62 { _ = scheduler.heard(9, at: Double(second)) }
         #expect(scheduler.wake(at: .at(62)) == [Self.attempt(1)])
@@ -171,7 +161,7 @@ import Testing
     }
 
     @Test func theEndOfAHoldIsADeadline() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = Self.scheduler()
         for line in Self.beside9 {
             _ = Script.perform(line.1, at: line.0, on: &scheduler)
         }
@@ -181,7 +171,7 @@ import Testing
     }
 
     @Test func aLinkThatNobodyWaitsForIsNotRead() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = Self.scheduler()
         #expect(scheduler.connected(.device(1), at: .at(1)) == nil)
         #expect(scheduler.attemptEnded(.device(1), .expired, at: .at(1)) == [])
     }

@@ -3,17 +3,7 @@ import Testing
 
 @testable import IngestGateway
 
-@Suite struct ReadSchedulerBondTests {
-    typealias Script = ReadSchedulerScript
-
-    static let both: [AdapterID] = [.hci0, .hci1]
-
-    static func discovered(_ device: Int) -> ReadScheduler.Action { ReadSchedulerTests.discovered(device) }
-
-    static func read(_ device: Int, on adapter: AdapterID = .hci0) -> ReadScheduler.Action {
-        ReadSchedulerTests.read(device, on: adapter)
-    }
-
+@Suite struct ReadSchedulerBondTests: ReadSchedulerBench {
     /// The adapter of index n has the address n.
     static let table: [Script] = [
         Script(
@@ -58,11 +48,11 @@ import Testing
     ]
 
     @Test func silenceIsWhatTheAdapterWithTheKeysHears() {
-        var scheduler = ReadSchedulerTests.scheduler(Self.both)
+        var scheduler = Self.scheduler(Self.both)
         _ = scheduler.bind(.device(1), to: BluetoothAddress(value: 1), at: .at(0))
         _ = scheduler.heard(1, on: .hci1, at: 1)
         _ = scheduler.finished(.device(1), outcome: .succeeded, at: .at(2))
-        _ = scheduler.adapters(ReadSchedulerTests.states([(.hci0, true), (.hci1, false)]), at: .at(5))
+        _ = scheduler.adapters(Self.states([(.hci0, true), (.hci1, false)]), at: .at(5))
         // Private addresses mean nothing to the other one.
         #expect(scheduler.nextDeadline == nil)
     }

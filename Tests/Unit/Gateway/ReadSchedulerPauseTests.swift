@@ -3,17 +3,7 @@ import Testing
 
 @testable import IngestGateway
 
-@Suite struct ReadSchedulerPauseTests {
-    typealias Script = ReadSchedulerScript
-
-    static func discovered(_ device: Int) -> ReadScheduler.Action { ReadSchedulerTests.discovered(device) }
-
-    static func read(
-        _ device: Int, on adapter: AdapterID = .hci0, attempt: Int = 1
-    ) -> ReadScheduler.Action {
-        ReadSchedulerTests.read(device, on: adapter, attempt: attempt)
-    }
-
+@Suite struct ReadSchedulerPauseTests: ReadSchedulerBench {
     static let table: [Script] = [
         Script(
             "a stranger without room is not read, others are, and it is when there is room",
@@ -128,7 +118,7 @@ import Testing
     }
 
     @Test func nobodyWaitsTooLongDuringAPause() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = Self.scheduler()
         #expect(scheduler.pause(at: .at(1)) == [])
         _ = scheduler.heard(1, at: 2)
         #expect(scheduler.nextDeadline == nil)

@@ -4,9 +4,7 @@ import Testing
 @testable import IngestGateway
 
 /// A life of a scheduler as a row of a table: what happens at which second, and what it wants done.
-struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
-    typealias Tests = ReadSchedulerTests
-
+struct ReadSchedulerScript: ReadSchedulerBench, Sendable, CustomTestStringConvertible {
     enum Step: Sendable {
         /// The thermometer of this number advertises.
         case heard(Int, on: AdapterID = .hci0, rssi: Int? = -60)
@@ -53,7 +51,7 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
 
     /// Plays the lines on a new scheduler, whose back-off is the whole delay.
     func play() {
-        var scheduler = Tests.scheduler(adapters)
+        var scheduler = Self.scheduler(adapters)
         for (number, line) in lines.enumerated() {
             let actions = Self.perform(line.step, at: line.second, on: &scheduler)
             #expect(actions == line.actions, "line \(number + 1), second \(line.second)")
@@ -78,15 +76,15 @@ struct ReadSchedulerScript: Sendable, CustomTestStringConvertible {
             return scheduler.resume(at: .at(second), after: .device(device))
         case .readAfterPairing(let device, let adapter):
             return scheduler.readAfterPairing(
-                .device(device), as: Tests.thermometer, over: adapter, at: .at(second))
+                .device(device), as: Self.thermometer, over: adapter, at: .at(second))
         case .bind(let device, let adapter):
             let address = adapter.map { BluetoothAddress(value: UInt64($0)) }
             return scheduler.bind(.device(device), to: address, at: .at(second))
         case .adapters(let states):
-            return scheduler.adapters(Tests.states(states), at: .at(second))
+            return scheduler.adapters(Self.states(states), at: .at(second))
         case .directed(let devices):
-            let entries = devices.map { Tests.directed(.device($0)) }
-            return scheduler.allow(AllowList(entries + [Tests.thermometer]), at: .at(second))
+            let entries = devices.map { Self.directed(.device($0)) }
+            return scheduler.allow(AllowList(entries + [Self.thermometer]), at: .at(second))
         case .connected(let device):
             return scheduler.connected(.device(device), at: .at(second)) ?? []
         case .attemptEnded(let device, let end):

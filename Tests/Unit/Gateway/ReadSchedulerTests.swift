@@ -3,10 +3,15 @@ import Testing
 
 @testable import IngestGateway
 
-@Suite struct ReadSchedulerTests {
-    typealias Action = ReadScheduler.Action
+/// What the tests of the scheduler have in common.
+protocol ReadSchedulerBench {}
 
-    static let thermometer = AllowedPeripheral(model: .sample())
+extension ReadSchedulerBench {
+    typealias Action = ReadScheduler.Action
+    typealias Script = ReadSchedulerScript
+
+    static var thermometer: AllowedPeripheral { AllowedPeripheral(model: .sample()) }
+    static var both: [AdapterID] { [.hci0, .hci1] }
 
     static func pinned(_ device: DeviceAddress, subject: String? = nil) -> AllowedPeripheral {
         AllowedPeripheral(model: .sample(), address: device.address, subject: subject)
@@ -46,11 +51,11 @@ extension ReadScheduler {
     ) -> [Action] {
         heard(
             .sample(of: .device(device), on: adapter, rssi: rssi, at: seconds),
-            as: ReadSchedulerTests.thermometer)
+            as: ReadSchedulerScript.thermometer)
     }
 }
 
-extension ReadSchedulerTests {
+@Suite struct ReadSchedulerTests: ReadSchedulerBench {
     /// Any number of strangers can claim to be of a model, hold the adapter and give nothing.
     @Test func whoIsNamedByAddressIsReadBeforeAllOthersThatWait() {
         var scheduler = Self.scheduler()
@@ -232,7 +237,7 @@ extension ReadSchedulerTests {
 
     /// As many peripherals as can be followed, silent again since second 30, 7 heard last.
     static func fullScheduler() -> ReadScheduler {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = ReadSchedulerScript.scheduler()
         for number in 0..<limit { _ = scheduler.heard(number, at: 1 + Double(number) / 1_000) }
         for number in 0..<limit { _ = scheduler.finished(.device(number), outcome: .succeeded, at: .at(3)) }
         _ = scheduler.wake(at: .at(30))
@@ -251,7 +256,7 @@ extension ReadSchedulerTests {
     }
 
     @Test func noneInUseIsForgotten() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = ReadSchedulerScript.scheduler()
         for number in 0..<Self.limit { _ = scheduler.heard(number, at: 1) }
         #expect(scheduler.heard(10_000, at: 2) == [])
         #expect(scheduler.peripherals.count == Self.limit)
@@ -259,9 +264,9 @@ extension ReadSchedulerTests {
     }
 
     @Test func aPeripheralNamedByAddressAlwaysHasRoom() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = ReadSchedulerScript.scheduler()
         for number in 0..<Self.limit { _ = scheduler.heard(number, at: 1) }
-        let entry = ReadSchedulerTests.pinned(.device(10_000))
+        let entry = ReadSchedulerScript.pinned(.device(10_000))
         #expect(
             scheduler.heard(.sample(of: .device(10_000), at: 2), as: entry)
                 == [.discovered(entry, .device(10_000))])
@@ -269,11 +274,11 @@ extension ReadSchedulerTests {
 }
 
 @Suite struct ReadSchedulerReloadTests {
-    static let thermometer = ReadSchedulerTests.thermometer
+    static let thermometer = ReadSchedulerScript.thermometer
 
     @Test func whatIsNoLongerAllowedIsForgottenAndTheOthersStay() {
-        var scheduler = ReadSchedulerTests.scheduler()
-        let pinned = ReadSchedulerTests.pinned(.device(2))
+        var scheduler = ReadSchedulerScript.scheduler()
+        let pinned = ReadSchedulerScript.pinned(.device(2))
         _ = scheduler.heard(1, at: 1)
         _ = scheduler.finished(.device(1), outcome: .succeeded, at: .at(2))
         _ = scheduler.heard(.sample(of: .device(2), at: 2), as: pinned)
@@ -284,11 +289,11 @@ extension ReadSchedulerTests {
     }
 
     @Test func aPeripheralThatWaitsTakesItsNewEntryAndKeepsItsPlace() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = ReadSchedulerScript.scheduler()
         _ = scheduler.heard(1, at: 1)
         _ = scheduler.heard(2, at: 2)
         _ = scheduler.heard(3, at: 2)
-        let entry = ReadSchedulerTests.pinned(.device(2), subject: "patient-17")
+        let entry = ReadSchedulerScript.pinned(.device(2), subject: "patient-17")
         _ = scheduler.allow(AllowList([entry, Self.thermometer]), at: .at(3))
         #expect(
             scheduler.finished(.device(1), outcome: .succeeded, at: .at(4))
@@ -296,8 +301,8 @@ extension ReadSchedulerTests {
     }
 
     @Test func aPeripheralThatWaitsAndIsNoLongerAllowedIsNotRead() {
-        var scheduler = ReadSchedulerTests.scheduler()
-        let pinned = ReadSchedulerTests.pinned(.device(1))
+        var scheduler = ReadSchedulerScript.scheduler()
+        let pinned = ReadSchedulerScript.pinned(.device(1))
         _ = scheduler.heard(.sample(of: .device(1), at: 1), as: pinned)
         _ = scheduler.heard(2, at: 2)
         _ = scheduler.allow(AllowList([pinned]), at: .at(3))
@@ -305,10 +310,10 @@ extension ReadSchedulerTests {
     }
 
     @Test func aReadThatRunsIsNotDropped() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = ReadSchedulerScript.scheduler()
         _ = scheduler.heard(1, at: 1)
-        _ = scheduler.allow(AllowList([ReadSchedulerTests.pinned(.device(2))]), at: .at(2))
-        let pinned = ReadSchedulerTests.pinned(.device(2))
+        _ = scheduler.allow(AllowList([ReadSchedulerScript.pinned(.device(2))]), at: .at(2))
+        let pinned = ReadSchedulerScript.pinned(.device(2))
         // The adapter is still in use.
         #expect(
             scheduler.heard(.sample(of: .device(2), at: 3), as: pinned) == [.discovered(pinned, .device(2))])
@@ -319,7 +324,7 @@ extension ReadSchedulerTests {
     }
 
     @Test func aPeripheralAllowedAgainDuringItsReadIsNotReadTwice() {
-        var scheduler = ReadSchedulerTests.scheduler()
+        var scheduler = ReadSchedulerScript.scheduler()
         _ = scheduler.heard(1, at: 1)
         _ = scheduler.allow(AllowList(), at: .at(2))
         _ = scheduler.allow(AllowList([Self.thermometer]), at: .at(3))

@@ -3,6 +3,15 @@ import Testing
 
 @testable import IngestProfiles
 
+/// A reading has a possible time, and its numbers are plain digits.
+func expectPlain(_ reading: Reading) {
+    if let time = reading.deviceTime, !time.isPossible { Issue.record("impossible time") }
+    for case .exact(let number) in reading.measurements.map(\.value)
+    where !number.description.utf8.allSatisfy({ "-.0123456789".utf8.contains($0) }) {
+        Issue.record("not a plain number: \(number)")
+    }
+}
+
 /// What no list of cases covers: any bytes at all give a reading or an error.
 @Suite struct MalformedPayloadTests {
     private static let payloads = ValidPayloads.all
@@ -45,13 +54,8 @@ import Testing
                 }
             }
             do throws(DecodeError) {
-                let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+                try expectPlain(Profiles.decode(characteristic: characteristic, bytes: bytes))
                 readings += 1
-                if let time = reading.deviceTime, !time.isPossible { Issue.record("impossible time") }
-                for case .exact(let number) in reading.measurements.map(\.value)
-                where !number.description.utf8.allSatisfy({ "-.0123456789".utf8.contains($0) }) {
-                    Issue.record("not a plain number: \(number)")
-                }
             } catch {
                 errors += 1
             }

@@ -63,13 +63,8 @@ import Testing
                     [2, 1, 6, random.next() % 8 == 0 ? UInt8(random.next() & 0xFF) : length, 0x16] + bytes
             }
             do throws(DecodeError) {
-                let reading = try Self.decode(Self.samples[number], bytes)
+                try expectPlain(Self.decode(Self.samples[number], bytes))
                 readings += 1
-                if let time = reading.deviceTime, !time.isPossible { Issue.record("impossible time") }
-                for case .exact(let number) in reading.measurements.map(\.value)
-                where !number.description.utf8.allSatisfy({ "-.0123456789".utf8.contains($0) }) {
-                    Issue.record("not a plain number: \(number)")
-                }
             } catch {
                 errors += 1
             }

@@ -138,8 +138,11 @@ class Peripheral:
         self.tasks.append(asyncio.get_running_loop().create_task(self.live()))
 
     async def remove(self):
-        for task in self.tasks:
-            task.cancel()
+        # wait_for of Python before 3.12 forgets a cancellation that comes together with what it waits for.
+        while going_on := [task for task in self.tasks if not task.done()]:
+            for task in going_on:
+                task.cancel()
+            await asyncio.wait(going_on, timeout=0.1)
         await self.device.stop_advertising()
         link = self.device.link
         if link is not None:

@@ -49,8 +49,8 @@ class Air:
 
     def remove(self, peripheral):
         """Takes a peripheral off the air for good."""
-        self.order("remove", peripheral=peripheral.name)
         self.peripherals.remove(peripheral)
+        self.order("remove", peripheral=peripheral.name)
 
     def plug(self, adapter=1):
         """Plugs an adapter in, if it is not, and returns its address: 1, with which the lab begins, or 2."""
