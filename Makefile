@@ -122,10 +122,11 @@ bench: release-simulated
 bench-decode: release
 	INGESTD=$(CURDIR)/ingestd Tests/System/Oracles/run --speed
 
-# What a box runs: the Swift runtime inside, no debug information.
+# What a box runs: the Swift runtime inside, no debug information. The two sections hold hashes over that, which depend on
+# the times of files; without them two builds have the same bytes.
 release: packages
 	swift build --configuration release --static-swift-stdlib --product ingestd
-	strip --strip-unneeded -o ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
+	strip --strip-unneeded --remove-section=.swift_modhash --remove-section=.note.gnu.build-id -o ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
 
 # The same on simulated peripherals, for benchmarks and proofs; not installed.
 release-simulated: release
