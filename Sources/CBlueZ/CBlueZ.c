@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -13,6 +14,35 @@
 #include <bluetooth/bluetooth.h>
 #include <bluetooth/hci.h>
 #include <bluetooth/l2cap.h>
+
+// What crosses to the kernel has the same form on every processor (net/bluetooth of Linux; linux/filter.h,
+// linux/capability.h). libbluetooth's headers are a copy of the kernel's, and not its own.
+#define LIES_AT(structure, member, offset) _Static_assert(offsetof(structure, member) == (offset), #structure "." #member)
+#define MEASURES(structure, size) _Static_assert(sizeof(structure) == (size), #structure)
+MEASURES(struct sockaddr_hci, 6);
+LIES_AT(struct sockaddr_hci, hci_family, 0);
+LIES_AT(struct sockaddr_hci, hci_dev, 2);
+LIES_AT(struct sockaddr_hci, hci_channel, 4);
+MEASURES(struct sockaddr_l2, 14);
+LIES_AT(struct sockaddr_l2, l2_family, 0);
+LIES_AT(struct sockaddr_l2, l2_psm, 2);
+LIES_AT(struct sockaddr_l2, l2_bdaddr, 4);
+LIES_AT(struct sockaddr_l2, l2_cid, 10);
+LIES_AT(struct sockaddr_l2, l2_bdaddr_type, 12);
+MEASURES(bdaddr_t, 6);
+MEASURES(struct bt_security, 2);
+LIES_AT(struct bt_security, level, 0);
+MEASURES(struct sock_filter, 8);
+LIES_AT(struct sock_filter, jt, 2);
+LIES_AT(struct sock_filter, jf, 3);
+LIES_AT(struct sock_filter, k, 4);
+MEASURES(struct sock_fprog, 2 * sizeof(void *));
+LIES_AT(struct sock_fprog, filter, sizeof(void *));
+MEASURES(struct __user_cap_header_struct, 8);
+LIES_AT(struct __user_cap_header_struct, pid, 4);
+MEASURES(struct __user_cap_data_struct, 12);
+LIES_AT(struct __user_cap_data_struct, permitted, 4);
+LIES_AT(struct __user_cap_data_struct, inheritable, 8);
 
 // The Attribute Protocol's fixed channel (Core Specification Vol 3 Part A 2.1).
 enum { att_channel = 4 };
