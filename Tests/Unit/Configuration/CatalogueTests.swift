@@ -88,7 +88,7 @@ import Testing
             ])
     }
 
-    /// What is told of something wrong.
+    /// The diagnostics with which a catalogue is refused.
     private static func told(_ read: () throws -> Catalogue.Checked) -> [String]? {
         let error = #expect(throws: ConfigurationError.self) { try read() }
         return error?.diagnostics.map(\.description)
