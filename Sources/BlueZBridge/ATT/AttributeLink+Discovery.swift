@@ -54,6 +54,13 @@ extension AttributeLink {
         guard let first = reader.number(), let last = reader.number(), first > 0, first <= last else {
             throw .malformed(opcode: opcode)
         }
+        // An earlier link found another service there: the attributes have moved, or the device has become another model.
+        // Values of this service would be taken for that one's.
+        let isElsewhere = layout.services.contains { name, known in
+            guard let known, remembered.contains(name) else { return false }
+            return known.firstHandle <= last && first <= known.lastHandle
+        }
+        if isElsewhere { forgetLayout() }
         let found = AttributeLayout.Service(firstHandle: first, lastHandle: last, characteristics: [:])
         layout.services[service.description] = found
         return found

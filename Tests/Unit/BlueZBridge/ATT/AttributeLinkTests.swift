@@ -117,6 +117,30 @@ struct AttributeLinkTests {
         await second.close()
     }
 
+    /// A device under this address had other services: it was listed as another model, or its firmware was renewed.
+    @Test func whatStoodWhereAServiceIsFoundNowIsForgotten() async throws {
+        let bench = try LinkBench()
+        let table = AttributeTable(SimulatedService.thermometer(serial: "T-1"), first: 1)
+        let handle = try #require(table.valueHandle(of: 0x2A1C))
+        var layout = AttributeLayout.unknown
+        // Several, since the order in which they are looked through is left to chance.
+        let others = (0..<8).map { BluetoothUUID(0x1810 + $0).description }
+        for other in others {
+            layout.services[other] = AttributeLayout.Service(
+                firstHandle: 1, lastHandle: 0x00FF,
+                characteristics: [
+                    "2A37": .init(properties: 0x10, valueHandle: handle, configurationHandle: handle + 1)
+                ])
+        }
+        let link = try await bench.connect(remembering: layout)
+        try await link.subscribe(to: 0x2A1C, in: 0x1809)
+        let value = try #require(try await link.nextValue(within: .seconds(30)))
+        #expect(value.characteristic == 0x2A1C)
+        let known = await link.layout.services
+        #expect(others.allSatisfy { known[$0] == nil })
+        await link.close()
+    }
+
     /// Somebody who shows itself under the address of a meter without a bond can have its layout remembered.
     @Test(arguments: [true, false])
     func nothingIsWrittenToAHandleThatIsAnotherThanItWas(isWrite: Bool) async throws {
