@@ -82,7 +82,7 @@ prove-queue: packages
 prove-disk: packages
 	tools/test prove-disk
 
-# All cases of the lab, the package's if there is one; `make test` leaves out those of which unit tests show the same.
+# All cases of the lab on Debian 13 and Debian 12, the package's if there is one, and some on a kernel that crashes.
 lab prove-lab: packages
 	swift build
 	tools/test prove-lab

@@ -1,19 +1,30 @@
-# The guest's disks: the image that is kept, and those made for one run.
+# The guest's disks: the image of each platform, which is kept, and those made for one run.
+
+# The last is Debian 12 with the newest kernel that crashes when the socket of a link is closed (image/kernel.sh).
+platforms=(debian13 debian12 debian12-bad-kernel)
 
 image_hash() {
   (cd "$lab/image" && sha256sum ./*) | sha256sum | cut -c 1-12
 }
 
-build_image() {
-  [ -f "$1/complete" ] && return
-  echo "lab: building the guest's image, once"
-  rm -rf "$cache"/image-* "$1.part"
-  mkdir -p "$cache"
-  "$lab/image/build" "$1.part" > "$cache/image.log" 2>&1 ||
-    { tail -n 20 "$cache/image.log"; fail "the guest's image could not be built"; }
-  sed -n 's/^kernel: /lab: /p' "$cache/image.log"
-  mv "$1.part" "$1"
-  touch "$1/complete"
+# need_image PLATFORM: builds the platform's image if it is missing, sets $image, and says what is in it.
+need_image() {
+  image=$cache/$1/$(image_hash)
+  if [ ! -f "$image/complete" ]; then
+    echo "lab: building the image of $1, once"
+    rm -rf "${cache:?}/$1"
+    mkdir -p "$cache/$1"
+    "$lab/image/build" "$image.part" "$1" > "$cache/$1.log" 2>&1 ||
+      { tail -n 20 "$cache/$1.log"; fail "the image of $1 could not be built"; }
+    mv "$image.part" "$image"
+    touch "$image/complete"
+  fi
+  sed 's/^/lab: /' "$image/versions"
+}
+
+# need_platform NAME: fails if the lab has no such platform.
+need_platform() {
+  [[ " ${platforms[*]} " == *" $1 "* ]] || fail "there is no platform $1; the platforms are: ${platforms[*]}"
 }
 
 # The names of all cases: those of the layer, if there is one.
@@ -21,14 +32,15 @@ all_cases() {
   (cd "${LAYER:-$lab}/guest/cases" && printf '%s\n' [a-z]*.py) | sed 's/\.py$//'
 }
 
-# The same without those that need the package if there is none. QUICK leaves these out in any case, and those that unit
-# tests show as well.
+# The same without those that need the package if there is none, and on a bad kernel those that are not marked for it.
+# QUICK leaves out the case of the package, those that unit tests show as well, and those that are for `make prove` alone.
 wanted_cases() {
   local name file
   for name in $(all_cases); do
     file=${LAYER:-$lab}/guest/cases/$name.py
     if [ -z "${package:-}" ] && grep -q '^NEEDS_PACKAGE' "$file"; then continue; fi
-    if [ -n "${QUICK:-}" ] && grep -qE '^(NEEDS_PACKAGE|SHOWN_BY_UNITS)' "$file"; then continue; fi
+    if [ "${platform:-}" = debian12-bad-kernel ] && ! grep -q '^ON_BAD_KERNEL' "$file"; then continue; fi
+    if [ -n "${QUICK:-}" ] && grep -qE '^(NEEDS_PACKAGE|SHOWN_BY_UNITS|PROVE_ONLY)' "$file"; then continue; fi
     echo "$name"
   done
 }
