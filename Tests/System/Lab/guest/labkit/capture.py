@@ -20,7 +20,8 @@ ATT_CHANNEL = 0x0004
 HANDLE_VALUE_CONFIRMATION = 0x1E
 PASSIVE, ACTIVE = 0, 1
 
-Packet = namedtuple("Packet", "kind data")
+# `adapter` is the number of its hci device.
+Packet = namedtuple("Packet", "kind adapter data")
 # One ATT PDU; `sent` by the gateway, or by the peripheral.
 AttPdu = namedtuple("AttPdu", "sent bytes")
 
@@ -49,7 +50,7 @@ class Capture:
             at += PACKET.size
             if at + length > len(content):
                 break
-            packets.append(Packet(flags & 0xFFFF, content[at:at + length]))
+            packets.append(Packet(flags & 0xFFFF, flags >> 16, content[at:at + length]))
             at += length
         return packets
 
@@ -85,17 +86,17 @@ class Capture:
 
     def links(self, address):
         """For each connection with this address since the mark, its ATT PDUs in their order."""
-        links, open_handle, partial = [], None, {}
+        links, open_handle, adapter, partial = [], None, None, {}
         for packet in self.packets():
             if packet.kind == EVENT:
                 opened = connection_opened(packet.data)
                 if opened and opened[1] == address:
-                    open_handle = opened[0]
+                    open_handle, adapter = opened[0], packet.adapter
                     links.append([])
-                elif packet.data[0] == DISCONNECTION_COMPLETE:
+                elif packet.data[0] == DISCONNECTION_COMPLETE and packet.adapter == adapter:
                     if struct.unpack_from("<H", packet.data, 3)[0] == open_handle:
                         open_handle = None
-            elif packet.kind in (ACL_SENT, ACL_RECEIVED) and open_handle is not None:
+            elif packet.kind in (ACL_SENT, ACL_RECEIVED) and open_handle is not None and packet.adapter == adapter:
                 pdu = att_pdu(packet, open_handle, partial)
                 if pdu:
                     links[-1].append(pdu)
