@@ -53,6 +53,24 @@ extension Target.Dependency {
     static let arguments = product(name: "ArgumentParser", package: "swift-argument-parser")
 }
 
+/// Products of the packages that stand in the list of dependencies to be pinned, and for nothing else. The condition never
+/// holds, so that none of them is built for us; without a target that names them SwiftPM warns of each.
+let pinned: [Target.Dependency] = [
+    ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"),
+    ("AsyncAlgorithms", "swift-async-algorithms"),
+    ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Collections", "swift-collections"),
+    ("Configuration", "swift-configuration"), ("Tracing", "swift-distributed-tracing"),
+    ("StructuredFieldValues", "swift-http-structured-headers"), ("HTTPTypes", "swift-http-types"),
+    ("NIOHTTP2", "swift-nio-http2"), ("NIOTransportServices", "swift-nio-transport-services"),
+    ("Numerics", "swift-numerics"), ("ServiceContextModule", "swift-service-context"),
+].map { .product(name: $0, package: $1, condition: .when(platforms: [.windows])) }
+
+/// All functions of the system's libraries are bound at the start, so that nobody can put others in their place later
+/// (ld(1), -z now).
+let bindNow: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(configuration: .release))
+]
+
 /// A module of the domain, in Sources/IngestKit. It imports earlier ones alone (docs/architecture.md).
 func domain(
     _ name: String, _ modules: [String] = [], _ products: [Target.Dependency] = [],
@@ -152,7 +170,9 @@ let programs: [Target] = [
             .arguments, .httpClient, .nioCore, .nioHTTP1, .nioPosix, .logging, .system,
         ],
         swiftSettings: settings(of: "IngestDaemon")),
-    .executableTarget(name: "ingestd", dependencies: ["IngestDaemon", .arguments], swiftSettings: strict),
+    .executableTarget(
+        name: "ingestd", dependencies: ["IngestDaemon", .arguments] + pinned, swiftSettings: strict,
+        linkerSettings: bindNow),
     // The targets below serve the demo, tests and benchmarks. They are not installed.
     .target(
         name: "PeripheralSimulator",
@@ -209,7 +229,7 @@ let tests: [Target] = [
     unitTests("Entries", ["IngestCore", "IngestQueue", "IngestRecords", "TestSupport"]),
     unitTests("Gateway", allModules + ["QueueTestSupport", "TestSupport", .logging]),
     unitTests("Configuration", allModules + ["TestSupport"]),
-    unitTests("Daemon", of: "IngestDaemon", allModules + [.arguments]),
+    unitTests("Daemon", of: "IngestDaemon", allModules + ["TestSupport", .arguments]),
     unitTests("HTTPService", of: "HTTPService", [.nioCore, .nioPosix]),
     unitTests("ExportBridge", of: "ExportBridge", []),
     unitTests(
@@ -270,18 +290,34 @@ if let fuzz { targets = closure(of: fuzz, in: targets + fuzzers) }
 let package = Package(
     name: "ingestd",
     products: unit == nil && fuzz == nil ? [.executable(name: "ingestd", targets: ["ingestd"])] : [],
+    // Each exactly, so that every build of a commit is made of the same sources; docs/dependencies.md tells how to renew them.
     dependencies: [
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        // What these need in turn. No target of ours uses them: they stand here to be pinned.
+        .package(url: "https://github.com/apple/swift-algorithms", exact: "1.2.1"),
+        .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-transport-services", exact: "1.28.0"),
+        .package(url: "https://github.com/apple/swift-numerics", exact: "1.1.1"),
+        .package(url: "https://github.com/apple/swift-service-context", exact: "1.5.1"),
     ],
     targets: targets
 )
