@@ -14,7 +14,10 @@ package final class PacketChannel: @unchecked Sendable {
     private static let packetsPerTurn = 64
 
     private let loop: RadioLoop
+    private let closing: @Sendable (_ descriptor: Int32, _ shortestPacket: Int?) -> Void
     private var descriptor: Int32?
+    /// That arrived, in bytes.
+    private var shortestPacket: Int?
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
     private var onPacket: ((Span<UInt8>) -> Void)?
     private var onEnd: ((Int32) -> Void)?
@@ -26,15 +29,23 @@ package final class PacketChannel: @unchecked Sendable {
     private var failure: Int32 = 0
 
     /// Takes over `descriptor`, which must be non-blocking.
-    package init(descriptor: Int32, loop: RadioLoop) {
+    /// - Parameter closing: closes it, and is told how long the shortest packet was that arrived.
+    package init(
+        descriptor: Int32, loop: RadioLoop,
+        closing: @escaping @Sendable (_ descriptor: Int32, _ shortestPacket: Int?) -> Void = {
+            descriptor, _ in
+            _ = Glibc.close(descriptor)
+        }
+    ) {
         self.descriptor = descriptor
         self.loop = loop
+        self.closing = closing
     }
 
     deinit {
         // Reached with a descriptor only if the channel was never opened: `open` makes the loop
         // hold it until `close`.
-        if let descriptor { Glibc.close(descriptor) }
+        if let descriptor { closing(descriptor, shortestPacket) }
     }
 
     /// Two channels that are connected to each other (socketpair(2), SOCK_SEQPACKET).
@@ -80,6 +91,7 @@ package final class PacketChannel: @unchecked Sendable {
             let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
             if count > 0 {
                 hasEnded = false
+                shortestPacket = min(count, shortestPacket ?? count)
                 onPacket?(buffer.span.extracting(first: count))
                 continue
             }
@@ -152,6 +164,6 @@ package final class PacketChannel: @unchecked Sendable {
         self.descriptor = nil
         onPacket = nil
         onEnd = nil
-        Glibc.close(descriptor)
+        closing(descriptor, shortestPacket)
     }
 }

@@ -21,12 +21,16 @@ package struct KernelConnector: LinkConnector {
     private static let timeout = Duration.seconds(25)
 
     private let loop: RadioLoop
+    private let sockets: LinkSockets
     private let isBonded: @Sendable (Bond) -> Bool
 
-    /// - Parameter isBonded: whether the kernel has keys for a link. Without them it must not be asked
-    ///   to encrypt one: it would begin to pair (net/bluetooth/smp.c, smp_conn_security).
-    package init(loop: RadioLoop, isBonded: @escaping @Sendable (Bond) -> Bool) {
+    /// - Parameters:
+    ///   - sockets: closes what is opened here.
+    ///   - isBonded: whether the kernel has keys for a link. Without them it must not be asked
+    ///     to encrypt one: it would begin to pair (net/bluetooth/smp.c, smp_conn_security).
+    package init(loop: RadioLoop, sockets: LinkSockets, isBonded: @escaping @Sendable (Bond) -> Bool) {
         self.loop = loop
+        self.sockets = sockets
         self.isBonded = isBonded
     }
 
@@ -35,12 +39,13 @@ package struct KernelConnector: LinkConnector {
         isolation: isolated (any Actor)
     ) async throws(LinkError) -> PacketChannel {
         if requiresEncryption, !isBonded(Bond(device: device, adapter: adapter)) { throw .notEncrypted }
+        guard sockets.hasRoom else { throw .refused(errno: EMFILE) }
         // An adapter's own address is public; the rare one without has a static random address,
         // which the kernel puts in the place of this by itself.
         let opened = unsafe CBlueZ_open_att(
             ManagementProtocol.octets(of: adapter), ManagementProtocol.type(.public))
         guard opened >= 0 else { throw LinkError(connectErrno: errno, isBonded: false) }
-        var descriptor = OwnedDescriptor(opened)
+        var descriptor = OwnedDescriptor(opened, sockets: sockets)
         if requiresEncryption, CBlueZ_require_encryption(opened) != 0 {
             throw LinkError(connectErrno: errno, isBonded: true)
         }
@@ -57,7 +62,9 @@ package struct KernelConnector: LinkConnector {
         }
         // A kernel that lacks the keys all the same connects at once, and begins to pair.
         if requiresEncryption, CBlueZ_is_encrypted(opened) != 1 { throw .notEncrypted }
-        return PacketChannel(descriptor: descriptor.release(), loop: loop)
+        return PacketChannel(descriptor: descriptor.release(), loop: loop) { [sockets] in
+            sockets.close($0, shortestPacket: $1)
+        }
     }
 
     /// Waits until the socket is connected or has failed; nil then, or why the wait ended without.
@@ -76,13 +83,15 @@ package struct KernelConnector: LinkConnector {
 /// Closes a descriptor that nobody took over.
 private struct OwnedDescriptor: ~Copyable {
     private var descriptor: Int32?
+    private let sockets: LinkSockets
 
-    init(_ descriptor: Int32) {
+    init(_ descriptor: Int32, sockets: LinkSockets) {
         self.descriptor = descriptor
+        self.sockets = sockets
     }
 
     deinit {
-        if let descriptor { close(descriptor) }
+        if let descriptor { sockets.close(descriptor, shortestPacket: nil) }
     }
 
     mutating func release() -> Int32 {

@@ -15,7 +15,8 @@ struct OwnScan: Sendable {
         defer { loop.stop() }
         let radio = BlueZRadio(
             management: management.channel(on: loop),
-            connector: KernelConnector(loop: loop, isBonded: { _ in false }), loop: loop, clock: clock,
+            connector: KernelConnector(loop: loop, sockets: LinkSockets(nil), isBonded: { _ in false }),
+            loop: loop, clock: clock,
             settings: BlueZRadio.Settings(
                 selection: configuration.adapterSelection,
                 isBluetoothdRunning: { await SystemBus.hasOwner("org.bluez") }))

@@ -51,7 +51,13 @@ struct Gateway: Sendable {
         await tellOfAbsentDestinations(queue)
         let loop = try RadioLoop(clock: clock)
         let zone = try configuration.zone()
-        let bluetooth = try makeBluetooth(source, loop: loop, zone: zone)
+        let kernelDefect = KernelDefect.ofRunningKernel()
+        let sockets = LinkSockets(kernelDefect)
+        if let kernelDefect {
+            KernelNotice(directory: configuration.gateway.stateDirectory, bootID: bootID)
+                .tell(of: kernelDefect, to: events)
+        }
+        let bluetooth = try makeBluetooth(source, loop: loop, sockets: sockets, zone: zone)
         let timekeeper = timekeeper(store: queue.undated, zone: zone, events: events)
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: bluetooth.isSimulated)
@@ -97,7 +103,7 @@ struct Gateway: Sendable {
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
             overview: queue.overview, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
-            sessions: operatorSessions, key: key)
+            sessions: operatorSessions, key: key, kernelDefect: kernelDefect, sockets: sockets)
         services.append(
             ControlServer(
                 path: controlPath, pairings: pairings, orders: orders, sessions: operatorSessions,
@@ -159,7 +165,7 @@ struct Gateway: Sendable {
     // MARK: Parts
 
     private func makeBluetooth(
-        _ source: consuming RadioSource, loop: RadioLoop, zone: TimeZoneRules
+        _ source: consuming RadioSource, loop: RadioLoop, sockets: LinkSockets, zone: TimeZoneRules
     ) throws -> OpenedRadio {
         let parts = RadioParts(
             loop: loop, clock: clock, zone: zone, selection: configuration.adapterSelection,
@@ -167,14 +173,15 @@ struct Gateway: Sendable {
         switch consume source {
         case .kernel(let management):
             let known = KnownBonds()
-            let connector = KernelConnector(loop: loop, isBonded: { known.contains($0) })
+            let connector = KernelConnector(loop: loop, sockets: sockets, isBonded: { known.contains($0) })
             let radio = BlueZRadio(
                 management: management.channel(on: loop), connector: connector, loop: loop, clock: clock,
                 settings: parts.settings { await SystemBus.hasOwner("org.bluez") })
             let keeper = BlueZBondKeeper(
                 loop: loop, clock: clock,
                 // It looks for itself whether there is a bond, also for one that is not listed yet.
-                connector: KernelConnector(loop: loop, isBonded: { _ in true }), known: known,
+                connector: KernelConnector(loop: loop, sockets: sockets, isBonded: { _ in true }),
+                known: known,
                 hangUp: { device, adapter in await radio.hangUp(device, on: adapter) })
             return OpenedRadio(radio: radio, bondKeeper: keeper)
         case .simulated(let make):

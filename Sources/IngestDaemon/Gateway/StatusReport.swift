@@ -12,6 +12,8 @@ struct StatusReport: Sendable {
     let sessions: Sessions
     /// Of the tags that stand for addresses where everybody may read.
     let key: TagKey
+    let kernelDefect: KernelDefect?
+    let sockets: LinkSockets
     let control = ControlStanding()
 
     func now() async -> GatewayStatus {
@@ -26,6 +28,7 @@ struct StatusReport: Sendable {
         if let words = control.obstacle {
             troubles.append("the control socket cannot be used (\(words)): commands do not work")
         }
+        if let kernelDefect { troubles.append(words(of: kernelDefect)) }
         let isClockRight = clock.trustedWallNanoseconds != nil
         return GatewayStatus(
             version: Version.current, gateway: gateway, uptime: seconds(since: started),
@@ -38,7 +41,14 @@ struct StatusReport: Sendable {
                 diskFreeBytes: try? disk.freeBytes(),
                 strangers: GatewayStatus.Strangers(
                     bytes: answer?.strangerBytes, share: keeper.strangerShare, full: keeper.fullStrangers)),
-            troubles: troubles)
+            kernelDefect: kernelDefect?.version, troubles: troubles)
+    }
+
+    private func words(of defect: KernelDefect) -> String {
+        let kept = sockets.keptDescriptors.count
+        guard kept > 0 else { return defect.words }
+        return defect.words + " (\(kept) of \(LinkSockets.mostKept) sockets are kept open because of it"
+            + (kept < LinkSockets.mostKept ? ")" : ": nothing is read over a link any more)")
     }
 
     private func peripheral(

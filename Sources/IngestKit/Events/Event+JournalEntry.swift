@@ -8,6 +8,7 @@ extension Event {
         case .configRejected: .configRejected
         case .adapterReady: .adapterReady
         case .adapterLost: .adapterLost
+        case .kernelDefect: .kernelDefect
         case .discovered: .discovered
         case .connected: .connected
         case .disconnected: .disconnected
@@ -55,7 +56,7 @@ extension Event {
             .queueHigh, .strangerDropped,
             .sessionEnded(_, nil, _):
             .warning
-        case .configRejected, .bondLost, .failed, .authRejected, .destinationMisconfigured,
+        case .configRejected, .kernelDefect, .bondLost, .failed, .authRejected, .destinationMisconfigured,
             .sessionEnded:
             .error
         case .storeError, .queueFull, .storeQuarantined: .critical
@@ -100,6 +101,8 @@ extension Event {
             "Listening on \(adapter)"
         case .adapterLost(let adapter, let error):
             "No longer listening on \(adapter): \(error)"
+        case .kernelDefect(let error):
+            "The kernel has a defect: \(error)"
         case .discovered(let peripheral):
             "Heard \(peripheral.words)"
         case .connected(let peripheral):
@@ -200,7 +203,8 @@ extension Event {
         switch self {
         case .started, .stopping, .configReloaded, .adapterReady, .queueNormal:
             Details()
-        case .configRejected(let error), .adapterLost(_, let error), .queueHigh(let error),
+        case .configRejected(let error), .adapterLost(_, let error), .kernelDefect(let error),
+            .queueHigh(let error),
             .queueFull(let error):
             Details(error: error)
         case .storeError(let record, let error):

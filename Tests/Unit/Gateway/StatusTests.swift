@@ -52,6 +52,16 @@ import Testing
         #expect(table[1].hasPrefix("  ! the blood pressure") && table[2].hasPrefix("    "))
     }
 
+    @Test func aKernelWithADefectIsAProblemAndAMetric() {
+        let status = GatewayStatus(
+            version: "1.2.3", gateway: "box", uptime: 1, isClockRight: true, undated: 0, adapters: [],
+            peripherals: [], destinations: [], queue: .init(bytes: 1, maximumBytes: 2, level: "normal"),
+            kernelDefect: "6.1.192-2", troubles: ["Linux 6.1.192-2 crashes"])
+        #expect(status.problems == ["Linux 6.1.192-2 crashes"])
+        #expect(Metrics(status).description.contains("\ningestd_kernel_defect 1\n"))
+        #expect(Metrics(Self.status()).description.contains("\ningestd_kernel_defect 0\n"))
+    }
+
     /// Two columns each on a terminal.
     @Test func wideCharactersKeepTheTableStraight() throws {
         var wide = Self.cuff

@@ -193,6 +193,8 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
     package var peripherals: [Peripheral]
     package var destinations: [Destination]
     package var queue: Queue
+    /// The version of the running kernel if it is known to fail.
+    package var kernelDefect: String?
     /// What needs somebody and is in none of the parts above.
     private var troubles: [String] = []
 
@@ -201,6 +203,7 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
         case isHealthy = "healthy"
         case uptime = "uptime_s"
         case isClockRight = "clock_right"
+        case kernelDefect = "kernel_defect"
     }
 }
 
@@ -208,7 +211,8 @@ extension GatewayStatus {
     /// - Parameter troubles: what needs somebody and is in none of the other parts, a sentence each.
     package init(
         version: String, gateway: String, uptime: Int, isClockRight: Bool, undated: Int, adapters: [Adapter],
-        peripherals: [Peripheral], destinations: [Destination], queue: Queue, troubles: [String] = []
+        peripherals: [Peripheral], destinations: [Destination], queue: Queue, kernelDefect: String? = nil,
+        troubles: [String] = []
     ) {
         self.version = version
         self.gateway = gateway
@@ -219,6 +223,7 @@ extension GatewayStatus {
         self.peripherals = peripherals
         self.destinations = destinations
         self.queue = queue
+        self.kernelDefect = kernelDefect
         isHealthy = true
         problems = []
         self.troubles = troubles

@@ -28,6 +28,9 @@ package struct Metrics: Sendable {
         family(
             "ingestd_adapter_listening", .gauge, "1 when the adapter listens.",
             status.adapters.map { Self.one($0.isListening ? 1 : 0, ("adapter", $0.name)) })
+        family(
+            "ingestd_kernel_defect", .gauge, "1 when the running kernel is known to fail.",
+            [Self.one(status.kernelDefect == nil ? 0 : 1)])
         add(status.peripherals)
         add(status.destinations)
         add(status.queue)

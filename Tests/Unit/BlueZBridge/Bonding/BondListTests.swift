@@ -189,7 +189,7 @@ struct BondListTests {
         let loop = try RadioLoop(clock: DrivenClock(wall: DrivenClock.morning))
         let keeper = BlueZBondKeeper(
             loop: loop, clock: DrivenClock(wall: DrivenClock.morning),
-            connector: KernelConnector(loop: loop, isBonded: { _ in true }),
+            connector: KernelConnector(loop: loop, sockets: LinkSockets(nil), isBonded: { _ in true }),
             known: KnownBonds(), address: .bus("unix:path=/nonexistent"), hangUp: { _, _ in })
         let following = Task { await keeper.run() }
         await #expect(throws: PairingError.noKeeper) {

@@ -11,7 +11,7 @@ import Testing
     @Test func withoutABondNoEncryptedLinkIsTried() async throws {
         let loop = try RadioLoop(clock: DrivenClock(wall: DrivenClock.morning))
         let asked = Notes<Bond>()
-        let connector = KernelConnector(loop: loop) { bond in
+        let connector = KernelConnector(loop: loop, sockets: LinkSockets(nil)) { bond in
             asked.add(bond)
             return false
         }

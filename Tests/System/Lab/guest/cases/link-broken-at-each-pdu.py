@@ -5,6 +5,7 @@ from labkit.payloads import temperature
 from labkit.tags import tag
 from labkit.waiting import Failure, expect, expect_equal, wait_until
 
+ON_BAD_KERNEL = True
 TITLE = "the link breaks at each PDU in turn: one record in the end, every time"
 LIMIT_S = 400
 # How many peripherals are on the air at a time: the emulated radio is a Python program under emulation.

@@ -19,6 +19,8 @@ MODELS = "/etc/ingestd/peripherals.d/lab.yaml"
 KEYS = "/etc/ingestd/keys"
 TIME_ZONE = zoneinfo.ZoneInfo("Europe/London")
 START_LIMIT_S = 90
+# TimeoutStopSec= four times: on a kernel that crashes at the end of the process systemd gives up only then.
+STOP_LIMIT_S = 120
 # Of what a device has stored, and of the readings after that.
 HISTORICAL, LIVE = "historical", "live"
 
@@ -96,7 +98,7 @@ class Gateway:
             self.journal.wait("adapter-ready", seconds=START_LIMIT_S)
 
     def stop(self):
-        run("systemctl", "stop", UNIT)
+        run("systemctl", "stop", UNIT, limit=STOP_LIMIT_S)
         run("systemctl", "reset-failed", UNIT, check=False)
 
     @property

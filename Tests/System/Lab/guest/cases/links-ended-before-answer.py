@@ -1,0 +1,66 @@
+"""Links that end before the peripheral's first answer, as every "connection failed to be established" (0x3E) does at the
+edge of the range. Debian's kernels 6.1.187 to 6.1.192 crash when the socket of such a link is closed.
+"""
+
+import json
+import time
+
+from labkit.commands import run as command
+from labkit.gateway import STOP_LIMIT_S, UNIT
+from labkit.kinds import THERMOMETER
+from labkit.operator import PROGRAM
+from labkit.payloads import temperature
+from labkit.waiting import expect, expect_equal, wait_until
+
+ON_BAD_KERNEL = True
+TITLE = "ten links that end before the first answer cost no reading, and a kernel that crashes on them is told of once"
+LIMIT_S = 420
+DEVICES, LINKS_EACH = 5, 2
+
+
+def run(lab):
+    devices = [lab.add(f"thermometer-{number}", THERMOMETER) for number in range(DEVICES)]
+    later = lab.add("later", THERMOMETER)
+    for device in devices:
+        for _ in range(LINKS_EACH):
+            device.fault(drop_after=1)
+    lab.gateway.start(*devices, later)
+    for number, device in enumerate(devices):
+        device.give(temperature(3600 + number, -2))
+    for device in devices:
+        lab.receiver.wait(device, seconds=120)
+        expect_equal(len(lab.journal.events("read-failed", device)), LINKS_EACH, f"failed links of {device.name}")
+    status = json.loads(command(PROGRAM, "status", "--json", check=False))
+    defect = status.get("kernel_defect")
+
+    began = time.monotonic()
+    command("systemctl", "restart", UNIT, limit=STOP_LIMIT_S)
+    restarted = time.monotonic() - began
+    lab.journal.wait("adapter-ready", count=2)
+    later.give(temperature(371, -1))
+    lab.receiver.wait(later)
+    told = lab.journal.events("kernel-defect")
+    if defect is None:
+        expect_equal(kernel_failures(), [], "failures of the kernel")
+        expect_equal(told, [], "kernel-defect on a good kernel")
+        return f"restarted in {restarted:.0f} s"
+    expect_equal(len(told), 1, "number of kernel-defect in this boot")
+    expect(defect in told[0]["INGEST_ERROR"], "kernel-defect does not name the kernel")
+    problem, = (problem for problem in status["problems"] if defect in problem)
+    expect(f"{DEVICES * LINKS_EACH} of " in problem, f"status does not say how many sockets are kept: {problem}")
+    metrics = wait_until("the metrics are written", 90, read_metrics)
+    expect("\ningestd_kernel_defect 1\n" in metrics, "the metric of the kernel's defect is not 1")
+    return f"on {defect} restarted in {restarted:.0f} s, with {len(kernel_failures())} failure(s) of the kernel"
+
+
+def kernel_failures():
+    lines = command("journalctl", "--dmesg", "--boot", "--no-pager", "--output=cat").splitlines()
+    return [line for line in lines if "kernel BUG" in line or "Oops" in line]
+
+
+def read_metrics():
+    try:
+        with open("/run/ingestd/metrics.prom", encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
