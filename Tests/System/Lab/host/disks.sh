@@ -60,6 +60,7 @@ make_disks() {
   fill_payload "$1/payload"
   cp -r "$lab/guest" "$1/payload/guest"
   cp "$root/Tests/Support/kit/tags.py" "$1/payload/guest/labkit/"
+  cp "$root/tools/hardware-evidence" "$1/payload/"
   [ -z "${LAYER:-}" ] || cp -r "$LAYER/." "$1/payload/"
   printf '%s\n' "${cases[@]}" > "$1/payload/cases"
   make_payload_disk "$1"
