@@ -5,6 +5,7 @@ from labkit.payloads import DateTime, blood_pressure, temperature
 from labkit.tags import tag
 from labkit.waiting import expect, expect_equal
 
+SHOWN_BY_UNITS = True
 TITLE = "undecodable payloads, requests from the peripheral, slow answers, silence"
 LIMIT_S = 300
 # ATT: Read By Group Type Request for primary services, and Exchange MTU Request for 247 bytes.
