@@ -2,7 +2,7 @@
 
 .PHONY: all build demo test prove release-check test-unit oracles webhook fhir delivery mqtt import disk kills cuts \
 	prove-import prove-kills prove-queue prove-disk prove-lab prove-power-cuts lab lab-package lint fuzz \
-	bench bench-quick bench-decode release release-simulated deb packages clean
+	bench bench-quick bench-decode release release-simulated deb sbom packages clean
 
 all: build
 
@@ -138,5 +138,9 @@ deb: release
 	swift build
 	tools/make-deb
 
+# What the binary and the package are made of, as a CycloneDX list; docs/dependencies.md.
+sbom: deb
+	tools/sbom
+
 clean:
-	rm -rf .build ingestd ingestd-simulated ingestd_*.deb
+	rm -rf .build ingestd ingestd-simulated ingestd_*.deb ingestd_*.cdx.json

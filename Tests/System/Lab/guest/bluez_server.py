@@ -11,6 +11,7 @@ It advertises until its value is confirmed, with a pause now and then, as a devi
 """
 
 import json
+import os
 import sys
 
 import dbus
@@ -24,9 +25,9 @@ ADVERTISEMENT, AGENT = "org.bluez.LEAdvertisement1", "org.bluez.Agent1"
 THERMOMETER, MEASUREMENT = "1809", "2A1C"
 # Of bluetoothd, which may be busy with the other host of the guest.
 LIMIT_S = 60
-# How often a value is sent that nobody has confirmed: a client with a bond stays subscribed from link to link, and
-# bluetoothd does not say that it is back.
-REPEAT_S = 10
+# When a value is sent over a link whose client has subscribed on an earlier one: with a bond it stays subscribed, and
+# bluetoothd says that it is back, and not when the link is encrypted.
+LINK_AGE_S = 5
 # The pause is longer than the gateway's quiet_period and cooldown, however busy that is.
 AWAKE_S, ASLEEP_S = 40, 8
 
@@ -56,7 +57,7 @@ class Characteristic(Described):
         super().__init__(bus, f"{service.path}/char{number}", CHARACTERISTIC, {
             "UUID": uuid, "Service": service.path, "Flags": dbus.Array(flags, signature="s")})
         self.value = value
-        self.notifying = False
+        self.notifying, self.was_sent = False, False
 
     @dbus.service.method(CHARACTERISTIC, in_signature="a{sv}", out_signature="ay")
     def ReadValue(self, _options):
@@ -64,7 +65,7 @@ class Characteristic(Described):
 
     @dbus.service.method(CHARACTERISTIC)
     def StartNotify(self):
-        self.notifying = True
+        self.notifying, self.was_sent = True, False
         say("subscribed")
         self.indicate()
 
@@ -82,11 +83,16 @@ class Characteristic(Described):
     def confirmed(self):
         """Called with each confirmation."""
 
+    def linked(self):
+        self.was_sent = False
+        GLib.timeout_add_seconds(LINK_AGE_S, self.indicate)
+
     def indicate(self):
-        """Sends the value to who has subscribed; asks to be called again."""
-        if self.notifying and self.value:
+        """Sends the value to who has subscribed, once on a link."""
+        if self.notifying and self.value and not self.was_sent:
+            self.was_sent = True
             self.PropertiesChanged(CHARACTERISTIC, {"Value": dbus.Array(self.value, signature="y")}, [])
-        return True
+        return False
 
 
 class Application(dbus.service.Object):
@@ -127,7 +133,7 @@ class Agreeing(dbus.service.Object):
 
 class Host:
     def __init__(self, bus, adapter, encrypt):
-        self.bus = bus
+        self.bus, self.adapter = bus, adapter
         proxy = bus.get_object("org.bluez", f"/org/bluez/{adapter}")
         self.gatt = dbus.Interface(proxy, "org.bluez.GattManager1")
         self.advertising = dbus.Interface(proxy, "org.bluez.LEAdvertisingManager1")
@@ -144,13 +150,18 @@ class Host:
         self.other = Application(bus, "/lab/other", {"1805": {"2A2B": (["read"], bytes(10))}})
         self.measurement = self.thermometer.characteristic(MEASUREMENT)
         self.measurement.confirmed = self.stop_advertising
-        GLib.timeout_add_seconds(REPEAT_S, self.measurement.indicate)
+        bus.add_signal_receiver(
+            self.on_changed, "PropertiesChanged", PROPERTIES, arg0="org.bluez.Device1", path_keyword="path")
         if encrypt:
             Agreeing(bus, "/lab/agent")
             agents = dbus.Interface(bus.get_object("org.bluez", "/org/bluez"), "org.bluez.AgentManager1")
             agents.RegisterAgent("/lab/agent", "NoInputNoOutput")
             agents.RequestDefaultAgent("/lab/agent")
         self.register(self.thermometer, lambda: say("ready"))
+
+    def on_changed(self, _interface, changed, _invalidated, path):
+        if path.startswith(f"/org/bluez/{self.adapter}/") and changed.get("Connected"):
+            self.measurement.linked()
 
     def register(self, application, done):
         """bluetoothd asks for the objects before it answers, so that waiting for it here would end in nothing."""
@@ -197,15 +208,19 @@ def main(adapter, *options):
     host = Host(dbus.SystemBus(), adapter, "encrypt" in options)
 
     def on_input(source, _condition):
-        line = source.readline()
-        if not line:
+        data = os.read(source, 65536)
+        if not data:
             loop.quit()
             return False
-        host.obey(json.loads(line))
+        *lines, partial[0] = (partial[0] + data).split(b"\n")
+        for line in lines:
+            host.obey(json.loads(line))
         return True
 
+    # Of a line whose end has not come yet.
+    partial = [b""]
     loop = GLib.MainLoop()
-    GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, on_input)
+    GLib.io_add_watch(sys.stdin.fileno(), GLib.IO_IN | GLib.IO_HUP, on_input)
     loop.run()
 
 
