@@ -65,8 +65,8 @@ let pinned: [Target.Dependency] = [
     ("Numerics", "swift-numerics"), ("ServiceContextModule", "swift-service-context"),
 ].map { .product(name: $0, package: $1, condition: .when(platforms: [.windows])) }
 
-/// All functions of the system's libraries are bound at the start, so that nobody can put others in their place later
-/// (ld(1), -z now).
+/// The dynamic linker finds every function of the system's libraries when the program starts.
+/// None is looked up later, when an attacker could have changed the table (ld(1), -z now).
 let bindNow: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(configuration: .release))
 ]
