@@ -183,9 +183,16 @@ int CMosquitto_connect(CMosquitto *client, const char *host, int port, int keep_
     client->keep_alive = keep_alive_s;
     announce(client, host, keep_alive_s);
     errno = 0;
+    /*
+     * Otherwise the library would write CONNECT in this call, which finishes a TLS handshake. A broker that refuses the
+     * client certificate may have reset the connection by then: the write fails, and the library never reads the alert
+     * that says why. Now it writes in turns, when the connection has been taken over.
+     */
+    mosquitto_threaded_set(client->library, true);
     int result =
         mosquitto_connect_bind_async(client->library, host, port, keep_alive_s, by_ipv4 ? "0.0.0.0" : NULL);
     note(client, result);
+    mosquitto_threaded_set(client->library, false);
     int descriptor = mosquitto_socket(client->library);
     if (descriptor >= 0)
         fcntl(descriptor, F_SETFD, FD_CLOEXEC);

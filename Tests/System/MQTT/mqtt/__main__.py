@@ -8,7 +8,7 @@ from pathlib import Path
 from kit.gateway import Gateway, expect_untold
 from kit.results import Results
 
-from . import dual, restarts
+from . import dual, refused, restarts
 from .brokers import PASSWORD
 from .cases import Expectations, on_fakes, on_mosquitto
 from .world import World
@@ -64,7 +64,7 @@ def main():
         try:
             world.start()
             threads = [threading.Thread(target=results.run, args=(name, body, world))
-                       for name, body in {**restarts.CASES, "dual": dual.run}.items() if wanted(name)]
+                       for name, body in {**restarts.CASES, "dual": dual.run, "refused": refused.run}.items() if wanted(name)]
             for thread in threads:
                 thread.start()
             together(world, results.note, wanted)
