@@ -8,11 +8,27 @@ extension AttributeLink {
     func retryingAfterMove<Result: Sendable>(
         of service: BluetoothUUID, _ body: () async throws(LinkError) -> Result
     ) async throws(LinkError) -> Result {
+        try await retryingWhenOutOfSync { () async throws(LinkError) -> Result in
+            do throws(LinkError) {
+                return try await body()
+            } catch {
+                guard Self.mayMeanMoved(error), remembered.contains(service.description) else { throw error }
+                // When one service has moved, the others cannot be trusted either.
+                forgetLayout()
+                return try await body()
+            }
+        }
+    }
+
+    /// Runs `body`, and once more when a server with robust caching has refused a request because its attributes have
+    /// changed. It takes the next request (Vol 3 Part G 2.5.2.1). The gateway does not ask for robust caching, but
+    /// bluetoothd does, and a server with a bond takes the two for one client.
+    func retryingWhenOutOfSync<Result: Sendable>(
+        _ body: () async throws(LinkError) -> Result
+    ) async throws(LinkError) -> Result {
         do {
             return try await body()
-        } catch {
-            guard Self.mayMeanMoved(error), remembered.contains(service.description) else { throw error }
-            // When one service has moved, the others cannot be trusted either.
+        } catch .attribute(AttributeProtocol.Code.databaseOutOfSync, _) {
             forgetLayout()
             return try await body()
         }

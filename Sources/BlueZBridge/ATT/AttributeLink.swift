@@ -62,11 +62,13 @@ package actor AttributeLink: PeripheralLink {
     package func has(
         _ characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) -> Bool {
-        do {
-            _ = try await find(characteristic, in: service)
-            return true
-        } catch .missing {
-            return false
+        try await retryingWhenOutOfSync { () async throws(LinkError) -> Bool in
+            do throws(LinkError) {
+                _ = try await find(characteristic, in: service)
+                return true
+            } catch .missing {
+                return false
+            }
         }
     }
 

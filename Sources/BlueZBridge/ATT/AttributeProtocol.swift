@@ -40,6 +40,8 @@ enum AttributeProtocol {
         static let attributeNotFound: UInt8 = 0x0A
         static let insufficientKeySize: UInt8 = 0x0C
         static let insufficientEncryption: UInt8 = 0x0F
+        /// The attributes are others than those that this client knows (Vol 3 Part G 2.5.2.1).
+        static let databaseOutOfSync: UInt8 = 0x12
     }
 
     /// Attribute types (Assigned Numbers 3.3, 3.6 and 3.7).

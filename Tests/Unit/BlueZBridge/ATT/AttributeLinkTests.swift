@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import BlueZBridge
@@ -115,6 +116,45 @@ struct AttributeLinkTests {
         #expect(await bench.peripheral.traces[1].gatewayOpcodes == [0x12, 0x06, 0x08, 0x04, 0x12, 0x1E])
         #expect(await second.layout.services["1809"]??.firstHandle == 0x0040)
         await second.close()
+    }
+
+    /// A server with robust caching refuses the first request of a client that does not know its new attributes.
+    @Test func whoIsOutOfSyncFindsEverythingAnewOnTheSameLink() async throws {
+        let bench = try LinkBench(readings: [
+            .temperature(mantissa: 3660, exponent: -2, isDated: true),
+            .temperature(mantissa: 3661, exponent: -2, isDated: true),
+        ])
+        let first = try await bench.connect()
+        try await bench.takeReading(first)
+        await bench.confirmationArrived()
+        let layout = await first.layout
+        await first.close()
+        await bench.linkEnded()
+        await bench.peripheral.relayOut(firstHandle: 0x0040)
+
+        let second = try await bench.connect(remembering: layout, Self.refusingOnce())
+        try await bench.takeReading(second)
+        await bench.confirmationArrived()
+        #expect(await bench.peripheral.traces[1].gatewayOpcodes == [0x12, 0x06, 0x08, 0x04, 0x12, 0x1E])
+        await second.close()
+        await bench.linkEnded()
+
+        // Nor does a first request fail that asks for what is there.
+        let third = try await bench.connect(Self.refusingOnce())
+        #expect(try await third.has(0x2A1C, in: 0x1809))
+        #expect(await bench.peripheral.traces[2].gatewayOpcodes == [0x06, 0x06, 0x08])
+        await third.close()
+    }
+
+    private static func refusingOnce() -> LinkBehaviour {
+        let hasRefused = Mutex(false)
+        return .responding { request, answer in
+            let isFirst = hasRefused.withLock { hasRefused in
+                defer { hasRefused = true }
+                return !hasRefused
+            }
+            return [isFirst ? [0x01, request[0], 0x00, 0x00, 0x12] : answer]
+        }
     }
 
     /// A device under this address had other services: it was listed as another model, or its firmware was renewed.
