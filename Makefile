@@ -25,8 +25,9 @@ test: build
 prove: build release-simulated deb
 	tools/test prove
 
-# The package: looked at by lintian; installed, upgraded, removed and purged in the lab, from PREVIOUS=ingestd_OLD.deb
-# if that is given; and made twice from nothing, which has to give the same bytes.
+# The package: looked at by lintian; installed, upgraded, removed and purged in the lab on Debian 13 and 12; upgraded from
+# the package of an earlier commit, or from PREVIOUS=ingestd_OLD.deb, on a box in use; and made twice from nothing, which
+# has to give the same bytes.
 release-check: deb
 	tools/test release-check
 
@@ -87,7 +88,7 @@ lab prove-lab: packages
 	swift build
 	tools/test prove-lab
 
-# The lab's case of the package: installed, upgraded, removed, purged.
+# The lab's cases of the package: installed, upgraded, removed, purged; upgraded from an earlier version.
 lab-package: deb
 	tools/test lab-package
 
@@ -122,16 +123,19 @@ bench: release-simulated
 bench-decode: release
 	INGESTD=$(CURDIR)/ingestd Tests/System/Oracles/run --speed
 
+# The toolchain's own. Debian 12's strip drops the segment that makes the tables of the linker read-only (GNU_RELRO).
+objcopy := $(firstword $(wildcard $(dir $(realpath $(shell command -v swift)))llvm-objcopy) llvm-objcopy)
+
 # What a box runs: the Swift runtime inside, no debug information. The two sections hold hashes over that, which depend on
 # the times of files; without them two builds have the same bytes.
 release: packages
 	swift build --configuration release --static-swift-stdlib --product ingestd
-	strip --strip-unneeded --remove-section=.swift_modhash --remove-section=.note.gnu.build-id -o ingestd "$$(swift build --configuration release --show-bin-path)/ingestd"
+	$(objcopy) --strip-unneeded --remove-section=.swift_modhash --remove-section=.note.gnu.build-id "$$(swift build --configuration release --show-bin-path)/ingestd" ingestd
 
 # The same on simulated peripherals, for benchmarks and proofs; not installed.
 release-simulated: release
 	swift build --configuration release --static-swift-stdlib --product ingestd-simulated
-	strip --strip-unneeded -o ingestd-simulated "$$(swift build --configuration release --show-bin-path)/ingestd-simulated"
+	$(objcopy) --strip-unneeded "$$(swift build --configuration release --show-bin-path)/ingestd-simulated" ingestd-simulated
 
 # ingestd_VERSION_ARCH.deb. The manual pages come from the debug build.
 deb: release
