@@ -6,7 +6,9 @@ An application of GattManager1 and an advertisement of LEAdvertisingManager1, on
 Orders come as JSON lines on standard input:
     {"give": HEX}      wakes up, and indicates this value to a client that subscribes
     {"grow": true}     adds a service before all others that it had, so that the thermometer's handles move
-What happens goes out in the same way: {"said": "ready"}, subscribed, unsubscribed, confirmed (with the value), grown.
+    {"show": true}     advertises without a value, and with false no more
+What happens goes out in the same way: {"said": "ready"}, advertising, subscribed, unsubscribed, confirmed (with the
+value), grown.
 It advertises until its value is confirmed, with a pause now and then, as a device does that is switched off.
 """
 
@@ -173,6 +175,12 @@ class Host:
             self.measurement.value = bytes.fromhex(order["give"])
             if self.turn is None:
                 self.advertise()
+        elif "show" in order:
+            if not order["show"]:
+                self.stop_advertising()
+            elif self.turn is None or not self.is_advertising:
+                self.rest()
+                self.advertise()
         elif "grow" in order:
             self.gatt.UnregisterApplication(self.thermometer.path)
             self.register(self.other, lambda: self.register(self.thermometer, lambda: say("grown")))
@@ -184,8 +192,14 @@ class Host:
             self.advertisement.path, {}, reply_handler=lambda: None, error_handler=fail, timeout=LIMIT_S)
         self.turn = GLib.timeout_add_seconds(AWAKE_S, self.stop_advertising)
 
+    def rest(self):
+        """Ends the pause or the turn that it is in."""
+        if self.turn is not None:
+            GLib.source_remove(self.turn)
+        self.turn = None
+
     def stop_advertising(self):
-        GLib.source_remove(self.turn)
+        self.rest()
         # A value that is given while the link is up goes over it, without an advert.
         if self.is_advertising:
             self.is_advertising = False

@@ -10,7 +10,7 @@ from labkit.waiting import expect_equal
 
 PROVE_ONLY = True
 TITLE = "a thermometer on bluetoothd that gives its readings over encrypted links alone is paired and read"
-LIMIT_S = 420
+LIMIT_S = 400
 
 
 def run(lab):

@@ -8,7 +8,7 @@ from labkit.payloads import temperature
 from labkit.waiting import expect, expect_equal
 
 TITLE = "a thermometer on bluetoothd is read while bluetoothd asks the gateway in turn, and again after its handles moved"
-LIMIT_S = 420
+LIMIT_S = 400
 # Of a client: Exchange MTU, Find Information, Find By Type Value, Read By Type, Read, Read By Group Type.
 REQUESTS = (0x02, 0x04, 0x06, 0x08, 0x0A, 0x10)
 INDICATION = 0x1D

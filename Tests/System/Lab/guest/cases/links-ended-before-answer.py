@@ -15,7 +15,7 @@ from labkit.waiting import expect, expect_equal, wait_until
 
 ON_BAD_KERNEL = True
 TITLE = "ten links that end before the first answer cost no reading, and a kernel that crashes on them is told of once"
-LIMIT_S = 420
+LIMIT_S = 400
 DEVICES, LINKS_EACH = 5, 2
 
 

@@ -13,6 +13,7 @@ import threading
 from dataclasses import dataclass
 
 from .commands import run
+from .pairing import PROGRAM
 from .waiting import Failure, expect, wait_until
 
 # Options of btvirt: a controller of Bluetooth 4 for LE alone, which advertises in the legacy way, and one of Bluetooth
@@ -44,6 +45,9 @@ class Btvirt:
         self.addresses = [address_of(adapter) for adapter in adapters()]
 
     def close(self):
+        # Of a case that failed: the next peripheral has the same address, and no such bond.
+        for address in self.addresses:
+            run(PROGRAM, "unpair", address, check=False, limit=READY_LIMIT_S)
         self.process.terminate()
         self.process.wait()
         wait_until("its controllers are gone", READY_LIMIT_S, lambda: not adapters())
@@ -100,7 +104,12 @@ class Thermometer:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(READY_LIMIT_S)
+        try:
+            self.process.wait(READY_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            # What made it hang has been told, or will be.
+            self.process.kill()
+            self.process.wait()
 
 
 def adapters():
@@ -122,6 +131,18 @@ def adapter_with(uuid):
 
 def adapter_property(adapter, name):
     return run("busctl", "get-property", "org.bluez", f"/org/bluez/{adapter}", "org.bluez.Adapter1", name, check=False)
+
+
+def visit(adapter, address):
+    """bluetoothd itself connects by this adapter to a device that advertises, finds its services, and leaves it."""
+    device = ("org.bluez", f"/org/bluez/{adapter}/dev_{address.replace(':', '_')}")
+
+    def has(name, value):
+        return run("busctl", "get-property", *device, "org.bluez.Device1", name, check=False) == f"b {value}"
+    run("busctl", "call", "--timeout=60", *device, "org.bluez.Device1", "Connect", limit=READY_LIMIT_S)
+    wait_until("bluetoothd has found the services", READY_LIMIT_S, lambda: has("ServicesResolved", "true"))
+    run("busctl", "call", *device, "org.bluez.Device1", "Disconnect", limit=READY_LIMIT_S)
+    wait_until("bluetoothd has left", READY_LIMIT_S, lambda: has("Connected", "false"))
 
 
 def listed(adapter, name, kind):
