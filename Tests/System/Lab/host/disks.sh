@@ -32,15 +32,17 @@ all_cases() {
   (cd "${LAYER:-$lab}/guest/cases" && printf '%s\n' [a-z]*.py) | sed 's/\.py$//'
 }
 
-# The same without those that need the package if there is none, and on a bad kernel those that are not marked for it.
-# QUICK leaves out the case of the package, those that unit tests show as well, and those that are for `make prove` alone.
+# The same without those that need the package, or an earlier one, if there is none; and on a bad kernel without those that
+# are not marked for it. QUICK leaves out the cases of the package, those that unit tests show as well, and those that are
+# for `make prove` alone.
 wanted_cases() {
   local name file
   for name in $(all_cases); do
     file=${LAYER:-$lab}/guest/cases/$name.py
-    if [ -z "${package:-}" ] && grep -q '^NEEDS_PACKAGE' "$file"; then continue; fi
+    if [ -z "${package:-}" ] && grep -q '^NEEDS_P' "$file"; then continue; fi
+    if [ -z "${PREVIOUS:-}" ] && grep -q '^NEEDS_PREVIOUS' "$file"; then continue; fi
     if [ "${platform:-}" = debian12-bad-kernel ] && ! grep -q '^ON_BAD_KERNEL' "$file"; then continue; fi
-    if [ -n "${QUICK:-}" ] && grep -qE '^(NEEDS_PACKAGE|SHOWN_BY_UNITS|PROVE_ONLY)' "$file"; then continue; fi
+    if [ -n "${QUICK:-}" ] && grep -qE '^(NEEDS_P|SHOWN_BY_UNITS|PROVE_ONLY)' "$file"; then continue; fi
     echo "$name"
   done
 }
@@ -85,20 +87,20 @@ fill_payload() {
   done
 }
 
-# fill_packages PAYLOAD: the package under test, an earlier one from which it is upgraded, and the page that tells what
-# to do with them. Without PREVIOUS the earlier one is the same under an earlier number.
+# fill_packages PAYLOAD: the package under test, the same under an earlier number, PREVIOUS if there is one, and the page
+# that tells what to do with them.
 fill_packages() {
   local tree
   mkdir -p "$1"/package/{first,newer}
   cp "$package" "$1/package/newer/"
+  tree=$(mktemp -d)
+  dpkg-deb --raw-extract "$package" "$tree"
+  sed -i 's/^Version: .*/&~earlier/' "$tree/DEBIAN/control"
+  dpkg-deb -Zgzip -z1 --root-owner-group --build "$tree" "$1/package/first/" > /dev/null
+  rm -rf "$tree"
   if [ -n "${PREVIOUS:-}" ]; then
-    cp "$PREVIOUS" "$1/package/first/" || fail "PREVIOUS: $PREVIOUS cannot be read"
-  else
-    tree=$(mktemp -d)
-    dpkg-deb --raw-extract "$package" "$tree"
-    sed -i 's/^Version: .*/&~earlier/' "$tree/DEBIAN/control"
-    dpkg-deb -Zgzip -z1 --root-owner-group --build "$tree" "$1/package/first/" > /dev/null
-    rm -rf "$tree"
+    mkdir "$1/package/previous"
+    cp "$PREVIOUS" "$1/package/previous/" || fail "PREVIOUS: $PREVIOUS cannot be read"
   fi
   cp "$root/docs/operating.md" "$1/"
 }

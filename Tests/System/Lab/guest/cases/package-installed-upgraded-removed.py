@@ -1,11 +1,10 @@
 """The package, from docs/operating.md's first page as it stands there to its removal."""
 
-import glob
 import os
 import re
 import subprocess
 
-from labkit import commands, gateway
+from labkit import commands, gateway, package
 from labkit.gateway import UNIT
 from labkit.kinds import THERMOMETER
 from labkit.payloads import temperature
@@ -15,23 +14,16 @@ from labkit.waiting import expect, expect_equal, hold_for, wait_until
 TITLE = "the package: docs/operating.md's first page as written; upgraded with a queue, removed, purged"
 LIMIT_S = 400
 NEEDS_PACKAGE = True
-# Of apt, under emulation.
-PACKAGE_LIMIT_S = 120
 START_LIMIT_S = 90
 WATCH_S = 3
 # Longer than `quiet_period` and `cooldown` together, as they are by themselves.
 SILENCE_S = 17
 ALIAS = "kitchen thermometer"
-STATE = "/var/lib/ingestd"
-# What is there by hand for the other cases.
-BY_HAND = ("/usr/bin/ingestd", "/usr/lib/systemd/system/ingestd.service", "/usr/lib/sysusers.d/ingestd.conf",
-           "/usr/lib/systemd/catalog/ingestd.catalog", "/usr/share/ingestd/peripherals.yaml",
-           "/etc/ld.so.conf.d/ingestd.conf")
 
 
 def run(lab):
-    first, newer = (f"{gateway.PAYLOAD}/package/{name}" for name in ("first", "newer"))
-    remove_by_hand()
+    first, newer = package.path("first"), package.path("newer")
+    package.remove_by_hand()
     page = blocks(f"{gateway.PAYLOAD}/operating.md", "From the package to the first record")
     expect_equal(len(page), 3, "blocks of commands on the page")
     install, configure, look = page
@@ -60,22 +52,21 @@ def run(lab):
     hold_for("nothing is delivered while the backend is down", WATCH_S,
              lambda: lab.journal.events("submitted", thermometer)[1:] == [])
     before = lab.gateway.pid
-    apt("install", f"{newer}/{name_of(newer)}")
+    package.apt("install", newer)
     lab.gateway.wait_restarted(before)
-    expect_equal(commands.run("dpkg-query", "--show", "--showformat=${Version}", "ingestd"),
-                 commands.run("dpkg-deb", "--field", f"{newer}/{name_of(newer)}", "Version"), "version")
-    expect(ALIAS in read("/etc/ingestd/ingestd.yaml"), "the configuration was kept")
+    expect_equal(package.version(), commands.run("dpkg-deb", "--field", newer, "Version"), "version")
+    expect(ALIAS in package.read("/etc/ingestd/ingestd.yaml"), "the configuration was kept")
     lab.receiver.answer(200)
     lab.journal.wait("submitted", thermometer, count=2)
 
     # Removed: the queue stays, and is found again.
     lab.receiver.answer(503)
     take(lab, thermometer, 368, count=3)
-    apt("remove", "ingestd")
+    package.apt("remove", "ingestd")
     expect(not commands.is_active(UNIT), "the service has ended")
-    expect(os.path.exists(f"{STATE}/queue.db"), "the queue was kept")
-    expect(ALIAS in read("/etc/ingestd/ingestd.yaml"), "the configuration was kept by the removal")
-    apt("install", f"{newer}/{name_of(newer)}")
+    expect(os.path.exists(f"{package.STATE}/queue.db"), "the queue was kept")
+    expect(ALIAS in package.read("/etc/ingestd/ingestd.yaml"), "the configuration was kept by the removal")
+    package.apt("install", newer)
     wait_until("the service runs again", START_LIMIT_S, lambda: commands.is_active(UNIT))
     lab.receiver.answer(200)
     lab.journal.wait("submitted", thermometer, count=3)
@@ -83,8 +74,8 @@ def run(lab):
     expect_equal(len(set(ids)), 3, "records")
     expect_equal([tag(record["id"]) for record in lab.receiver.records(thermometer)], ids, "what the backend has")
 
-    apt("purge", "ingestd")
-    expect_equal(glob.glob(f"{STATE}/*") + glob.glob("/etc/ingestd/*.yaml"), [], "left by the purge")
+    package.apt("purge", "ingestd")
+    expect_equal(package.left_behind(), [], "left by the purge")
     gateway.install(mounts=False)
 
 
@@ -96,43 +87,18 @@ def take(lab, thermometer, tenths, count=1):
     lab.journal.wait("read", thermometer, count=count)
 
 
-def remove_by_hand():
-    for path in BY_HAND:
-        if os.path.exists(path):
-            os.remove(path)
-    for path in glob.glob("/etc/ingestd/**/*", recursive=True) + glob.glob(f"{STATE}/*"):
-        if os.path.isfile(path):
-            os.remove(path)
-    commands.run("userdel", "ingestd")
-    commands.run("ldconfig")
-    commands.run("systemctl", "daemon-reload")
-
-
-def apt(*command):
-    return commands.run("apt-get", "--yes", "--no-install-recommends", *command, limit=PACKAGE_LIMIT_S)
-
-
-def shell(script, package):
-    """Runs a block of the page in the directory of the package, as a person does who agrees."""
+def shell(script, file):
+    """Runs a block of the page in the directory of the package's file, as a person does who agrees."""
     script = script.replace("apt install", "apt-get install --yes --no-install-recommends")
-    done = subprocess.run(["bash", "-e", "-c", script], cwd=package, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=PACKAGE_LIMIT_S, env={**os.environ, "PAGER": "cat"})
+    done = subprocess.run(["bash", "-e", "-c", script], cwd=os.path.dirname(file), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=package.LIMIT_S,
+                          env={**os.environ, "PAGER": "cat"})
     expect_equal(done.returncode, 0, f"exit status of {script!r}, which said {done.stdout!r}")
     return done.stdout
 
 
 def blocks(path, heading):
     """The blocks of commands under a heading, without their indentation."""
-    section = re.search(rf"^## {re.escape(heading)}\n(.*?)^## ", read(path), re.MULTILINE | re.DOTALL)[1]
+    section = re.search(rf"^## {re.escape(heading)}\n(.*?)^## ", package.read(path), re.MULTILINE | re.DOTALL)[1]
     return [re.sub(r"^    ", "", block, flags=re.MULTILINE)
             for block in re.findall(r"(?:^    .*\n)+", section, re.MULTILINE)]
-
-
-def name_of(directory):
-    name, = os.listdir(directory)
-    return name
-
-
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
