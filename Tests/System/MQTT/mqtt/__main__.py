@@ -63,8 +63,9 @@ def main():
         world = World(directory)
         try:
             world.start()
+            alone = {**restarts.CASES, "dual": dual.run, "refused": refused.run}
             threads = [threading.Thread(target=results.run, args=(name, body, world))
-                       for name, body in {**restarts.CASES, "dual": dual.run, "refused": refused.run}.items() if wanted(name)]
+                       for name, body in alone.items() if wanted(name)]
             for thread in threads:
                 thread.start()
             together(world, results.note, wanted)
