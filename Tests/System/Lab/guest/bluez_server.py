@@ -178,7 +178,7 @@ class Host:
         elif "show" in order:
             if not order["show"]:
                 self.stop_advertising()
-            elif self.turn is None or not self.is_advertising:
+            elif not self.is_advertising:
                 self.rest()
                 self.advertise()
         elif "grow" in order:
