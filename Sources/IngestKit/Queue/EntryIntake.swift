@@ -108,7 +108,7 @@ package struct EntryIntake: Sendable {
 
     private static func enter(_ record: EnteredRecord, _ arrival: Arrival, _ db: Database) throws -> Bool {
         let isManual = record.origin == .manual
-        guard try !RecordTable.isKnown(record.id, db) else {
+        guard try !RetainedTable.isKnown(record.id, db) else {
             if isManual {
                 try OutboxTable.append(.duplicateIgnored(recordID: record.id, kind: record.kind, .entry), db)
             }
@@ -150,7 +150,7 @@ package struct EntryIntake: Sendable {
         _ image: EnteredImage, of entry: EnteredRecord, isNew: Bool, _ room: ImageRoom, _ arrival: Arrival,
         _ routings: [DestinationRouting], _ db: Database
     ) throws -> ImageOutcome {
-        guard try !RecordTable.isKnown(image.id, db) else { return .known }
+        guard try !RetainedTable.isKnown(image.id, db) else { return .known }
         let meant = routings.filter { $0.accepts(entry.header) }.sorted { $0.name < $1.name }
         let takers = meant.filter(\.takesImages).map(\.name)
         let refusal = room.refusal

@@ -169,9 +169,16 @@ package final class QueueKeeper: Sendable {
         }
         if free >= bounds.low + bounds.reserve { try? disk.makeReserve(bytes: bounds.reserve) }
 
-        var used = try await retention.usedBytes()
+        var (used, ids) = try await retention.use()
         if used >= settings.maximumSize / 10 * 9 {
             used = try await shrink()
+            ids = try await retention.use().ids
+        }
+        let most = settings.maximumSize / 2
+        if ids > most {
+            // A little more, so that the next commits have room.
+            try await retention.forgetIDs(downTo: most - most / 64)
+            used = try await retention.usedBytes()
         }
         if used >= settings.maximumSize { return .full }
         if used >= settings.maximumSize / 10 * 9 { return .high }

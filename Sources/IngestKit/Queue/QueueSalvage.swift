@@ -63,6 +63,7 @@ struct QueueSalvage {
             guard case .copied(let columns) = table.salvage else { continue }
             try copy(table.rawValue, by: columns)
         }
+        try takeOverOlderIDs()
         try giveTypesToPackets()
         if let source, sharedColumns("device", source)?.contains("is_stranger") == false {
             try target.execute(sql: QueueSchema.strangersAmongDevices)
@@ -198,6 +199,18 @@ struct QueueSalvage {
         let isWhole = try !isThere || copy("image_batch", by: "destination, first_position")
         try target.execute(sql: QueueSchema.imagesToTheirLane)
         return isWhole
+    }
+
+    /// Earlier versions kept the ids of delivered records in another table. What cannot be read of it is left.
+    private func takeOverOlderIDs() throws {
+        guard let source, sharedColumns("retained", source) == nil else { return }
+        _ = try forEachRow("SELECT * FROM retired") { row in
+            do {
+                try RetainedTable.takeOver(row, target)
+            } catch let error as DatabaseError {
+                throw Refusal(reason: error)
+            }
+        }
     }
 
     /// Packets of an earlier version have no address type.

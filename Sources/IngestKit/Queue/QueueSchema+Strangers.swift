@@ -108,4 +108,35 @@ extension QueueSchema {
         END;
 
         """
+
+    /// What an id takes in the file at most.
+    private static func retainedID(_ row: String) -> String {
+        "iif(\(row).undated IS NULL, 100, 200)"
+    }
+
+    /// They count what all ids take, and what those of strangers do.
+    static let retainedTriggers = """
+        CREATE TRIGGER retained_added AFTER INSERT ON retained BEGIN
+            UPDATE counter SET value = value + \(retainedID("NEW")) WHERE name = 'retained_bytes';
+        END;
+        CREATE TRIGGER retained_removed AFTER DELETE ON retained BEGIN
+            UPDATE counter SET value = value - \(retainedID("OLD")) WHERE name = 'retained_bytes';
+        END;
+        CREATE TRIGGER retained_stranger_added AFTER INSERT ON retained WHEN NEW.stranger_seq IS NOT NULL BEGIN
+            \(add(strangersID("NEW"), to: "NEW.address"))
+        END;
+        CREATE TRIGGER retained_stranger_changed AFTER UPDATE OF stranger_seq ON retained
+            WHEN OLD.stranger_seq IS NOT NULL AND NEW.stranger_seq IS NULL BEGIN
+            \(take(strangersID("OLD"), from: "OLD.address"))
+        END;
+        CREATE TRIGGER retained_stranger_removed AFTER DELETE ON retained WHEN OLD.stranger_seq IS NOT NULL BEGIN
+            \(take(strangersID("OLD"), from: "OLD.address"))
+        END;
+
+        """
+
+    /// What the id of a stranger's record takes in the file at most.
+    private static func strangersID(_ row: String) -> String {
+        "iif(\(row).undated IS NULL, 180, 300)"
+    }
 }

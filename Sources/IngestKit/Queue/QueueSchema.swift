@@ -3,7 +3,7 @@ import GRDB
 /// The tables of the queue, and how an older file becomes a newer one.
 enum QueueSchema {
     /// The version that this code writes, in `PRAGMA user_version`.
-    static let version = 9
+    static let version = 10
 
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
@@ -48,6 +48,12 @@ enum QueueSchema {
         if found < 9 {
             try db.execute(sql: version9)
             try db.execute(sql: unassignedLetters)
+        }
+        if found < 10 {
+            try db.execute(sql: version10)
+            let rows = try Row.fetchCursor(db, sql: "SELECT * FROM retired")
+            while let row = try rows.next() { try RetainedTable.takeOver(row, db) }
+            try db.execute(sql: "DROP TABLE retired")
         }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
@@ -341,6 +347,29 @@ enum QueueSchema {
         ) STRICT;
         INSERT INTO mending SELECT EXISTS (SELECT 1 FROM counter WHERE name = 'lost_destinations');
         DELETE FROM counter WHERE name = 'lost_destinations' OR name GLOB 'session_end *';
+        """
+
+    private static let version10 = """
+        -- In the place of `retired`, which kept ids as texts, and all of them: what makes a reading that comes again known
+        -- after its record was dropped. Bounded (`RetainedTable`).
+        CREATE TABLE retained (
+            -- The 16 bytes of the record's id.
+            id BLOB PRIMARY KEY,
+            -- When a reading had this id last: the number of the newest record then.
+            met INTEGER NOT NULL,
+            -- Of stored readings that nothing dates, and of strangers, the device.
+            address TEXT,
+            -- Of stored readings that nothing dates: 16 bytes of a SHA-256 of characteristic and payload.
+            undated BLOB,
+            -- Of a stranger's: the number of the record.
+            stranger_seq INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX retained_met ON retained (met);
+        CREATE INDEX retained_undated ON retained (address, undated) WHERE undated IS NOT NULL;
+        CREATE INDEX retained_stranger ON retained (address, stranger_seq) WHERE stranger_seq IS NOT NULL;
+
+        INSERT INTO counter (name, value) VALUES ('retained_bytes', 0);
+        \(retainedTriggers)
         """
 
     /// Earlier versions told them by the words of the error.

@@ -14,7 +14,7 @@ enum QueueTable: String, CaseIterable {
     case acquaintance
     case spentPairing = "spent_pairing"
     case foundClock = "found_clock"
-    case retired
+    case retained
     case assignment
     case counter
     case stranger
@@ -40,7 +40,7 @@ enum QueueTable: String, CaseIterable {
         case .acquaintance: .copied(by: "key")
         case .spentPairing: .copied(by: "entry")
         case .foundClock: .copied(by: "boot_id")
-        case .retired: .copied(by: "id")
+        case .retained: .copied(by: "id")
         case .assignment: .copied(by: "record_seq, destination")
         case .counter, .stranger, .mending: .derived
         }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 
 /// How records are found by what names them elsewhere: an id, the beginning of one, or the tag of an event.
@@ -38,23 +39,26 @@ extension DeadLetterTable {
     fileprivate static func id(
         of name: String, by key: TagKey?, _ db: Database
     ) throws -> (id: String, isHeld: Bool) {
-        for (table, isHeld) in [("record", true), ("retired", false)] {
-            if TagKey.isRecordTag(name) {
-                guard let key else { break }
-                // By the index of the ids alone.
-                let rows = try Row.fetchCursor(db, sql: "SELECT id FROM \(table)")
-                while let row = try rows.next() {
-                    guard let id: String = row.intact("id"), key.tag(ofRecord: id) == name else { continue }
-                    return (id, isHeld)
-                }
-            } else {
-                // g follows on all digits of an id.
-                let ids = try String.fetchAll(
-                    db, sql: "SELECT id FROM \(table) WHERE id >= ? AND id < ? LIMIT 2",
-                    arguments: [name, name + "g"])
-                guard ids.count <= 1 else { throw RecordRefusal.ambiguous(name) }
-                if let id = ids.first { return (id, isHeld) }
+        if TagKey.isRecordTag(name) {
+            guard let key else { throw RecordRefusal.unknown(name) }
+            // By the index of the ids alone.
+            let held = try Row.fetchCursor(db, sql: "SELECT id FROM record")
+            while let row = try held.next() {
+                if let id: String = row.intact("id"), key.tag(ofRecord: id) == name { return (id, true) }
             }
+            let retained = try Row.fetchCursor(db, sql: "SELECT id FROM retained")
+            while let row = try retained.next() {
+                guard let id = (row.intact("id") as Data?).map(RetainedTable.id) else { continue }
+                if key.tag(ofRecord: id) == name { return (id, false) }
+            }
+        } else {
+            // g follows on all digits of an id.
+            let held = try String.fetchAll(
+                db, sql: "SELECT id FROM record WHERE id >= ? AND id < ? LIMIT 2",
+                arguments: [name, name + "g"])
+            let found = try held.isEmpty ? RetainedTable.ids(startingWith: name, limit: 2, db) : held
+            guard found.count <= 1 else { throw RecordRefusal.ambiguous(name) }
+            if let id = found.first { return (id, !held.isEmpty) }
         }
         throw RecordRefusal.unknown(name)
     }

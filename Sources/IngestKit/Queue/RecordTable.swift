@@ -146,31 +146,10 @@ package struct RecordTable: RecordStore {
         _ submission: RecordSubmission, bootID: String, _ db: Database
     ) throws -> RecordID? {
         let record = submission.record
-        let known = try Bool.fetchOne(
-            try db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM record WHERE id = :id)
-                        OR EXISTS (SELECT 1 FROM retired WHERE id = :id)
-                    """),
-            arguments: ["id": record.id.text])
-        if known == true { return record.id }
+        if try RetainedTable.isKnown(record.id, db) { return record.id }
         if case .storedUndated(let ordinal) = submission.repetition {
-            let id = try String.fetchOne(
-                db,
-                sql: """
-                    SELECT id FROM (
-                        SELECT id, 0 AS seq FROM retired WHERE address = :address
-                            AND undated_payload = :payload AND characteristic = :characteristic
-                        UNION ALL
-                        SELECT id, seq FROM record WHERE address = :address
-                            AND undated_payload = :payload AND characteristic = :characteristic)
-                    ORDER BY seq LIMIT 1 OFFSET :ordinal
-                    """,
-                arguments: [
-                    "address": record.device.address.description, "payload": Data(record.raw.bytes),
-                    "characteristic": record.raw.characteristicText, "ordinal": ordinal,
-                ])
-            return id.map(RecordID.init(text:))
+            return try RetainedTable.undatedRecord(
+                of: record.device.address, record.raw, ordinal: ordinal, db)
         }
         guard submission.repetition == .undatedIndication(isFirstOnLink: true) else { return nil }
         let row = try Row.fetchOne(
@@ -250,27 +229,8 @@ package struct RecordTable: RecordStore {
 
     /// Drops one record; its id stays.
     static func retire(_ sequence: Int64, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                INSERT OR IGNORE INTO retired
-                    (id, address, characteristic, undated_payload, stranger, stranger_seq)
-                SELECT id, iif(undated_payload IS NULL, NULL, address),
-                    iif(undated_payload IS NULL, NULL, characteristic), undated_payload,
-                    iif(stranger = 1, address, NULL), iif(stranger = 1, seq, NULL)
-                FROM record WHERE seq = ? AND NOT is_singular
-                """,
-            arguments: [sequence])
-        try db.execute(sql: "DELETE FROM record WHERE seq = ?", arguments: [sequence])
-    }
-
-    /// Whether a record is there, or was.
-    static func isKnown(_ id: RecordID, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            try db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM record WHERE id = :id)
-                        OR EXISTS (SELECT 1 FROM retired WHERE id = :id)
-                    """), arguments: ["id": id.text]) ?? false
+        try RetainedTable.keep(recordNumbered: sequence, db)
+        try db.cachedStatement(sql: "DELETE FROM record WHERE seq = ?").execute(arguments: [sequence])
     }
 
     // MARK: - Opening

@@ -92,6 +92,23 @@ struct Retention: Sendable {
         """
     }
 
+    /// Forgets ids of delivered records until they take no more than so many bytes, those that were not met for the longest
+    /// first.
+    func forgetIDs(lookingAt limit: Int = lookedAtOnce, downTo most: UInt64) async throws {
+        var isDone = false
+        while !isDone {
+            isDone = try await database.write { db in
+                guard try RetainedTable.bytes(db) > most else { return true }
+                return try !RetainedTable.forget(lookingAt: limit, db)
+            }
+        }
+    }
+
+    /// What the queue takes, and what the ids of delivered records take of that, in bytes.
+    func use() async throws -> (all: UInt64, ids: UInt64) {
+        try await database.read { db in (try Self.usedBytes(db), try RetainedTable.bytes(db)) }
+    }
+
     /// Gives the space of dropped records back to the disk, step by step.
     func giveBackSpace() async throws {
         while true {

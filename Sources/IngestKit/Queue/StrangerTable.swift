@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 import Synchronization
 
@@ -254,27 +255,24 @@ struct StrangerTable: Sendable {
         let rows = try Row.fetchAll(
             try db.cachedStatement(
                 sql: """
-                    SELECT id FROM retired WHERE stranger = ? AND undated_payload IS NULL
+                    SELECT id FROM retained WHERE address = ? AND stranger_seq IS NOT NULL AND undated IS NULL
                     ORDER BY stranger_seq LIMIT ?
                     """),
             arguments: [device, limit])
         var seen = 0
         for row in rows {
             seen += 1
-            try db.cachedStatement(sql: "DELETE FROM retired WHERE id = ?").execute(
-                arguments: [row["id"] as String])
+            try db.cachedStatement(sql: "DELETE FROM retained WHERE id = ?").execute(
+                arguments: [row["id"] as Data])
             if try isTurnOver(course, db) {
                 endTurn(&course)
                 return seen
             }
         }
         guard rows.count < limit else { return seen }
-        try db.execute(
-            sql: """
-                DELETE FROM retired WHERE stranger = :device AND undated_payload IS NOT NULL AND NOT EXISTS (
-                    SELECT 1 FROM record WHERE address = :device AND undated_payload IS NOT NULL)
-                """,
-            arguments: ["device": device])
+        if try !RetainedTable.hasUndatedRecords(device, db) {
+            try RetainedTable.forgetUndated(of: device, db)
+        }
         endTurn(&course)
         return seen
     }
@@ -303,8 +301,9 @@ struct StrangerTable: Sendable {
                     let records = db.changesCount
                     try db.execute(
                         sql: """
-                            UPDATE retired SET stranger = NULL, stranger_seq = NULL WHERE id IN (
-                                SELECT id FROM retired WHERE stranger = ? LIMIT ?)
+                            UPDATE retained SET stranger_seq = NULL, address = iif(undated IS NULL, NULL, address)
+                            WHERE id IN (
+                                SELECT id FROM retained WHERE address = ? AND stranger_seq IS NOT NULL LIMIT ?)
                             """,
                         arguments: [device, Self.lookedAtOnce])
                     return records + db.changesCount == 0

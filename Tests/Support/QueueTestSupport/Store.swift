@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import GRDB
 
 @testable package import IngestQueue
 
@@ -36,7 +37,7 @@ extension SQLiteQueue {
 
     /// Commits a record whose payload names the moment.
     @discardableResult
-    package func add(_ record: Record, at instant: MonotonicInstant? = nil) async throws -> CommitOutcome {
+    package func add(_ record: IngestQueue.Record, at instant: MonotonicInstant? = nil) async throws -> CommitOutcome {
         try await records.commit(
             RecordSubmission(
                 record: record, repetition: .identified, received: instant ?? database.clock.now,
@@ -91,6 +92,13 @@ extension SQLiteQueue {
 
     package var events: [JournalEntry] {
         get async throws { try await outbox.outboxEntries(limit: 100_000).map(\.entry) }
+    }
+}
+
+extension Database {
+    /// The ids that are kept of records which were dropped.
+    package var retainedIDs: [String] {
+        get throws { try Data.fetchAll(self, sql: "SELECT id FROM retained").map(RetainedTable.id).sorted() }
     }
 }
 

@@ -84,16 +84,34 @@ import Testing
         }
     }
 
-    /// What version 9 added, taken away again.
-    static let version8 = """
-        INSERT INTO counter SELECT 'session_end ' || name, 1 FROM destination WHERE is_end_told;
-        INSERT INTO counter SELECT 'lost_destinations', 1 FROM mending WHERE has_lost_destinations;
-        DROP TABLE mending;
-        ALTER TABLE dead_letter DROP COLUMN is_unassigned;
-        ALTER TABLE destination DROP COLUMN is_end_told;
-        PRAGMA user_version = 8;
+    /// What version 10 added, taken away again. What is kept of undated payloads cannot be made of their digests.
+    static let version9 = """
+        CREATE TABLE retired (
+            id TEXT PRIMARY KEY, address TEXT, characteristic TEXT, undated_payload BLOB, stranger TEXT,
+            stranger_seq INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX retired_undated_payload ON retired (address, undated_payload)
+            WHERE undated_payload IS NOT NULL;
+        CREATE INDEX retired_stranger ON retired (stranger, stranger_seq) WHERE stranger IS NOT NULL;
+        INSERT INTO retired (id, stranger, stranger_seq)
+            SELECT CAST(id AS TEXT), iif(stranger_seq IS NULL, NULL, address), stranger_seq FROM retained;
+        DROP TABLE retained;
+        DELETE FROM counter WHERE name = 'retained_bytes';
+        PRAGMA user_version = 9;
 
         """
+
+    /// And what version 9 added.
+    static let version8 =
+        version9 + """
+            INSERT INTO counter SELECT 'session_end ' || name, 1 FROM destination WHERE is_end_told;
+            INSERT INTO counter SELECT 'lost_destinations', 1 FROM mending WHERE has_lost_destinations;
+            DROP TABLE mending;
+            ALTER TABLE dead_letter DROP COLUMN is_unassigned;
+            ALTER TABLE destination DROP COLUMN is_end_told;
+            PRAGMA user_version = 8;
+
+            """
 
     /// And what version 8 added.
     static let version7 =
@@ -114,9 +132,6 @@ import Testing
             DROP TRIGGER record_stranger_removing;
             DROP TRIGGER letter_stranger_added;
             DROP TRIGGER letter_stranger_removing;
-            DROP TRIGGER retired_stranger_added;
-            DROP TRIGGER retired_stranger_changed;
-            DROP TRIGGER retired_stranger_removed;
             DROP VIEW record_size;
             DROP VIEW letter_size;
             DROP TABLE stranger;
@@ -198,7 +213,7 @@ import Testing
     @Test(arguments: [
         version7 + version5 + version4 + version3 + version2 + version1,
         version7 + version5 + version4 + version3 + version2, version7 + version5 + version4 + version3,
-        version7 + version5 + version4, version7 + version5, version7, version8,
+        version7 + version5 + version4, version7 + version5, version7, version8, version9,
     ])
     func aFileOfAnEarlierVersionKeepsWhatItHoldsAndTakesMore(downgrade: String) async throws {
         try await withTemporaryDirectory { directory in
@@ -257,7 +272,7 @@ import Testing
             let counters = try await new.database.read {
                 try String.fetchAll($0, sql: "SELECT name FROM counter ORDER BY name")
             }
-            #expect(counters == ["event", "position"])
+            #expect(counters == ["event", "position", "retained_bytes"])
             try await new.close()
         }
     }

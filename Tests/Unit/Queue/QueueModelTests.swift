@@ -143,7 +143,7 @@ private struct Run {
         try agree(gone.filter { !Self.isStranger($0) }.sorted(), [], "dropped of a pinned device")
         try agree(model.drop(gone).sorted(), [], "dropped though a destination waits for it")
         let known = try await store.database.read {
-            try Set(String.fetchAll($0, sql: "SELECT id FROM record UNION SELECT id FROM retired"))
+            try Set(String.fetchAll($0, sql: "SELECT id FROM record") + $0.retainedIDs)
         }
         model.forget(Set(model.readings.keys).subtracting(known))
     }

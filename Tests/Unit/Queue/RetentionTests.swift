@@ -260,7 +260,7 @@ import Testing
             try await store.retireAll()
             #expect(try await ids(store).isEmpty)
             let kept = try await store.database.read {
-                try String.fetchAll($0, sql: "SELECT id FROM retired ORDER BY id")
+                try $0.retainedIDs
             }
             #expect(kept == ["dated", "stored", "undated"])
             // The one whose confirmation may not have arrived is known all the same.

@@ -149,7 +149,7 @@ struct StrangerBench {
     var retained: [String] {
         get async throws {
             try await store.database.read {
-                try String.fetchAll($0, sql: "SELECT id FROM retired ORDER BY id")
+                try $0.retainedIDs
             }
         }
     }
@@ -190,8 +190,8 @@ struct StrangerCount: Equatable, Sendable {
         ) {
             add(Self.rows(120 + bytes(row["error"]) + bytes(row["reply"])) + 60, to: row["address"])
         }
-        for row in try Row.fetchAll(db, sql: "SELECT * FROM retired WHERE stranger IS NOT NULL") {
-            add(350 + 4 * Int64((row["undated_payload"] as Data?)?.count ?? 0), to: row["stranger"])
+        for row in try Row.fetchAll(db, sql: "SELECT * FROM retained WHERE stranger_seq IS NOT NULL") {
+            add((row["undated"] as Data?) == nil ? 180 : 300, to: row["address"])
         }
     }
 

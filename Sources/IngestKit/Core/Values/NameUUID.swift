@@ -15,6 +15,11 @@ package enum NameUUID {
         var octets = Array(hash.finalize().prefix(16))
         octets[6] = octets[6] & 0x0F | 0x50
         octets[8] = octets[8] & 0x3F | 0x80
+        return text(ofBytes: octets)
+    }
+
+    /// The form of a UUID's 16 bytes, in lower case with dashes (RFC 9562, section 4).
+    package static func text(ofBytes octets: [UInt8]) -> String {
         let groups = [octets[0..<4], octets[4..<6], octets[6..<8], octets[8..<10], octets[10..<16]]
         return groups.map { Hex.text(Array($0)) }.joined(separator: "-")
     }
