@@ -30,6 +30,9 @@ extension StateLock {
             case .system(ELOOP):
                 throw CommandFailure(
                     .cannotCreate, "\(directory)/lock: a link is in the place of the lock; remove it")
+            case .system(EISDIR):
+                throw CommandFailure(
+                    .cannotCreate, "\(directory)/lock: a directory is in the place of the lock; remove it")
             case .system(EROFS):
                 throw CommandFailure(
                     .cannotCreate,

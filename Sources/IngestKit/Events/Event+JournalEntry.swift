@@ -39,6 +39,7 @@ extension Event {
         case .queueFull: .queueFull
         case .queueNormal: .queueNormal
         case .strangerDropped: .strangerDropped
+        case .clockCorrected: .clockCorrected
         case .storeQuarantined: .storeQuarantined
         }
     }
@@ -53,7 +54,7 @@ extension Event {
             .queueNormal:
             .notice
         case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .mediaFailed, .destinationDown,
-            .queueHigh, .strangerDropped,
+            .queueHigh, .strangerDropped, .clockCorrected,
             .sessionEnded(_, nil, _):
             .warning
         case .configRejected, .kernelDefect, .bondLost, .failed, .authRejected, .destinationMisconfigured,
@@ -171,16 +172,15 @@ extension Event {
         case .strangerDropped(let count):
             "Dropped \(count) record\(count == 1 ? "" : "s") that no destination takes, of devices without an "
                 + "address in the allow-list"
-        case .storeQuarantined(let file, let records, let lost, let isDeliveryKnown, let kept):
+        case .clockCorrected(let count):
+            "The clock was wrong when \(count) device\(count == 1 ? " or person" : "s and persons") came to be known: "
+                + "what was measured from now on is theirs"
+        case .storeQuarantined(let file, let records, let lost, let isDeliveryKnown):
             "Put the damaged queue aside as \(file): \(records) record\(records == 1 ? "" : "s") taken over, "
                 + (lost.map { "\($0) lost" } ?? "an unknown number lost")
                 + (isDeliveryKnown ? "" : ", all are delivered again")
-                + (kept > Self.damagedFilesInMind ? "; \(kept) damaged queues are kept, remove them" : "")
         }
     }
-
-    /// More damaged queues than this are a matter of room on the disk.
-    private static let damagedFilesInMind = 3
 
     private static func records(_ count: Int) -> String {
         "\(count) record\(count == 1 ? " is" : "s are")"
@@ -223,7 +223,7 @@ extension Event {
         case .decodeError(let record, let peripheral, let error):
             Details(
                 recordID: record, kind: record.map { _ in .undecoded }, peripheral: peripheral, error: error)
-        case .imported(let count), .strangerDropped(let count):
+        case .imported(let count), .strangerDropped(let count), .clockCorrected(let count):
             Details(count: count)
         case .historySkipped(let peripheral, let count):
             Details(peripheral: peripheral, count: count)
@@ -255,7 +255,7 @@ extension Event {
             Details(destination: destination, httpStatus: status, count: count)
         case .authRejected(let destination, let status, let error):
             Details(destination: destination, httpStatus: status, error: error)
-        case .storeQuarantined(_, let records, _, _, _):
+        case .storeQuarantined(_, let records, _, _):
             Details(count: records)
         }
     }

@@ -65,6 +65,8 @@ package enum Event: Sendable, Equatable {
     case queueNormal
     /// Records were dropped that no destination takes, because unpinned devices had no more room.
     case strangerDropped(count: Int)
+    /// Since when so many devices and persons are known counts from now, because a clock that was wrong had noted it.
+    case clockCorrected(count: Int)
     /// The queue was damaged and put aside; it goes on with what could be read.
     /// - Parameters:
     ///   - file: what it is called now, in the same directory.
@@ -72,7 +74,7 @@ package enum Event: Sendable, Equatable {
     ///   - lost: how many were not; nil if that cannot be told.
     ///   - isDeliveryKnown: if not, all of them are delivered again.
     ///   - kept: damaged files that are there, with this one.
-    case storeQuarantined(file: String, records: Int, lost: Int?, isDeliveryKnown: Bool, kept: Int)
+    case storeQuarantined(file: String, records: Int, lost: Int?, isDeliveryKnown: Bool)
 }
 
 /// A field of a journal entry beside MESSAGE, MESSAGE_ID and PRIORITY.

@@ -36,6 +36,7 @@ package enum EventName: String, Sendable, Hashable, CaseIterable {
     case queueFull = "queue-full"
     case queueNormal = "queue-normal"
     case strangerDropped = "stranger-dropped"
+    case clockCorrected = "clock-corrected"
     case storeError = "store-error"
     case storeQuarantined = "store-quarantined"
 
@@ -79,6 +80,7 @@ package enum EventName: String, Sendable, Hashable, CaseIterable {
         case .queueFull: "267df4918be34a1c92b92c410a22f23c"
         case .queueNormal: "ed195cddbe904e02ae47a53ccf5db875"
         case .strangerDropped: "a59685415ffe432a9dd237e64140e0aa"
+        case .clockCorrected: "5f0e1d7c1b3a4c86a3f2d6a1c09be784"
         case .storeError: "3f3f0f26a3264da6aaa745fe1b3c4ac4"
         case .storeQuarantined: "44590031c1b84501bb02fe4e9d218cb6"
         }

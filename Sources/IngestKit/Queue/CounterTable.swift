@@ -14,9 +14,11 @@ enum CounterTable {
         return value
     }
 
-    /// The last position given.
-    static func lastPosition(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'position'") ?? 0
+    /// The last number given.
+    static func last(_ counter: String, _ db: Database) throws -> Int64 {
+        try Int64.fetchOne(
+            try db.cachedStatement(sql: "SELECT value FROM counter WHERE name = ?"), arguments: [counter])
+            ?? 0
     }
 
     /// Makes sure that numbers which must not come again do not, whatever was lost.

@@ -8,15 +8,13 @@ import GRDB
 struct DatabasePages {
     /// SQLite's own default, in bytes, which the queue has always had.
     private static let pageSize = 4096
-    /// Of a log, and of each page in it.
-    private static let (logHeader, frameHeader) = (32, 24)
     /// No row that the queue ever writes is longer: the largest image, and far more than all else of a row.
     private static let longestRow = EntryImage.largest + (1 << 20)
 
     private let file: Data
     private let log: Data
     /// Where the newest copy of a page is in the log.
-    private var inLog: [Int: Int] = [:]
+    private let inLog: [Int: Int]
 
     /// - Parameters:
     ///   - path: the database file.
@@ -24,13 +22,7 @@ struct DatabasePages {
     init(path: String, log: String) {
         file = (try? Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)) ?? Data()
         self.log = (try? Data(contentsOf: URL(filePath: log), options: .mappedIfSafe)) ?? Data()
-        var offset = Self.logHeader
-        while offset + Self.frameHeader + Self.pageSize <= self.log.count {
-            // Behind the last page lie those of an earlier round, with another salt.
-            guard Self.bigEndian(self.log, offset + 8, 8) == Self.bigEndian(self.log, 16, 8) else { break }
-            inLog[Int(Self.bigEndian(self.log, offset, 4))] = offset + Self.frameHeader
-            offset += Self.frameHeader + Self.pageSize
-        }
+        inLog = QueueLog(self.log).pages
     }
 
     /// Calls `body` with the number and the values of each row that a page holds, the newest copies of pages first.

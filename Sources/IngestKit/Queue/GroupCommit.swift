@@ -37,6 +37,7 @@ final class GroupCommit: Sendable {
     private let events: RecentEvents
     private let file: QueueFile
     private let identity: QueueFile.Identity
+    private let reserve: EventReserve
     private let state = Mutex(State())
     /// Raised by the error after which nothing is written. One waiter.
     let failed = WakeUp()
@@ -46,7 +47,9 @@ final class GroupCommit: Sendable {
     /// - Parameters:
     ///   - file: those of the open database.
     ///   - events: told of each transaction.
-    init(_ database: DatabaseQueue, file: QueueFile, events: RecentEvents) {
+    ///   - reserve: of the numbers of events.
+    init(_ database: DatabaseQueue, file: QueueFile, events: RecentEvents, reserve: EventReserve) {
+        self.reserve = reserve
         self.database = database
         self.events = events
         self.file = file
@@ -127,9 +130,11 @@ final class GroupCommit: Sendable {
             events.begin()
             try db.inTransaction(.immediate) {
                 committed = try group.map { try $0.carryOut(db) }
+                try reserve.cover(CounterTable.last("event", db))
                 return .commit
             }
             guard isInPlace else { throw StoreError(.replaced, path: file.path) }
+            reserve.commit()
             events.commit()
             // What changed nothing says nothing of the disk.
             if db.totalChangesCount != before { noteSuccess() }

@@ -17,14 +17,19 @@ final class QueueDatabase: Sendable {
     let connection: DatabaseQueue
     let commits: GroupCommit
     let recentEvents = RecentEvents()
+    private let reserve: EventReserve
     private let isClosed = Atomic(false)
 
-    init(_ connection: DatabaseQueue, path: String, bootID: String, clock: any GatewayClock) {
+    init(
+        _ connection: DatabaseQueue, path: String, bootID: String, clock: any GatewayClock,
+        reserve: EventReserve
+    ) {
         self.connection = connection
         self.path = path
         self.bootID = bootID
         self.clock = clock
-        commits = GroupCommit(connection, file: QueueFile(path: path), events: recentEvents)
+        self.reserve = reserve
+        commits = GroupCommit(connection, file: QueueFile(path: path), events: recentEvents, reserve: reserve)
     }
 
     /// One transaction, which others may share. Any throw means that nothing of it happened. The body may be carried
@@ -49,7 +54,10 @@ final class QueueDatabase: Sendable {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         // Closing would remove the log of the file that has come in its place.
         guard commits.isInPlace else { return try await rescue() }
-        try await BlockingCall.run { [connection] in try connection.close() }
+        try await BlockingCall.run { [connection, reserve] in
+            try connection.close()
+            reserve.close()
+        }
     }
 
     /// Writes what is open anew, where the file was deleted or replaced; the next start puts that in its place.

@@ -25,15 +25,34 @@ struct QueueFile: Sendable {
     /// A new file that is whole and takes the place of the queue's.
     var replacement: String { path + ".mended" }
 
+    /// What is known of the queue outside of its file (`QueueNumbers`).
+    var numbers: String { directory + "queue.numbers" }
+
     /// Left by a run that found the file damaged, for the next one.
     private var mark: String { directory + "queue.suspect" }
-    private var directory: String {
+    var directory: String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
     private var names: [String] { [path, log, logIndex] }
 
-    /// Damaged files kept; whoever looks after the box removes them.
-    var asideCount: Int { (1...).first { !exists(aside($0)) }.map { $0 - 1 } ?? 0 }
+    /// A database has a header of 100 bytes, and a page of 512 at least.
+    private static let smallestDatabase: Int64 = 512
+
+    /// In bytes; 0 if there is no file.
+    var byteCount: Int64 { size(path) }
+    var logByteCount: Int64 { size(log) }
+    var hasLog: Bool { exists(log) }
+
+    /// Whether there is no file, or an empty one, of which SQLite makes a new database.
+    var isGone: Bool { byteCount == 0 }
+
+    /// Whether the file is too short to be a database. SQLite would make a new one of it.
+    var isStub: Bool { (1..<Self.smallestDatabase).contains(byteCount) }
+
+    /// The first of the queue's names that a directory, or anything else than a file, has.
+    var obstacle: String? {
+        names.first { name in (try? Stat(FilePath(name))).map { $0.type != .regular } ?? false }
+    }
 
     // MARK: - Whether it is still the same
 
@@ -75,17 +94,47 @@ struct QueueFile: Sendable {
     /// Whether there is a log without the file that it belongs to. SQLite would empty it.
     var hasStrayLog: Bool { size(path) == 0 && size(log) > 0 }
 
-    /// The name that the file gets when it is put aside now.
+    /// The name that the file gets when it is put aside now: numbers rise.
     var nextAside: String {
-        (1...).lazy.map(aside).first { !exists($0) && !(exists(log) && exists($0 + "-wal")) }
-            ?? path + ".damaged"
+        let last = asideNumbers.last ?? 0
+        // An interrupted call has moved the log alone.
+        return aside(exists(aside(last)) || last == 0 ? last + 1 : last)
+    }
+
+    /// The numbers of the files that were put aside, from the oldest to the newest.
+    private var asideNumbers: [Int] {
+        let names =
+            (try? FileManager.default.contentsOfDirectory(atPath: directory.isEmpty ? "." : directory)) ?? []
+        let prefix = path.lastPathPart + ".damaged-"
+        let numbers = names.compactMap { name -> Int? in
+            guard name.hasPrefix(prefix) else { return nil }
+            return Int(name.dropFirst(prefix.count).prefix { $0 != "-" })
+        }
+        return Set(numbers).sorted()
+    }
+
+    /// How many damaged files are kept for whoever looks after the box.
+    private static let mostAside = 3
+
+    /// Removes the oldest of the files that were put aside, until there are no more than three and they take no more than so
+    /// many bytes.
+    func pruneAside(downTo most: UInt64) {
+        var (count, bytes) = (0, UInt64(0))
+        for number in asideNumbers.reversed() {
+            count += 1
+            bytes += UInt64(clamping: size(aside(number)) + size(aside(number) + "-wal"))
+            guard count > Self.mostAside || bytes > most else { continue }
+            for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: aside(number) + suffix) }
+        }
     }
 
     /// Puts what is at the queue's name aside and the replacement in its place, if there is one. What an
     /// interrupted call has done is not done again.
+    /// - Returns: whether there was one.
     /// - Throws: what `FileManager` throws.
-    func takeReplacement() throws {
-        guard hasReplacement else { return }
+    @discardableResult
+    func takeReplacement() throws -> Bool {
+        guard hasReplacement else { return false }
         let name = nextAside
         // The file itself comes last: as long as it is there the number is not taken. SQLite makes the index anew.
         if exists(log) { try FileManager.default.moveItem(atPath: log, toPath: name + "-wal") }
@@ -93,6 +142,7 @@ struct QueueFile: Sendable {
         if exists(path) { try FileManager.default.moveItem(atPath: path, toPath: name) }
         try FileManager.default.moveItem(atPath: replacement, toPath: path)
         removeMark()
+        return true
     }
 
     var hasReplacement: Bool { exists(replacement) }

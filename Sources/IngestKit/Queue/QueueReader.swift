@@ -26,7 +26,7 @@ package struct QueueReader: Sendable {
         guard FileManager.default.fileExists(atPath: path) else { throw StoreError(.missing, path: path) }
         do {
             database = try DatabaseQueue(path: path, configuration: configuration)
-            let found = try database.read { try QueueSchema.inspect($0, path: path) }
+            let found = try database.read { try QueueSchema.inspect($0, path: path).version }
             guard found == QueueSchema.version else { throw StoreError(.olderVersion, path: path) }
         } catch {
             throw StoreError.of(error, path: path)

@@ -21,6 +21,7 @@ struct QueueSalvage {
     /// Nil where SQLite cannot open it.
     private let source: Database?
     private let target: Database
+    private let isLogDamaged: Bool
     private var records = 0
     private var damagedCount = 0
     private var isWhole = false
@@ -28,8 +29,11 @@ struct QueueSalvage {
     /// - Parameters:
     ///   - file: the damaged one. Only read.
     ///   - target: the new one, with its tables, in a transaction.
+    ///   - isLogDamaged: whether commits are in the log that SQLite does not find.
     /// - Throws: `DatabaseError` of the new file.
-    static func copy(from file: QueueFile, to target: Database) throws -> Found {
+    static func copy(
+        from file: QueueFile, to target: Database, isLogDamaged: Bool = false
+    ) throws -> Found {
         var configuration = GRDB.Configuration()
         configuration.readonly = true
         configuration.qos = .default
@@ -37,19 +41,20 @@ struct QueueSalvage {
         guard !file.hasStrayLog,
             let damaged = try? DatabaseQueue(path: file.path, configuration: configuration)
         else {
-            var salvage = QueueSalvage(nil, target)
+            var salvage = QueueSalvage(nil, target, isLogDamaged)
             return try salvage.run(file)
         }
         defer { try? damaged.close() }
         return try damaged.unsafeRead { source in
-            var salvage = QueueSalvage(source, target)
+            var salvage = QueueSalvage(source, target, isLogDamaged)
             return try salvage.run(file)
         }
     }
 
-    private init(_ source: Database?, _ target: Database) {
+    private init(_ source: Database?, _ target: Database, _ isLogDamaged: Bool) {
         self.source = source
         self.target = target
+        self.isLogDamaged = isLogDamaged
     }
 
     private mutating func run(_ file: QueueFile) throws -> Found {
@@ -90,7 +95,7 @@ struct QueueSalvage {
             isWhole = try copyRecords("SELECT * FROM record ORDER BY seq", columns)
             if !isWhole { _ = try copyRecords("SELECT * FROM record ORDER BY seq DESC", columns) }
         }
-        if !isWhole { try copyRecordsByPage(file) }
+        if !isWhole || isLogDamaged { try copyRecordsByPage(file) }
     }
 
     /// - Returns: whether all could be read.
@@ -141,6 +146,8 @@ struct QueueSalvage {
     }
 
     private func lostCount() throws -> Int? {
+        // Nobody knows what the log held.
+        if isLogDamaged { return nil }
         if isWhole { return damagedCount }
         // SQLite counts in an index, which may be whole.
         let count = read { try Int.fetchOne($0, sql: "SELECT count(*) FROM record") }
@@ -254,6 +261,7 @@ struct QueueSalvage {
 
     /// Numbers go on beyond everything that is seen of them.
     private func restoreCounters(delivered: Int64) throws {
+        try restoreRecordNumbers()
         let rows = read { try Row.fetchAll($0, sql: "SELECT name, value FROM counter") } ?? []
         var found: [String: Int64] = [:]
         for row in rows {
@@ -264,6 +272,29 @@ struct QueueSalvage {
         // A record has at least one event, and one more for each destination.
         let newest = try Int64.fetchOne(target, sql: "SELECT max(seq) FROM record") ?? 0
         try CounterTable.raise(target, event: 2 * (newest + delivered) + Self.numbersLeftOut)
+    }
+
+    /// The numbers of records go on too: by them is known what was read in another person's session, and which ids were not
+    /// met for long.
+    private func restoreRecordNumbers() throws {
+        let last = read { db in
+            try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'record'")
+        }
+        let seen = try Int64.fetchOne(
+            target,
+            sql: """
+                SELECT max(number) FROM (
+                    SELECT max(seq) AS number FROM record
+                    UNION ALL SELECT max(account_seq) FROM destination
+                    UNION ALL SELECT max(cleared_seq) FROM destination
+                    UNION ALL SELECT max(met) FROM retained
+                    UNION ALL SELECT max(stranger_seq) FROM retained)
+                """)
+        let number = max(last ?? 0, seen ?? 0)
+        // SQLite makes the row with the first record.
+        try target.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'record'")
+        try target.execute(
+            sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('record', ?)", arguments: [number])
     }
 
     // MARK: - Rows

@@ -8,27 +8,46 @@ enum QueueSchema {
     /// "INGD" in ASCII, in `PRAGMA application_id`, tells our files from other programs'.
     static let applicationID = 0x494E_4744
 
+    /// What a file is.
+    struct Found {
+        /// Its schema version; 0 for a new one.
+        var version: Int
+        /// Whether the head of the file says the same as its tables.
+        var isHeaderRight = true
+    }
+
     /// What a file is, before anything is written to it.
-    /// - Returns: its schema version; 0 for a new one.
-    static func inspect(_ db: Database, path: String) throws -> Int {
+    static func inspect(_ db: Database, path: String) throws -> Found {
         let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        // A flipped bit in the head makes another program's file of it, or a later version's.
+        let noted = try notedVersion(db)
+        if let noted, noted <= version {
+            return Found(version: noted, isHeaderRight: application == applicationID && found == noted)
+        }
         if application == applicationID {
             guard found <= version else {
                 throw StoreError(.newerVersion(found: found, supported: version), path: path)
             }
-            return found
+            return Found(version: found)
         }
         guard application == 0, found == 0, tables == 0 else { throw StoreError(.foreign, path: path) }
-        return 0
+        return Found(version: 0)
+    }
+
+    /// The version of the schema, as a row of the file has it; nil in files before version 10.
+    private static func notedVersion(_ db: Database) throws -> Int? {
+        let isThere = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'counter' AND type = 'table')")
+        guard isThere == true else { return nil }
+        return try? Int.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'schema'")
     }
 
     /// Brings the file from `found` to `version`, within the caller's transaction.
     static func migrate(_ db: Database, from found: Int) throws {
         if found < 1 {
             try db.execute(sql: version1)
-            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         }
         if found < 2 { try db.execute(sql: version2) }
         if found < 3 { try db.execute(sql: version3) }
@@ -55,7 +74,13 @@ enum QueueSchema {
             while let row = try rows.next() { try RetainedTable.takeOver(row, db) }
             try db.execute(sql: "DROP TABLE retired")
         }
-        try db.execute(sql: "PRAGMA user_version = \(version)")
+        try db.execute(
+            sql: """
+                INSERT INTO counter (name, value) VALUES ('schema', \(version))
+                    ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value;
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(version)
+                """)
     }
 
     private static let version1 = """

@@ -40,17 +40,18 @@ package struct SQLiteQueue: Sendable {
         let file = QueueFile(path: path)
         do {
             // Opening blocks: it goes to a thread of its own, as every later access does.
-            let (connection, position) = try await BlockingCall.run {
-                try QueueOpening.open(file) { db in
+            let opened = try await BlockingCall.run {
+                try QueueOpening(file: file).open { db in
                     try CounterTable.raise(db)
                     try RecordTable.freezeLeftovers(db)
                     try DestinationTable.register(destinations, db)
-                    return try CounterTable.lastPosition(db)
+                    return try CounterTable.last("position", db)
                 }
             }
             return SQLiteQueue(
-                QueueDatabase(connection, path: path, bootID: bootID, clock: clock),
-                routings: DestinationRoutings(destinations), positionAtOpening: position)
+                QueueDatabase(
+                    opened.connection, path: path, bootID: bootID, clock: clock, reserve: opened.reserve),
+                routings: DestinationRoutings(destinations), positionAtOpening: opened.value)
         } catch let error as DatabaseError {
             throw StoreError(error, path: path)
         }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import SystemPackage
 
 extension StoreError {
     init(_ error: DatabaseError, path: String) {
@@ -23,10 +24,23 @@ extension StoreError {
         self.init(kind, path: path)
     }
 
+    /// What the system said of a file beside the queue's.
+    init(_ error: Errno, path: String) {
+        let kind: Kind =
+            switch error {
+            case .noSpace, .diskQuotaExceeded: .full
+            case .readOnlyFileSystem, .permissionDenied, .notPermitted: .readOnly
+            case .ioError: .ioError
+            default: .other(code: error.rawValue)
+            }
+        self.init(kind, path: path)
+    }
+
     /// An error of the database in our terms; another one as it is.
     static func of(_ error: any Error, path: String) -> any Error {
         // A value of another type than was written.
         if error is RowDecodingError { return StoreError(.corrupt, path: path) }
+        if let error = error as? Errno { return StoreError(error, path: path) }
         return (error as? DatabaseError).map { StoreError($0, path: path) } ?? error
     }
 }

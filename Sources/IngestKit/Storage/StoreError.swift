@@ -32,6 +32,8 @@ package struct StoreError: Error, Sendable, Equatable {
         case missing
         /// Written by an earlier version of ingestd, and not brought up to date yet.
         case olderVersion
+        /// A directory, or anything else than a file, is in the place of this one.
+        case notAFile(String)
         /// Another result code of SQLite (sqlite.org/rescode.html).
         case other(code: Int32)
     }
@@ -96,6 +98,8 @@ extension StoreError: CustomStringConvertible {
             "\(path): there is no queue; it is made when the service first starts"
         case .olderVersion:
             "\(path): written by an earlier ingestd; start the service once, which brings it up to date"
+        case .notAFile(let name):
+            "\(name): expected a file of the queue, and something else is in its place; move that away"
         case .other(let code):
             "\(path): SQLite reports code \(code)"
         }

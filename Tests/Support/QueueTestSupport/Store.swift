@@ -37,7 +37,9 @@ extension SQLiteQueue {
 
     /// Commits a record whose payload names the moment.
     @discardableResult
-    package func add(_ record: IngestQueue.Record, at instant: MonotonicInstant? = nil) async throws -> CommitOutcome {
+    package func add(_ record: IngestQueue.Record, at instant: MonotonicInstant? = nil) async throws
+        -> CommitOutcome
+    {
         try await records.commit(
             RecordSubmission(
                 record: record, repetition: .identified, received: instant ?? database.clock.now,

@@ -50,9 +50,10 @@ package enum SampleEvents {
         case .queueHigh: .queueFull(error: "reason")
         case .queueFull: .queueNormal
         case .queueNormal: .strangerDropped(count: 12)
-        case .strangerDropped:
+        case .strangerDropped: .clockCorrected(count: 3)
+        case .clockCorrected:
             .storeQuarantined(
-                file: "queue.db.damaged-1", records: 812, lost: 3, isDeliveryKnown: true, kept: 1)
+                file: "queue.db.damaged-1", records: 812, lost: 3, isDeliveryKnown: true)
         case .storeQuarantined: nil
         }
     }

@@ -97,5 +97,11 @@ ln -s "$work/elsewhere" "$STATE_DIRECTORY/lock"
 timeout 60 "$simulated" run --config "$work/ingestd.yaml" > "$work/out" 2> "$work/err"
 check "a link in the place of the lock is not followed" "73 no" "$? $([ -e "$work/elsewhere" ] && echo yes || echo no)"
 check "and is named" 1 "$(grep -c "$STATE_DIRECTORY/lock: a link is in the place of the lock" "$work/err")"
+rm "$STATE_DIRECTORY/lock"
+mkdir "$STATE_DIRECTORY/lock"
+timeout 60 "$simulated" run --config "$work/ingestd.yaml" > "$work/out" 2> "$work/err"
+check "a directory in the place of the lock is named" "73 1" \
+  "$? $(grep -c "$STATE_DIRECTORY/lock: a directory is in the place of the lock" "$work/err")"
+rmdir "$STATE_DIRECTORY/lock"
 mv "$work/lock" "$STATE_DIRECTORY/lock"
 gateway=
