@@ -228,8 +228,11 @@ package final class DeviceTable: DeviceStore {
     }
 
     private var moment: NotedMoment {
-        if let wall = database.clock.trustedWallNanoseconds {
-            .wall(wall / 1_000_000_000)
+        // The operator may have the gateway trust a clock that was never set.
+        if let wall = database.clock.trustedWallNanoseconds.map({ $0 / 1_000_000_000 }),
+            wall >= Acquaintance.earliest
+        {
+            .wall(wall)
         } else {
             .boot(id: database.bootID, instant: database.clock.now)
         }

@@ -20,6 +20,9 @@ package struct Timekeeper: Sendable {
         }
     }
 
+    /// How often a clock that the configuration trusts is asked whether it is synchronised.
+    private static let correctionInterval = Duration.seconds(3600)
+
     private let clock: JudgedClock
     private let store: any DatedQueue
     private let zone: TimeZoneRules
@@ -62,7 +65,9 @@ package struct Timekeeper: Sendable {
             if isFirst || wasRight != (trust != nil) { told(trust) }
             (isFirst, wasRight) = (false, trust != nil)
             let isDone = try await wasRight ? dateRecords() : false
-            await wait(atMost: isDone ? nil : JudgedClock.interval)
+            // A clock that is trusted whatever it shows raises no doubts when it is set.
+            let pause = isConfigured ? Self.correctionInterval : nil
+            await wait(atMost: isDone ? pause : JudgedClock.interval)
         }
     }
 
@@ -72,9 +77,10 @@ package struct Timekeeper: Sendable {
         let lead = clock.reading.lead
         let found = try? await store.foundLead()
         let newest = try? await store.newestDatedCommit()
+        let wall = clock.wallNanoseconds / 1_000_000_000
+        let isSynchronized = await sources.isSynchronized()
         let evidence = ClockEvidence(
-            wall: clock.wallNanoseconds / 1_000_000_000, isConfigured: isConfigured,
-            isSynchronized: isConfigured ? nil : await sources.isSynchronized(),
+            wall: wall, isConfigured: isConfigured, isSynchronized: isSynchronized,
             isUnchanged: found.map { JudgedClock.isSame($0, lead) } ?? false,
             realTimeClocks: isConfigured ? [] : await sources.realTimeClocks(), released: released,
             newestRecord: newest)
@@ -85,6 +91,8 @@ package struct Timekeeper: Sendable {
             if found.map({ !JudgedClock.isSame($0, lead) }) ?? true { try? await store.noteFound(lead: lead) }
         case .configured, .unchanged, nil: break
         }
+        // That the configuration trusts the clock is not enough to give moments up.
+        if isSynchronized == true, wall > released { try? await store.correctMoments(by: wall) }
         return trust
     }
 

@@ -116,6 +116,27 @@ package struct UndatedRecords: DatedQueue {
         }.map { $0 / 1_000_000_000 }
     }
 
+    /// Since when a device or a person is known is set to `now` if it lies ahead, or before there was this program. Records
+    /// that were committed ahead count from `now` on, so that they leave the queue in their time.
+    package func correctMoments(by now: Int64) async throws {
+        let isAhead = try await newestDatedCommit().map { $0 > now } ?? false
+        let corrected = try await database.write { db in
+            try db.execute(
+                sql:
+                    "UPDATE acquaintance SET since_s = :now WHERE boot_id IS NULL AND (since_s > :now OR since_s < :earliest)",
+                arguments: ["now": now, "earliest": Acquaintance.earliest])
+            let count = db.changesCount
+            if isAhead {
+                try db.execute(
+                    sql: "UPDATE record SET committed_ns = :now WHERE committed_ns > :now",
+                    arguments: ["now": now * 1_000_000_000])
+            }
+            if count > 0 { try OutboxTable.append(.clockCorrected(count: count), db) }
+            return count
+        }
+        if corrected > 0 { database.outboxWakeUp.raise() }
+    }
+
     // MARK: - Within a transaction
 
     private static func date(
@@ -169,11 +190,13 @@ package struct UndatedRecords: DatedQueue {
     private static func settleAcquaintances(by time: BootTime, _ db: Database) throws {
         let rows = try Row.fetchAll(db, sql: "SELECT * FROM acquaintance WHERE boot_id IS NOT NULL")
         for row in rows {
+            let since = time.latest(NotedMoment(row))
+            guard since >= Acquaintance.earliest else { continue }
             try db.execute(
                 sql: """
                     UPDATE acquaintance SET since_s = ?, boot_id = NULL, monotonic_ns = NULL WHERE key = ?
                     """,
-                arguments: [time.latest(NotedMoment(row)), row["key"] as String])
+                arguments: [since, row["key"] as String])
         }
     }
 }

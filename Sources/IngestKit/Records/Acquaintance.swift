@@ -1,3 +1,9 @@
+extension Acquaintance {
+    /// 2026-01-01T00:00:00Z, in seconds since 1970: before that there was no version of this program. What is said to be
+    /// known since then was noted by a clock that was wrong.
+    package static let earliest: Int64 = 1_767_225_600
+}
+
 /// Since when the gateway has known a device, and each person as its user: what was measured before
 /// is not theirs.
 package struct Acquaintance: Sendable, Equatable {

@@ -11,6 +11,9 @@ package protocol DatedQueue: Sendable {
     func noteFound(lead: Int64) async throws
     /// When the newest record with a date was committed, in seconds since 1970.
     func newestDatedCommit() async throws -> Int64?
+    /// Sets moments right that a wrong clock has written.
+    /// - Parameter now: in seconds since 1970, by a clock that is synchronised over the network.
+    func correctMoments(by now: Int64) async throws
     /// Dates the records that wait for it.
     func date(by time: BootTime, in zone: TimeZoneRules) async throws
 }
