@@ -33,7 +33,8 @@ extension Gateway {
             }
             let worker = DeliveryWorker(
                 name: name, gateway: configuration.gateway.id, store: parts.store,
-                destination: logged(connected.destination, name), account: destination.form.person,
+                destination: logged(connected.destination, name), files: destination.files(credentials),
+                account: destination.form.person,
                 holdsSession: { await connected.session?.isOpen() ?? true },
                 batching: destination.batching, clock: clock, events: parts.events,
                 heartbeat: parts.pulse.register(name))

@@ -5,6 +5,8 @@ struct DeliveryProgress {
     /// Failures in a row, and until when nothing is sent because of them.
     struct BackOff {
         var failures = 0
+        /// Answers in a row that say that the credential or the URL is wrong.
+        var rejections = 0
         /// When `retrying` was told last.
         var lastTold: MonotonicInstant?
         var until: MonotonicInstant?
@@ -40,6 +42,8 @@ struct DeliveryProgress {
     var asksForSession = true
     /// After failures that concern the destination.
     var backOff = BackOff()
+    /// The files of the credentials as they were before the last request.
+    var files: [FileIdentity?] = []
 
     init(_ order: [DeliveryLane]) {
         self.order = order
@@ -67,9 +71,21 @@ struct DeliveryProgress {
         self[.backlog].backOff.until = max(instant, self[.backlog].backOff.until ?? instant)
     }
 
+    /// Whether requests wait because the credential or the URL was said to be wrong.
+    var isRejected: Bool {
+        backOff.rejections > 0 || lanes.values.contains { $0.backOff.rejections > 0 }
+    }
+
+    /// Something else was answered on a lane.
+    mutating func endRejections(on lane: DeliveryLane) {
+        backOff.rejections = 0
+        self[lane].backOff.rejections = 0
+    }
+
     /// What holds requests back has changed.
     mutating func forgetWaits() {
-        backOff.until = nil
-        for lane in lanes.keys { self[lane].backOff.until = nil }
+        func forget(_ backOff: inout BackOff) { (backOff.until, backOff.rejections) = (nil, 0) }
+        forget(&backOff)
+        for lane in lanes.keys { forget(&self[lane].backOff) }
     }
 }

@@ -17,6 +17,7 @@ extension DeliveryWorker {
         _ batch: StoredBatch, _ outgoing: OutgoingBatch, _ progress: inout DeliveryProgress
     ) async -> DeliveryAnswer {
         progress[batch.lane].attempts += 1
+        progress.files = files.look()
         let attempt = progress[batch.lane].attempts
         current.withLock { $0 = .sending(attempt: attempt) }
         return await deliver(outgoing)
@@ -58,15 +59,13 @@ extension DeliveryWorker {
             try Task.checkCancellation()
             try await note(
                 .authRejected, change: .authRejected(destination: name, httpStatus: status, error: error))
-            progress.backOff.until = clock.now + Self.pauseAfterRejection
-            noteFailure(error ?? Self.rejection(status), nextTry: progress.backOff.until)
+            leaveAlone(error ?? Self.rejection(status), &progress)
         case .misplaced(let status, let error):
             try Task.checkCancellation()
             try await note(
                 .misconfigured,
                 change: .destinationMisconfigured(destination: name, httpStatus: status, error: error))
-            progress.backOff.until = clock.now + Self.pauseAfterRejection
-            noteFailure(error, nextTry: progress.backOff.until)
+            leaveAlone(error, &progress)
         case .inProgress(let status, let retryAfter):
             try await retry(
                 batch, status, "is still working on this request (HTTP \(status))", retryAfter, state: nil,
@@ -80,6 +79,19 @@ extension DeliveryWorker {
         case .failing(let error):
             try await retry(batch, nil, error, nil, state: .down, mayBeContent: true, &progress)
         }
+    }
+
+    /// The destination rejects the credential, or does not know the URL, whatever it is sent.
+    private func leaveAlone(_ error: String, _ progress: inout DeliveryProgress) {
+        progress.backOff.until = clock.now + pauseAfterRejection(&progress.backOff)
+        noteFailure(error, nextTry: progress.backOff.until)
+    }
+
+    /// Counts a rejection.
+    /// - Returns: how long nothing is sent because of it.
+    func pauseAfterRejection(_ backOff: inout DeliveryProgress.BackOff) -> Duration {
+        backOff.rejections += 1
+        return policy.delay(afterRejections: backOff.rejections, random: random())
     }
 
     static func rejection(_ status: Int?) -> String {
@@ -158,6 +170,7 @@ extension DeliveryWorker {
                 afterFailures: progress[keyPath: path].failures, retryAfter: retryAfter, random: random())
         let until = clock.now + delay
         progress[keyPath: path].until = until
+        if pause == nil { progress.endRejections(on: batch.lane) }
         noteFailure(error, nextTry: until)
         if leavesLane { progress.leaveToBacklog(until: until) }
     }

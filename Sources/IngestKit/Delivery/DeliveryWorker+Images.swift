@@ -15,7 +15,7 @@ extension DeliveryWorker {
         guard case .batch(let image) = progress[.image].next else { return try await pause(until: nil) }
         let now = clock.now
         let ends = [progress.backOff.until, progress[.image].backOff.until]
-        if let end = ends.compactMap(\.self).max(), end > now { return try await pause(until: end) }
+        if let end = ends.compactMap(\.self).max(), end > now { return try await pause(until: end, progress) }
         // One that has come meanwhile goes first.
         if wakeUp.isRaised { return }
         guard store.beginImage() else { return try await pause(until: now + Self.imageInterval) }
@@ -51,9 +51,12 @@ extension DeliveryWorker {
             try await act(on: answer, to: batch, &progress)
         case .unauthorized(let status, let error):
             try await hold(
-                batch, status, error ?? Self.rejection(status), pause: Self.pauseAfterRejection, &progress)
+                batch, status, error ?? Self.rejection(status),
+                pause: pauseAfterRejection(&progress[.image].backOff),
+                &progress)
         case .misplaced(let status, let error):
-            try await hold(batch, status, error, pause: Self.pauseAfterRejection, &progress)
+            try await hold(
+                batch, status, error, pause: pauseAfterRejection(&progress[.image].backOff), &progress)
         case .inProgress(let status, let retryAfter):
             let error = "is still working on this request (HTTP \(status))"
             try await tryAgain(batch, status, error, retryAfter, &progress)

@@ -48,8 +48,9 @@ extension DeliveryWorker {
     }
 
     /// Returns when records have come, when a wait is to end now, or at `deadline`, with a heartbeat at least every
-    /// minute; throws `CancellationError`.
-    func pause(until deadline: MonotonicInstant?) async throws {
+    /// minute; after a rejection also when a file of the credentials was replaced. Throws `CancellationError`.
+    func pause(until deadline: MonotonicInstant?, _ progress: DeliveryProgress? = nil) async throws {
+        let rejected = progress.flatMap { $0.isRejected && !$0.files.isEmpty ? $0.files : nil }
         current.withLock { $0 = deadline.map { .waiting(until: $0) } ?? .idle }
         while true {
             try Task.checkCancellation()
@@ -57,7 +58,8 @@ extension DeliveryWorker {
             if wakeUp.isRaised { return }
             let now = clock.now
             if let deadline, now >= deadline { return }
-            let tick = now + Self.heartbeatInterval
+            if let rejected, files.look() != rejected { return }
+            let tick = now + (rejected == nil ? Self.heartbeatInterval : Self.lookInterval)
             let end = deadline.map { min($0, tick) } ?? tick
             let (clock, wakeUp) = (clock, wakeUp)
             await withTaskGroup { group in

@@ -18,6 +18,7 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
     let gateway: String
     let store: any DeliveryQueue
     let destination: Target
+    let files: WatchedFiles
     private let account: String?
     private let holdsSession: @Sendable () async -> Bool
     let batching: BatchSettings
@@ -32,8 +33,8 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
     let current = Mutex(DeliveryActivity.idle)
     let seen = Mutex(DeliveryReport())
 
-    /// How long a destination that rejects the credential or does not know the URL is left alone.
-    static var pauseAfterRejection: Duration { .seconds(15 * 60) }
+    /// How often it is seen, after a rejection, whether a file of the credentials was replaced.
+    static var lookInterval: Duration { .seconds(30) }
     /// A wait is cut into pieces of this length, so that the heartbeat shows a loop that turns: well below
     /// `Pulse.Beat.turning`'s bound, and no oftener than it must be, because each piece wakes an idle processor up.
     static var heartbeatInterval: Duration { .seconds(60) }
@@ -44,6 +45,7 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
 
     /// - Parameters:
     ///   - name: the destination's, as the store knows it.
+    ///   - files: those of its credentials. If one was replaced after a rejection, the next request goes out at once.
     ///   - account: the person under whom the destination files; it delivers in this person's session alone. Nil for
     ///     one without sessions.
     ///   - holdsSession: whether there is something to deliver with in the session. While there is not, nothing is
@@ -51,7 +53,8 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
     ///   - random: 0 up to 1, for the jitter.
     ///   - heartbeat: called whenever the loop turns, every minute at least, and before the queue is asked.
     package init(
-        name: String, gateway: String, store: any DeliveryQueue, destination: Target, account: String? = nil,
+        name: String, gateway: String, store: any DeliveryQueue, destination: Target,
+        files: WatchedFiles = WatchedFiles([]), account: String? = nil,
         holdsSession: @escaping @Sendable () async -> Bool = { true }, batching: BatchSettings,
         policy: RetryPolicy = .standard, clock: any GatewayClock,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, events: EventLog,
@@ -61,6 +64,7 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
         self.gateway = gateway
         self.store = store
         self.destination = destination
+        self.files = files
         self.account = account
         self.holdsSession = holdsSession
         self.batching = batching
@@ -107,6 +111,10 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
         // Lowered before the store is asked: a record that comes later raises it again.
         if wakeUp.consume() { progress.askAgain() }
         if isRetryAsked.exchange(false, ordering: .relaxed) { progress.forgetWaits() }
+        if progress.isRejected, files.look() != progress.files {
+            await destination.renew()
+            progress.forgetWaits()
+        }
         guard try await isSignedIn(&progress) else { return try await pause(until: nil) }
         let now = clock.now
         var end: MonotonicInstant?
@@ -135,7 +143,7 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
                 return
             }
         }
-        if let end { return try await pause(until: end) }
+        if let end { return try await pause(until: end, progress) }
         try await turnOfImages(&progress)
     }
 

@@ -7,6 +7,10 @@ package protocol Destination: Sendable {
     /// Sends the batch once; returns within a bound of the destination's own. When the task is
     /// cancelled the request may be abandoned.
     func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer
+    /// Reads the credential and the files of TLS anew before the next request.
+    /// - Returns: false if that is the credential which was rejected last: to try it again would not help.
+    @discardableResult
+    func renew() async -> Bool
     /// What `failed` says of a batch that was sent and not taken, beside what it always says.
     func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission?
     /// Whether it can be given batches that are an image.
@@ -15,6 +19,8 @@ package protocol Destination: Sendable {
 
 extension Destination {
     package var takesImages: Bool { false }
+
+    package func renew() async -> Bool { true }
 
     package func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? { nil }
 }

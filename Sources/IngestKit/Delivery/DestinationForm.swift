@@ -24,6 +24,8 @@ package protocol DestinationForm: Sendable, Equatable {
     var kinds: Set<RecordKind>? { get }
     /// The person under whom it files, for whom the gateway signs in; nil where it files under each record's own.
     var person: String? { get }
+    /// Its credentials beside those that every destination may have.
+    var furtherCredentials: [CredentialName] { get }
 
     func connect(_ parts: DestinationParts) async -> ConnectedDestination
 }
@@ -34,6 +36,7 @@ extension DestinationForm {
     package static var longestResend: Int64? { nil }
     package var kinds: Set<RecordKind>? { nil }
     package var person: String? { nil }
+    package var furtherCredentials: [CredentialName] { [] }
 
     /// The initializer by a name, which the type of a value can be asked for.
     package static func read(_ entries: some DestinationEntries) -> (any DestinationForm)? { Self(entries) }

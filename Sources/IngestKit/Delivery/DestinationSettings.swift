@@ -54,6 +54,14 @@ package struct DestinationSettings: Sendable, Equatable {
         (form.url.flatMap { URLText($0) }?.isLoopback ?? false) && (transport.proxy?.isLoopback ?? true)
     }
 
+    /// The files of its credentials and of its TLS.
+    package func files(_ credentials: Credentials) -> WatchedFiles {
+        let names = [credential, transport.clientCertificate, transport.clientKey] + form.furtherCredentials
+        return WatchedFiles(
+            [transport.caFile].compactMap(\.self)
+                + names.compactMap { $0 }.compactMap { credentials.path(of: $0) })
+    }
+
     /// The kinds of records that go here; nil is every kind.
     package var deliveredKinds: Set<RecordKind>? {
         guard let own = form.kinds else { return kinds.map(Set.init) }

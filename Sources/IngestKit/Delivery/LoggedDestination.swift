@@ -29,6 +29,8 @@ package struct LoggedDestination: Destination {
         return answer
     }
 
+    package func renew() async -> Bool { await destination.renew() }
+
     package func failedSubmission(of batch: OutgoingBatch) -> FailedSubmission? {
         destination.failedSubmission(of: batch)
     }

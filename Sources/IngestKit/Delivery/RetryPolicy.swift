@@ -23,4 +23,11 @@ package struct RetryPolicy: Sendable, Hashable {
         guard let retryAfter else { return jittered }
         return max(jittered, min(retryAfter, retryAfterCap))
     }
+
+    /// After an answer that says that the credential or the URL is wrong. It may be over soon, as while a backend is
+    /// brought up to date: the first ones are like other failures. Then the wait has no jitter.
+    /// - Parameter rejections: in a row, 1 or more.
+    package func delay(afterRejections rejections: Int, random: Double) -> Duration {
+        rejections <= 5 ? delay(afterFailures: rejections, retryAfter: nil, random: random) : cap
+    }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import QueueTestSupport
 import Synchronization
 import Testing
@@ -71,6 +72,31 @@ import Testing
             #expect(20...60 ~= receiver.received.count)
             #expect(Set(receiver.received.map(\.body)).count == 1)
             #expect(Set(receiver.received.map(\.key)).count == 1)
+            try await running.stop()
+        }
+    }
+
+    /// The server was not asked in vain: after a rejection it says how long to wait.
+    @Test func aReplacedCredentialFileEndsNoWaitThatTheServerAskedFor() async throws {
+        try await withHarness(Answer(status: 401)) { harness, receiver in
+            let token = URL(fileURLWithPath: harness.directory + "/token")
+            try Data("old".utf8).write(to: token)
+            let running = try await harness.start(ids: ["a"], tokenFile: token.path)
+            try await running.eventually(1, .authRejected)
+            try await running.untilWaiting()
+            receiver.change { _ in Answer(status: 429, headers: ["Retry-After": "90"]) }
+            harness.clock.advance(by: .seconds(1))
+            try await running.eventually(1, .retrying)
+            try Data("new".utf8).write(to: token, options: .atomic)
+            receiver.change { _ in Answer(status: 200) }
+            for seconds in [30, 30, 29] {
+                try await running.untilWaiting()
+                harness.clock.advance(by: .seconds(seconds))
+            }
+            try await running.untilWaiting()
+            #expect(receiver.received.count == 2)
+            harness.clock.advance(by: .seconds(1))
+            try await running.eventually(1, .submitted)
             try await running.stop()
         }
     }

@@ -43,11 +43,12 @@ import Testing
         let clock: DrivenClock
     }
 
-    private static let held: [DeliveryAnswer] = [
-        .unauthorized(httpStatus: 401), .misplaced(httpStatus: 307, error: "redirects"),
-        .busy(httpStatus: 429, error: "HTTP 429", retryAfter: .seconds(900)),
-        .unavailable(httpStatus: 503, error: "HTTP 503", retryAfter: .seconds(900)),
-        .inProgress(httpStatus: 409, retryAfter: .seconds(900)),
+    /// What holds an image, and for how many seconds.
+    private static let held: [(DeliveryAnswer, Int)] = [
+        (.unauthorized(httpStatus: 401), 1), (.misplaced(httpStatus: 307, error: "redirects"), 1),
+        (.busy(httpStatus: 429, error: "HTTP 429", retryAfter: .seconds(900)), 900),
+        (.unavailable(httpStatus: 503, error: "HTTP 503", retryAfter: .seconds(900)), 900),
+        (.inProgress(httpStatus: 409, retryAfter: .seconds(900)), 900),
     ]
 
     private let bench = ImageBench()
@@ -87,15 +88,18 @@ import Testing
     }
 
     @Test(arguments: DeliveryOrder.allCases, held)
-    func anImageThatIsHeldHoldsNoReading(order: DeliveryOrder, answer: DeliveryAnswer) async throws {
+    func anImageThatIsHeldHoldsNoReading(
+        order: DeliveryOrder, held: (answer: DeliveryAnswer, seconds: Int)
+    ) async throws {
+        let answer = held.answer
         let backend = Backend(images: answer)
         try await run(backend, order: order) { running in
             try await running.eventually(1, .retrying)
             try await expectReadingsPass(running, backend)
             try await running.untilIdle()
-            // A restart of the clock's quarter of an hour comes neither from readings nor from what they did.
+            // Its wait begins anew neither for readings nor for what they did.
             backend.answer(images: .taken(httpStatus: 201))
-            running.clock.advance(by: .seconds(900) - .milliseconds(1))
+            running.clock.advance(by: .seconds(held.seconds) - .milliseconds(1))
             try await running.untilIdle()
             #expect(backend.requests.count == 5)
             running.clock.advance(by: .milliseconds(1))

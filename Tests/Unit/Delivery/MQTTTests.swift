@@ -201,7 +201,7 @@ import Testing
         let publisher = Scripted(.answered([0, 0], reply: nil))
         let mqtt = MQTT(publisher: publisher, login: Passwords("first", "second").next)
         for _ in 0..<2 { _ = await mqtt.deliver(Self.batch) }
-        mqtt.renew()
+        await mqtt.renew()
         _ = await mqtt.deliver(Self.batch)
         #expect(publisher.passwords == ["first", "first", "second"])
     }

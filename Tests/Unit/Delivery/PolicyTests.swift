@@ -1,3 +1,5 @@
+import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import IngestDelivery
@@ -11,10 +13,42 @@ import Testing
         #expect(policy.delay(afterFailures: failures, retryAfter: nil, random: 0) == .zero)
     }
 
+    @Test(arguments: [(1, 1), (2, 2), (5, 16), (6, 300), (7, 300), (1_000_000, 300)])
+    func aRejectionIsLikeAFailureFiveTimes(_ rejections: Int, _ seconds: Int) {
+        let policy = RetryPolicy.standard
+        #expect(policy.delay(afterRejections: rejections, random: 1) == .seconds(seconds))
+        let half = policy.delay(afterRejections: rejections, random: 0.5)
+        #expect(half == (rejections > 5 ? .seconds(300) : .seconds(seconds) / 2))
+    }
+
     @Test(arguments: [(0, 4), (3, 4), (120, 120), (3600, 3600), (86_400, 3600)])
     func aServersWishIsHonouredUpToAnHour(_ wish: Int, _ seconds: Int) {
         let delay = RetryPolicy.standard.delay(afterFailures: 3, retryAfter: .seconds(wish), random: 1)
         #expect(delay == .seconds(seconds))
+    }
+
+    /// Each of them may be replaced while the gateway runs.
+    @Test func allFilesOfADestinationsCredentialsAreWatched() async throws {
+        try await withTemporaryDirectory { directory in
+            var form = WebhookSettings(url: "https://clinic.example/")
+            form.signingKey = .named("key")
+            var settings = DestinationSettings(name: "clinic", form: form)
+            settings.credential = .path(directory + "/token")
+            settings.transport = TransportSettings(
+                caFile: directory + "/authorities", clientCertificate: .path(directory + "/certificate"),
+                clientKey: .path(directory + "/client-key"))
+            let files = settings.files(Credentials(environment: ["CREDENTIALS_DIRECTORY": directory]))
+            for name in ["token", "key", "authorities", "certificate", "client-key"] {
+                let file = URL(fileURLWithPath: directory + "/" + name)
+                for text in ["old", "new"] {
+                    let before = files.look()
+                    try Data(text.utf8).write(to: file, options: .atomic)
+                    #expect(files.look() != before, "\(name), \(text)")
+                }
+                _ = try Data(contentsOf: file)
+                #expect(files.look() == files.look())
+            }
+        }
     }
 
     struct Header: Sendable, CustomTestStringConvertible {

@@ -35,12 +35,14 @@ struct WorkerHarness {
 
     /// - Parameters:
     ///   - random: of the jitter; 1 makes each wait its whole bound.
+    ///   - tokenFile: where the bearer token is read from, instead of `secrets`.
     ///   - webhookClock: where the webhook is to see another clock than the worker.
     func start(
         settings: WebhookSettings? = nil,
         batching: BatchSettings = BatchSettings(maxRecords: 4, maxWait: .zero),
         order: DeliveryOrder = .strict, ids: [String] = [],
         secrets: @escaping @Sendable () async throws -> WebhookSecrets = { WebhookSecrets() },
+        tokenFile: String? = nil,
         webhookClock: (any GatewayClock)? = nil,
         random: @escaping @Sendable () -> Double = { 1 }
     ) async throws -> Running {
@@ -51,10 +53,16 @@ struct WorkerHarness {
             name: "clinic", gateway: "box", store: store.batches,
             destination: Webhook(
                 settings: settings ?? WebhookSettings(url: url), transport: transport,
-                clock: webhookClock ?? clock, secrets: secrets),
+                clock: webhookClock ?? clock,
+                secrets: tokenFile.map(Self.secrets(in:)) ?? secrets),
+            files: WatchedFiles(tokenFile.map { [$0] } ?? []),
             batching: batching, clock: clock, random: random, events: EventLog(sink: sink),
             heartbeat: { _ in heartbeats.increase() })
         return Running(store: store, worker: worker, task: Task { try await worker.run() }, clock: clock)
+    }
+
+    private static func secrets(in file: String) -> @Sendable () async throws -> WebhookSecrets {
+        { WebhookSecrets(token: try Credentials(environment: [:]).read(.path(file)).text) }
     }
 }
 

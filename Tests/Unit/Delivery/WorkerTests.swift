@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 import QueueTestSupport
 import Synchronization
@@ -160,26 +161,54 @@ import Testing
         (401, EventName.authRejected), (403, .authRejected), (404, .destinationMisconfigured),
         (410, .destinationMisconfigured), (302, .destinationMisconfigured),
     ])
-    func aRejectionPausesForAQuarterOfAnHourAndIsToldOnce(_ status: Int, _ name: EventName) async throws {
+    func aRejectionBacksOffLikeAFailureFiveTimesThenEveryFiveMinutes(
+        _ status: Int, _ name: EventName
+    ) async throws {
         let headers = ["Location": "http://127.0.0.1:1/elsewhere"]
         try await withHarness(Answer(status: status, headers: headers)) { harness, receiver in
             let running = try await harness.start(ids: ["a", "b"])
-            for count in 1...2 {
-                try await eventually("\(count) requests") { receiver.received.count == count }
+            for (count, seconds) in [1, 2, 4, 8, 16, 300, 300].enumerated() {
+                try await eventually("\(count + 1) requests") { receiver.received.count == count + 1 }
                 try await running.eventually(1, name)
                 try await running.untilWaiting()
                 #expect(running.worker.report.lastError?.contains("(HTTP \(status))") == true)
-                harness.clock.advance(by: .seconds(899))
+                harness.clock.advance(by: .seconds(seconds) - .milliseconds(1))
                 try await running.untilWaiting()
-                #expect(receiver.received.count == count)
-                if count == 1 { harness.clock.advance(by: .seconds(1)) }
+                #expect(receiver.received.count == count + 1)
+                if count == 6 { receiver.change { _ in Answer(status: 200) } }
+                harness.clock.advance(by: .milliseconds(1))
             }
-            receiver.change { _ in Answer(status: 200) }
-            running.worker.retryNow()
             try await running.eventually(2, .submitted)
             #expect(try await running.count(name) == 1)
             #expect(try await running.count(.destinationUp) == 1)
             #expect(try await running.count(.failed) == 0)
+            try await running.stop()
+        }
+    }
+
+    /// The file of the token is replaced while the worker waits for minutes.
+    @Test(arguments: [401, 403, 404])
+    func aReplacedCredentialFileEndsTheWaitAfterARejection(_ status: Int) async throws {
+        let answer: @Sendable (TestReceiver.Received) -> Answer = {
+            Answer(status: $0.headers["authorization"] == "Bearer new" ? 200 : status)
+        }
+        try await withHarness(answer) { harness, receiver in
+            let token = harness.directory + "/token"
+            try Data("old\n".utf8).write(to: URL(fileURLWithPath: token))
+            let running = try await harness.start(ids: ["a"], tokenFile: token)
+            for (count, seconds) in [1, 2, 4, 8, 16].enumerated() {
+                try await eventually("\(count + 1) requests") { receiver.received.count == count + 1 }
+                try await running.untilWaiting()
+                harness.clock.advance(by: .seconds(seconds))
+            }
+            try await eventually("6 requests") { receiver.received.count == 6 }
+            try await running.untilWaiting()
+            harness.clock.advance(by: .seconds(30))
+            try await running.untilWaiting()
+            #expect(receiver.received.count == 6)
+            try Data("new\n".utf8).write(to: URL(fileURLWithPath: token), options: .atomic)
+            harness.clock.advance(by: .seconds(30))
+            try await running.eventually(1, .submitted)
             try await running.stop()
         }
     }

@@ -39,3 +39,28 @@ package struct FileStatus {
         isRegular = status.type == .regular
     }
 }
+
+/// Which file is at a path, and in which state. It differs after the file was replaced or written.
+package struct FileIdentity: Sendable, Equatable {
+    private let status: Stat
+
+    /// Asks stat(2), symbolic links followed. Nil if there is no file, or none that can be seen.
+    package init?(_ path: String) {
+        guard var status = try? Stat(FilePath(path)) else { return nil }
+        // When it was read last is no part of it.
+        status.st_atim = status.st_mtim
+        self.status = status
+    }
+}
+
+/// Files that may be replaced while they are in use.
+package struct WatchedFiles: Sendable {
+    private let paths: [String]
+
+    package init(_ paths: [String]) {
+        self.paths = paths
+    }
+
+    /// Two looks differ if a file was replaced, written, made or removed between them.
+    package func look() -> [FileIdentity?] { paths.map { FileIdentity($0) } }
+}

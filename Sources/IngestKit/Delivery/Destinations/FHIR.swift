@@ -128,7 +128,8 @@ package final class FHIR: Destination {
     }
 
     /// Reads the credential and the files of TLS anew before the next request.
-    package func renew() async { await posts.renew() }
+    @discardableResult
+    package func renew() async -> Bool { await posts.renew() }
 
     private func post(_ body: [UInt8], _ credential: String?) async -> DeliveryAnswer {
         var headers = [("Content-Type", Self.mediaType)] + settings.headers.map { ($0.name, $0.value) }

@@ -46,7 +46,11 @@ package final class Junction: Destination {
     }
 
     /// Reads the API key and the files of TLS anew before the next request.
-    package func renew() async { await session.renew() }
+    @discardableResult
+    package func renew() async -> Bool {
+        await session.renew()
+        return true
+    }
 
     /// Sends what was not taken before, in order, up to the first that is not taken.
     private func send(

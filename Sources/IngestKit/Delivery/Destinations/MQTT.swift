@@ -55,7 +55,7 @@ package struct MQTTSettings: DestinationForm {
         return ConnectedDestination(
             destination: mqtt,
             renew: { _ in
-                mqtt.renew()
+                await mqtt.renew()
                 return true
             }, atEnd: { await publisher.shutdown() })
     }
@@ -116,8 +116,10 @@ package final class MQTT: Destination {
     }
 
     /// Reads the credential and the files of TLS anew before the next message; one that differs makes a new connection.
-    package func renew() {
+    @discardableResult
+    package func renew() async -> Bool {
         known.withLock { $0 = nil }
+        return true
     }
 
     private func currentLogin() throws(BrokerLoginError) -> BrokerLogin {

@@ -95,7 +95,8 @@ package final class Spike: Destination {
     }
 
     /// Reads the secret and the files of TLS anew before the next request.
-    package func renew() async { await posts.renew() }
+    @discardableResult
+    package func renew() async -> Bool { await posts.renew() }
 
     private func post(_ notification: SpikeNotification, secret: String) async -> DeliveryAnswer {
         let headers = [

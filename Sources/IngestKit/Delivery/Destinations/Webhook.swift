@@ -46,6 +46,7 @@ package struct WebhookSettings: DestinationForm {
     }
 
     package var url: String? { address }
+    package var furtherCredentials: [CredentialName] { signingKey.map { [$0] } ?? [] }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
         let webhook = Webhook(settings: self, transport: parts.transport, clock: parts.clock) {
@@ -94,7 +95,8 @@ package final class Webhook: Destination {
     }
 
     /// Reads the secrets and the files of TLS anew before the next request.
-    package func renew() async { await posts.renew() }
+    @discardableResult
+    package func renew() async -> Bool { await posts.renew() }
 
     /// The body of a batch. The same batch gives the same bytes.
     package static func body(of batch: OutgoingBatch, _ format: WebhookSettings.Format) -> [UInt8] {

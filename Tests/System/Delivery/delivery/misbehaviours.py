@@ -48,11 +48,11 @@ def busy(name, behave, error, status, **others):
 
 
 def rejected(name, behave, status, **others):
-    return Misbehaviour(name, behave, "auth-rejected", None, status, gap=(600, math.inf), **others)
+    return Misbehaviour(name, behave, "auth-rejected", None, status, **others)
 
 
 def misplaced(name, behave, error, status, **others):
-    return Misbehaviour(name, behave, "destination-misconfigured", error, status, gap=(600, math.inf), **others)
+    return Misbehaviour(name, behave, "destination-misconfigured", error, status, **others)
 
 
 def taken(name, behave, status="200", **others):
