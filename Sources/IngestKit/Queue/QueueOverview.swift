@@ -86,7 +86,7 @@ package struct QueueOverview: Sendable {
     }
 
     /// What waits for a destination: those in its batches, and those after its cursor. Each of the first 1,000 of
-    /// these is looked at; all after them are taken as being for it.
+    /// these is looked at; all after them are taken as being for it, but for what the fresh lane took.
     /// - Parameter last: the last position given.
     private static func waiting(
         _ destination: String, _ row: Row, _ routing: DestinationRouting?, last: Int64, _ db: Database
@@ -115,7 +115,14 @@ package struct QueueOverview: Sendable {
                 count += 1
                 first = min(first ?? reached, reached)
             }
-            if seen == lookAhead { count += Int(max(0, last - reached)) }
+            if seen == lookAhead {
+                // What the fresh lane has dealt with, or has in its batch.
+                let taken = try Int64.fetchOne(
+                    db,
+                    sql: "SELECT sum(last - max(first - 1, ?)) FROM ahead WHERE destination = ? AND last > ?",
+                    arguments: [reached, destination, reached])
+                count += Int(max(0, last - reached - (taken ?? 0)))
+            }
         }
         let oldest = try first.flatMap {
             try Int64.fetchOne(db, sql: "SELECT committed_ns FROM record WHERE position = ?", arguments: [$0])

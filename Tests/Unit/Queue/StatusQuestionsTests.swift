@@ -68,4 +68,19 @@ import Testing
             try await store.close()
         }
     }
+    /// The records of the fresh lane's batch lie behind the first 1,000 that wait, which alone are looked at.
+    @Test(arguments: [900, 1_500])
+    func aBatchOfTheFreshLaneIsCountedOnce(stale: Int) async throws {
+        let clock = DrivenClock()
+        try await withQueue(clock, destinations: [DestinationRouting(name: "clinic", order: .fresh)]) {
+            store in
+            try await store.fillAtOnce((0..<stale).map { "stale-\($0)" })
+            clock.advance(by: .seconds(61))
+            try await store.fillAtOnce((0..<10).map { "fresh-\($0)" })
+            let batch = try await store.next(lane: .fresh)
+            #expect(batch.ids?.count == 10)
+            #expect(try await store.overview.status(of: []).destinations.map(\.pending) == [stale + 10])
+            #expect(try await store.overview.pendingCount(of: "clinic") == stale + 10)
+        }
+    }
 }
