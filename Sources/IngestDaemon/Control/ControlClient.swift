@@ -27,9 +27,11 @@ struct ControlClient: Sendable {
 
     init(path: String) {
         self.path = path
-        client = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: .init(timeout: .init(connect: .seconds(5), read: Self.timeout)))
+        var configuration = HTTPClient.Configuration(
+            timeout: .init(connect: .seconds(5), read: Self.timeout))
+        // A service that does not run is not waited for.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         // The path takes the place of the host (async-http-client, "Unix Domain Socket Paths").
         let host = path.utf8.map { byte -> String in
             switch byte {

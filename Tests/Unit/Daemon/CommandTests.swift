@@ -1,4 +1,6 @@
 import ArgumentParser
+import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import IngestDaemon
@@ -35,6 +37,30 @@ import Testing
             #expect(failure.status == .usage)
         } catch {
             #expect(Root.exitCode(for: error) == .validationFailure)
+        }
+    }
+    /// Whether nobody listens at a socket is known at once, and is no reason to try for the 5 s that a connection may
+    /// take. The shortest of three counts, because a busy machine may stop the test for long.
+    @Test(arguments: [false, true])
+    func aServiceThatDoesNotRunIsNotWaitedFor(hasLeftItsSocket: Bool) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/" + ControlSocket.name
+            // A connection to it is refused, as one to a socket that its service has left.
+            if hasLeftItsSocket { try Data().write(to: URL(fileURLWithPath: path)) }
+            var shortest = Duration.seconds(60)
+            for _ in 0..<3 {
+                let client = ControlClient(path: path)
+                let begin = ContinuousClock.now
+                do throws(ControlClient.Failure) {
+                    _ = try await client.status()
+                    Issue.record("somebody answers")
+                } catch {
+                    if case .noService = error {} else { Issue.record("\(error)") }
+                }
+                shortest = min(shortest, ContinuousClock.now - begin)
+                await client.close()
+            }
+            #expect(shortest < .seconds(4))
         }
     }
 }
