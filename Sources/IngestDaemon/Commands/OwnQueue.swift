@@ -26,7 +26,7 @@ final class OwnQueue: Sendable {
             settings: configuration.queue,
             clock: clock, events: events, setTakesRecords: { _ in })
         let timekeeper = Timekeeper(
-            clock: clock, store: queue.undated, zone: try configuration.zone(), sources: .ofSystem,
+            clock: clock, store: queue.undated, zone: LocalZone(try configuration.zone()), sources: .ofSystem,
             isConfigured: configuration.gateway.trustsClock, released: Version.released, events: events,
             told: { _ in })
         _ = await timekeeper.judge()

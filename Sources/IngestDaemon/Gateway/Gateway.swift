@@ -50,14 +50,14 @@ struct Gateway: Sendable {
         }
         await tellOfAbsentDestinations(queue)
         let loop = try RadioLoop(clock: clock)
-        let zone = try configuration.zone()
+        let zone = try configuration.localZone(by: systemClock)
         let kernelDefect = KernelDefect.ofRunningKernel()
         let sockets = LinkSockets(kernelDefect)
         if let kernelDefect {
             KernelNotice(directory: configuration.gateway.stateDirectory, bootID: bootID)
                 .tell(of: kernelDefect, to: events)
         }
-        let bluetooth = try makeBluetooth(source, loop: loop, sockets: sockets, zone: zone)
+        let bluetooth = try makeBluetooth(source, loop: loop, sockets: sockets, zone: zone.rules)
         let timekeeper = timekeeper(store: queue.undated, zone: zone, events: events)
         let factory = RecordFactory(
             gateway: configuration.gateway.id, zone: zone, bootID: bootID, isSimulated: bluetooth.isSimulated)
@@ -190,7 +190,7 @@ struct Gateway: Sendable {
     }
 
     private func timekeeper(
-        store: any DatedQueue, zone: TimeZoneRules, events: EventLog
+        store: any DatedQueue, zone: LocalZone, events: EventLog
     ) -> Timekeeper {
         Timekeeper(
             clock: clock, store: store, zone: zone,

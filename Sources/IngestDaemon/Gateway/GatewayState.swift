@@ -75,6 +75,20 @@ extension Configuration {
             throw CommandFailure(.configuration, "gateway.time_zone: \(error)")
         }
     }
+
+    /// The same, by the rules that the time zone database has whenever they are asked for. Another zone of the system
+    /// needs a restart.
+    func localZone(by clock: any GatewayClock) throws(CommandFailure) -> LocalZone {
+        let system = "/etc/localtime"
+        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: system)
+        let file =
+            switch gateway.timeZone {
+            case "UTC", "Etc/UTC": nil as String?
+            case let name?: "\(TimeZoneRules.database)/\(name)"
+            case nil: link.map { $0.hasPrefix("/") ? $0 : "/etc/" + $0 } ?? system
+            }
+        return LocalZone(try zone(), file: file, now: { clock.now })
+    }
 }
 
 /// The kernel's name of this boot.

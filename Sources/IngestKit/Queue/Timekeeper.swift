@@ -25,7 +25,7 @@ package struct Timekeeper: Sendable {
 
     private let clock: JudgedClock
     private let store: any DatedQueue
-    private let zone: TimeZoneRules
+    private let zone: LocalZone
     private let sources: Sources
     private let isConfigured: Bool
     private let released: Int64
@@ -37,7 +37,7 @@ package struct Timekeeper: Sendable {
     ///   - released: when this version was released, in seconds since 1970.
     ///   - told: hears how the clock was judged, at first and whenever that has changed.
     package init(
-        clock: JudgedClock, store: any DatedQueue, zone: TimeZoneRules, sources: Sources,
+        clock: JudgedClock, store: any DatedQueue, zone: LocalZone, sources: Sources,
         isConfigured: Bool, released: Int64, events: EventLog,
         told: @escaping @Sendable (ClockTrust?) -> Void
     ) {
@@ -101,7 +101,7 @@ package struct Timekeeper: Sendable {
         // The clock may be in doubt again: then this is tried when it is judged.
         guard let reading = clock.trustedReading else { return true }
         do {
-            try await store.date(by: BootTime(bootID: store.bootID, reading), in: zone)
+            try await store.date(by: BootTime(bootID: store.bootID, reading), in: zone.rules)
             return true
         } catch let error as StoreError where error.isFatal {
             throw error

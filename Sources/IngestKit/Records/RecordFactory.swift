@@ -15,17 +15,24 @@ package struct RecordFactory: Sendable {
     }
 
     package let gateway: String
-    package let zone: TimeZoneRules
+    private let localZone: LocalZone
     /// As /proc/sys/kernel/random/boot_id writes it: lower case with dashes.
     package let bootID: String
     package let isSimulated: Bool
 
-    package init(gateway: String, zone: TimeZoneRules, bootID: String, isSimulated: Bool) {
+    package init(gateway: String, zone: LocalZone, bootID: String, isSimulated: Bool) {
         self.gateway = gateway
-        self.zone = zone
+        localZone = zone
         self.bootID = bootID
         self.isSimulated = isSimulated
     }
+
+    package init(gateway: String, zone: TimeZoneRules, bootID: String, isSimulated: Bool) {
+        self.init(gateway: gateway, zone: LocalZone(zone), bootID: bootID, isSimulated: isSimulated)
+    }
+
+    /// The gateway's zone, as its rules are now.
+    package var zone: TimeZoneRules { localZone.rules }
 
     /// How a reading came, and what is known around it.
     package struct Circumstances: Sendable, Equatable {

@@ -162,7 +162,7 @@ import Testing
 }
 
 /// A TZif file (RFC 8536): an empty block of version 1, then the tables, then the footer.
-private func tzif(
+func tzif(
     magic: String = "TZif", version: UInt8 = 0x32, counts: UInt32? = nil, offsets: [Int32],
     transitions: [(instant: Int64, type: UInt8)], leapSeconds: Int = 0, footer: String
 ) -> [UInt8] {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -88,6 +89,30 @@ import Testing
         let (record, _) = make(reading(at: try wall(device)), at: received, zone: try Self.london())
         #expect(record.time.source == .device, "\(name)")
         #expect(record.time.value == value, "\(name)")
+    }
+
+    /// The zone's file was replaced while the gateway runs.
+    @Test func aRecordIsDatedByTheRulesThatTheDatabaseHasNow() async throws {
+        try await withTemporaryDirectory { directory in
+            let (file, clock) = (URL(fileURLWithPath: directory + "/zone"), DrivenClock())
+            try Data(contentsOf: URL(fileURLWithPath: TimeZoneRules.database + "/Etc/GMT-1")).write(to: file)
+            let factory = RecordFactory(
+                gateway: "g", zone: LocalZone(.utc, file: file.path, now: { clock.now }), bootID: "boot",
+                isSimulated: false)
+            func value() -> String {
+                factory.make(
+                    reading(at: nil), raw: RawPayload(characteristic: 0x2A35, bytes: SampleCuff.dated),
+                    reception: .init(instant: clock.now, wallNanoseconds: 1_795_166_104_000_000_000),
+                    subjects: SampleCuff.entry().subjects,
+                    device: DeviceBlock(peripheralID: 1001, address: SampleCuff.address, alias: nil)
+                ).record.time.value
+            }
+            #expect(value() == "2026-11-20T10:15:04+01:00")
+            try Data(contentsOf: URL(fileURLWithPath: TimeZoneRules.database + "/Etc/GMT-2"))
+                .write(to: file, options: .atomic)
+            clock.advance(by: .seconds(3_600))
+            #expect(value() == "2026-11-20T11:15:04+02:00")
+        }
     }
 
     @Test func receptionIsWrittenInTheGatewaysZone() throws {

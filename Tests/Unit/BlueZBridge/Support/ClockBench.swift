@@ -155,7 +155,7 @@ final class ClockBench: Sendable {
         let notes = Notes<JournalEntry>()
         let events = EventLog(sink: Sink(notes: notes))
         let timekeeper = Timekeeper(
-            clock: judged, store: store.undated, zone: .utc,
+            clock: judged, store: store.undated, zone: LocalZone(.utc),
             sources: Timekeeper.Sources(
                 isSynchronized: {
                     self.system.withLock { system in

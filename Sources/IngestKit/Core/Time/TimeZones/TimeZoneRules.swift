@@ -68,11 +68,14 @@ package struct TimeZoneRules: Sendable, Equatable {
 }
 
 extension TimeZoneRules {
+    /// Where the system has its time zone database.
+    package static let database = "/usr/share/zoneinfo"
+
     /// The rules of a zone by its name in the database, `Europe/London`.
     ///
     /// `UTC` and `Etc/UTC` need no database.
     package static func load(
-        _ name: String, from directory: String = "/usr/share/zoneinfo"
+        _ name: String, from directory: String = database
     ) throws(TimeZoneError) -> TimeZoneRules {
         if name == "UTC" || name == "Etc/UTC" { return .utc }
         // tzdata's names are made of these characters; no part of one is `.` or `..`.
@@ -90,6 +93,12 @@ extension TimeZoneRules {
             throw .unknown(name: name)
         }
         return try TimeZoneRules(tzif: Array(contents))
+    }
+
+    /// The rules of a TZif file.
+    init(file: String) throws(TimeZoneError) {
+        guard let contents = FileManager.default.contents(atPath: file) else { throw .unknown(name: file) }
+        try self.init(tzif: Array(contents))
     }
 
     /// The rules of the system's zone; UTC where none is set or its file cannot be used, as the C
