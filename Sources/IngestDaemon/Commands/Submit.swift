@@ -212,6 +212,12 @@ struct Submit: AsynchronousCommand {
                 throw CommandFailure(
                     .usage, "--time \(time): expected such as 2026-11-20T09:15 or 2026-11-20T09:15:00+01:00")
             }
+            guard !written.isSkipped else {
+                throw CommandFailure(
+                    .badData,
+                    "--time \(time) never was: the gateway's zone put its clocks forward over it; add the offset "
+                        + "that is meant, such as +01:00")
+            }
             // As far ahead as a device's clock may be.
             guard written.instant <= now + 300 else {
                 throw CommandFailure(.badData, "--time \(time) is in the future")

@@ -5,13 +5,16 @@ package struct EntryTime: Sendable, Equatable {
     package let instant: Int64
     /// How far its clock is ahead of UTC, in seconds.
     package let utcOffset: Int
+    /// Whether the wall time, written without an offset, never occurs: the clocks were put forward then.
+    package private(set) var isSkipped = false
 
     package init(instant: Int64, utcOffset: Int) {
         self.instant = instant
         self.utcOffset = utcOffset
     }
 
-    /// Nil for what is no moment. Of a wall time that occurs twice it is the earlier one.
+    /// Nil for what is no moment. Of a wall time that occurs twice it is the earlier one, of one that never occurs that
+    /// by the offset from before the change.
     package init?(_ text: String, in zone: TimeZoneRules) {
         var cursor = text.utf8[...]
         guard let date = Self.numbers(&cursor, widths: [4, 2, 2], separator: "-"),
@@ -25,9 +28,11 @@ package struct EntryTime: Sendable, Equatable {
         }
         let wall = DeviceTime(
             year: date[0], month: date[1], day: date[2], hours: clock[0], minutes: clock[1], seconds: seconds)
+        let isLocal = cursor.isEmpty
         guard wall.isPossible, let offset = Self.offset(&cursor, at: wall.wallSeconds, in: zone) else {
             return nil
         }
+        if isLocal, case .skipped = zone.offset(atWall: wall.wallSeconds) { isSkipped = true }
         utcOffset = offset
         instant = wall.wallSeconds - Int64(offset)
     }

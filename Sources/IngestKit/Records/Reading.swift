@@ -143,6 +143,8 @@ extension Reading {
     static let unknownOffsetFlags: Set = [timeOffsetOverrunFlag, timeOffsetUnderrunFlag]
     /// The device time is UTC, of a device that does not say its time zone.
     package static let utcTimeFlag = "device-time-utc"
+    /// The device's wall time never occurs in the gateway's zone.
+    static let skippedTimeFlag = "device-time-skipped"
     /// What was measured is a control solution, to test the meter.
     static let controlSolutionFlags: Set = ["type-control-solution", "location-control-solution"]
 

@@ -143,7 +143,8 @@ package struct RecordFactory: Sendable {
                 distinction: distinction),
             kind: reading?.kind ?? .undecoded,
             stage: decision?.stage ?? .live, time: decision?.time ?? .undecided(device: dating.device),
-            measurements: reading?.measurements ?? [], flags: reading?.flags ?? [],
+            measurements: reading?.measurements ?? [],
+            flags: (reading?.flags ?? []) + (isSkipped(dating.device) ? [Reading.skippedTimeFlag] : []),
             sequence: reading?.sequence, user: reading?.user, subject: decision?.subject,
             device: device, gateway: gateway, raw: raw, isSimulated: isSimulated,
             dating: decision == nil ? dating : nil)
@@ -166,6 +167,12 @@ package struct RecordFactory: Sendable {
                 subjects.since.flatMap(midnight).map(NotedMoment.wall)
                     ?? acquaintance.subjects[assignment.slot]
             })
+    }
+
+    /// Whether the clocks of the gateway's zone were put forward over this wall time.
+    private func isSkipped(_ device: DeviceTime?) -> Bool {
+        guard let device, case .skipped = zone.offset(atWall: device.wallSeconds) else { return false }
+        return true
     }
 
     /// Whom the allow-list names for a reading; nil is nobody. An entry without an address stands for

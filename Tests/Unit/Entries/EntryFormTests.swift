@@ -99,14 +99,24 @@ import Testing
             ("2026-11-20T09:15", 1_795_162_500, 3600), ("2026-11-20 09:15:07", 1_795_162_507, 3600),
             ("2026-11-20T09:15:07Z", 1_795_166_107, 0), ("2026-11-20T09:15:07-05:30", 1_795_185_907, -19_800),
             ("2019-03-01 08:00:00 +0100", 1_551_423_600, 3600),
-            // occurs twice, never
-            ("2026-10-25T02:30", 1_792_888_200, 7200), ("2026-03-29T02:30", 1_774_747_800, 3600),
+            // occurs twice
+            ("2026-10-25T02:30", 1_792_888_200, 7200),
         ] as [(String, Int64, Int)])
     func aMomentIsRead(text: String, instant: Int64, offset: Int) {
         let time = EntryTime(instant: instant, utcOffset: offset)
         #expect(EntryTime(text, in: berlin) == time)
         // As it is given for another try, in whichever zone.
         #expect(EntryTime(time.text, in: .utc) == time)
+    }
+
+    @Test func aWallTimeThatNeverOccursIsMarked() throws {
+        let skipped = try #require(EntryTime("2026-03-29T02:30", in: berlin))
+        #expect(skipped.isSkipped)
+        #expect(skipped.instant == 1_774_747_800 && skipped.utcOffset == 3600)
+        for text in ["2026-03-29T01:59:59", "2026-03-29T03:00", "2026-03-29T02:30+01:00", "2026-10-25T02:30"]
+        {
+            #expect(EntryTime(text, in: berlin)?.isSkipped == false, "\(text)")
+        }
     }
 
     @Test(arguments: [

@@ -89,6 +89,7 @@ import Testing
         let (record, _) = make(reading(at: try wall(device)), at: received, zone: try Self.london())
         #expect(record.time.source == .device, "\(name)")
         #expect(record.time.value == value, "\(name)")
+        #expect(record.flags == (name == "gap" ? ["device-time-skipped"] : []), "\(name)")
     }
 
     /// The zone's file was replaced while the gateway runs.
