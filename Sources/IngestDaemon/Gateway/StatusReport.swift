@@ -97,7 +97,7 @@ struct StatusReport: Sendable {
 
     /// Since a moment of the wall clock, in nanoseconds since 1970; none where that moment is to come.
     private func age(_ nanoseconds: Int64) -> Int {
-        Int(max(0, (clock.wallNanoseconds - nanoseconds) / 1_000_000_000))
+        Int(max(0, clock.wallNanoseconds.heldMinus(nanoseconds) / 1_000_000_000))
     }
 }
 

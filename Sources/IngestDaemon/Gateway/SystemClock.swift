@@ -10,7 +10,7 @@ struct SystemClock: GatewayClock {
     }
 
     package var wallNanoseconds: Int64 {
-        Int64(Date().timeIntervalSince1970 * 1_000_000_000)
+        Int64(nanosecondsOfSeconds: Date().timeIntervalSince1970)
     }
 
     var reading: ClockReading {

@@ -201,7 +201,7 @@ package final class QueueKeeper: Sendable {
     /// - Returns: false if the clock cannot tell.
     private func dropDelivered() async throws -> Bool {
         guard let wall = clock.trustedWallNanoseconds else { return false }
-        let cutoff = wall - Int64(settings.keepSubmitted / .nanoseconds(1))
+        let cutoff = wall.heldMinus(Int64(settings.keepSubmitted / .nanoseconds(1)))
         var dropped = 0
         while true {
             let step = try await drop(keeping: cutoff...wall)

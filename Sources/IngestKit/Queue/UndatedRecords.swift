@@ -159,7 +159,7 @@ package struct UndatedRecords: DatedQueue {
                 RecordRow.checksum(
                     id: row["id"], kind: row["kind"], payload: row["payload"], body: body,
                     route: RecordRoute(row)),
-                time.latest(undated.dating.reception) * 1_000_000_000, row["seq"] as Int64,
+                Int64(nanosecondsOfSeconds: time.latest(undated.dating.reception)), row["seq"] as Int64,
             ])
         try RecordTable.freeze(sequence: row["seq"], availableAt: now, db)
     }

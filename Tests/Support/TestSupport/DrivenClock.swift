@@ -32,8 +32,10 @@ package final class DrivenClock: GatewayClock {
         }
     }
 
+    /// Stands at the end of its range, as the system's does.
     package var wallNanoseconds: Int64 {
-        Int64(now.nanoseconds) + state.withLock { $0.lead }
+        let (wall, overflow) = Int64(now.nanoseconds).addingReportingOverflow(state.withLock { $0.lead })
+        return overflow ? .max : wall
     }
 
     /// How many sleep now.

@@ -23,4 +23,29 @@ import Testing
         let left = MonotonicInstant(nanoseconds: left)
         #expect(left.since(MonotonicInstant(nanoseconds: right)) == duration)
     }
+    @Test(
+        arguments: [
+            (0, 0), (1_795_166_100.5, 1_795_166_100_500_000_000), (-1.5, -1_500_000_000),
+            // 2262-04-11T23:47:16Z, and a second later.
+            (9_223_372_036, 9_223_372_036_000_000_000), (9_223_372_037, .max), (253_402_300_799, .max),
+            (-9_223_372_037, .min),
+        ] as [(Double, Int64)])
+    func nanosecondsOfTheWallClockAreHeldWithinTheRange(seconds: Double, nanoseconds: Int64) {
+        #expect(Int64(nanosecondsOfSeconds: seconds) == nanoseconds)
+        if seconds == seconds.rounded() {
+            #expect(Int64(nanosecondsOfSeconds: Int64(seconds)) == nanoseconds)
+        }
+    }
+
+    /// The last moment that nanoseconds in 64 bits can count is 2262-04-11T23:47:16Z.
+    @Test func theWallClockStandsAtTheEndOfItsRange() {
+        struct Last: GatewayClock {
+            let now = MonotonicInstant(nanoseconds: 1_000)
+            let wallNanoseconds = Int64.max
+            func sleep(until deadline: MonotonicInstant) async throws {}
+        }
+        #expect(
+            Last().trustedWallNanoseconds(at: MonotonicInstant(nanoseconds: 400)) == Int64.max - 600)
+        #expect(Last().trustedWallNanoseconds(at: MonotonicInstant(nanoseconds: 2_000)) == Int64.max)
+    }
 }

@@ -213,6 +213,23 @@ import Testing
         }
     }
 
+    /// 2262-04-11T23:47:16Z is the last moment that the gateway can count.
+    @Test func deliveryGoesOnAtTheEndOfTheWallClock() async throws {
+        try await withHarness(Answer(status: 200)) { harness, _ in
+            harness.clock.set(wall: 9_223_372_006)
+            let running = try await harness.start(ids: ["a"])
+            try await running.eventually(1, .submitted)
+            for (count, seconds) in [(2, 30), (3, 60), (4, 86_400)] {
+                try await running.untilIdle()
+                harness.clock.advance(by: .seconds(seconds))
+                try await running.store.fill(["r\(count)"])
+                try await running.eventually(count, .submitted)
+            }
+            #expect(harness.clock.wallNanoseconds == .max)
+            try await running.stop()
+        }
+    }
+
     @Test func aReplacedTokenIsTriedAtOnce() async throws {
         let token = Mutex("old")
         let answer: @Sendable (TestReceiver.Received) -> Answer = {

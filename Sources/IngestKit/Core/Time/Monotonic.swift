@@ -24,7 +24,31 @@ package struct MonotonicInstant: Hashable, Comparable, Sendable, Codable {
 
     /// How long after `other` this is; negative if it is before it.
     package func since(_ other: Self) -> Duration {
-        .nanoseconds(Int64(clamping: nanoseconds) - Int64(clamping: other.nanoseconds))
+        .nanoseconds(nanoseconds(since: other))
+    }
+
+    fileprivate func nanoseconds(since other: Self) -> Int64 {
+        Int64(clamping: nanoseconds) - Int64(clamping: other.nanoseconds)
+    }
+}
+
+/// Moments of the wall clock in nanoseconds since 1970. They reach from 1677-09-21 to 2262-04-11. A moment beyond that is
+/// held at the end of the range.
+extension Int64 {
+    package init(nanosecondsOfSeconds seconds: Double) {
+        let nanoseconds = seconds * 1_000_000_000
+        // 2^63 is the first number that is too large.
+        self = nanoseconds >= 0x1p63 ? .max : nanoseconds < -0x1p63 ? .min : Int64(nanoseconds)
+    }
+
+    package init(nanosecondsOfSeconds seconds: Int64) {
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        self = overflow ? (seconds < 0 ? .min : .max) : product
+    }
+
+    package func heldMinus(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < 0 ? .min : .max) : difference
     }
 }
 
@@ -93,7 +117,7 @@ extension GatewayClock {
     /// What the wall clock showed, or would have shown, at `instant` of this boot, in nanoseconds since
     /// 1970; nil while it is not known to be right.
     package func trustedWallNanoseconds(at instant: MonotonicInstant) -> Int64? {
-        trustedReading.map { $0.wallNanoseconds - Int64($0.instant.since(instant) / .nanoseconds(1)) }
+        trustedReading.map { $0.wallNanoseconds.heldMinus($0.instant.nanoseconds(since: instant)) }
     }
 
     /// Returns when `duration` has passed.
