@@ -4,10 +4,20 @@ import FoundationEssentials
 /// system time.
 struct SystemClock: GatewayClock {
     private static let clock = ContinuousClock()
+    /// Of the whole process.
+    static let sleeps = SleepQueue(
+        now: { now },
+        wait: { moment in
+            let instant = clock.systemEpoch.advanced(by: .nanoseconds(Int64(clamping: moment.nanoseconds)))
+            // Nobody cancels it.
+            try? await clock.sleep(until: instant)
+        })
 
-    package var now: MonotonicInstant {
-        MonotonicInstant(nanoseconds: 0) + Self.clock.systemEpoch.duration(to: Self.clock.now)
+    private static var now: MonotonicInstant {
+        MonotonicInstant(nanoseconds: 0) + clock.systemEpoch.duration(to: clock.now)
     }
+
+    package var now: MonotonicInstant { Self.now }
 
     package var wallNanoseconds: Int64 {
         Int64(nanosecondsOfSeconds: Date().timeIntervalSince1970)
@@ -18,7 +28,6 @@ struct SystemClock: GatewayClock {
     }
 
     package func sleep(until deadline: MonotonicInstant) async throws {
-        let instant = Self.clock.systemEpoch.advanced(by: .nanoseconds(Int64(clamping: deadline.nanoseconds)))
-        try await Self.clock.sleep(until: instant)
+        try await Self.sleeps.sleep(until: deadline)
     }
 }
