@@ -47,11 +47,15 @@ struct Supervisor: Service {
                 // Beside it: what it asks of the queue may have to wait.
                 group.addTask {
                     let changes = changes + [fed]
+                    var rest = RestAfterWork()
                     while !Task.isCancelled {
                         // Lowered before anything is looked at: what changes then raises them again.
                         for change in changes { _ = change.consume() }
-                        ServiceManager.status(await tell())
-                        await wait(for: changes, atMost: timeout == nil ? Self.interval : nil)
+                        let now = await status.now()
+                        ServiceManager.status(tell(now))
+                        if rest.begins(with: now) { Allocator.giveBackFreedMemory() }
+                        await wait(
+                            for: changes, atMost: rest.nextLook ?? (timeout == nil ? Self.interval : nil))
                     }
                 }
             }
@@ -70,8 +74,7 @@ struct Supervisor: Service {
     }
 
     /// Writes the metrics; returns the state of the gateway in a line.
-    private func tell() async -> String {
-        let now = await status.now()
+    private func tell(_ now: GatewayStatus) -> String {
         metricsFile.write(Metrics(now))
         for destination in now.destinations where destination.skipped > 0 && noticed.isFirst(destination.name)
         {

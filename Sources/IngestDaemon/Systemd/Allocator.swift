@@ -11,6 +11,12 @@ enum Allocator {
         _ = mallopt(M_MMAP_THRESHOLD, largeBlock)
     }
 
+    /// Gives all pages of freed memory back to the kernel. By itself glibc keeps those between blocks that are in use: of
+    /// 30 MB after a burst of readings 22.
+    static func giveBackFreedMemory() {
+        _ = malloc_trim(0)
+    }
+
     /// From now on memory comes in pages of 4 KiB. Where the kernel is set to give huge ones (Debian is), a thread's stack
     /// or a part of the heap takes 2 MiB at the first touch, a third of what the whole process has otherwise.
     static func useSmallPages() {
