@@ -21,7 +21,7 @@ import Testing
         init(_ clock: DrivenClock, _ store: SQLiteQueue, isSynchronized: Bool) {
             (self.clock, self.store) = (clock, store)
             timekeeper = Timekeeper(
-                clock: JudgedClock(clock), store: store.undated, zone: .utc,
+                clock: JudgedClock(clock), store: store.undated, zone: LocalZone(.utc),
                 sources: Timekeeper.Sources(
                     isSynchronized: { isSynchronized }, realTimeClocks: { [] }),
                 isConfigured: true, released: MomentTests.released, events: EventLog(sink: RecordingSink()),
