@@ -47,6 +47,7 @@ package final class QueueKeeper: Sendable {
     private static let recoveryInterval = Duration.seconds(30)
 
     private let retention: Retention
+    private let overview: QueueOverview
     private let room: QueueRoom
     private let images: ImageTurns
     private let disk: any DiskSpace
@@ -70,7 +71,7 @@ package final class QueueKeeper: Sendable {
             strangers: queue.strangers, room: queue.room,
             share: StrangerShare(maximumSize: settings.maximumSize), clock: clock,
             setFull: setFullStrangers)
-        (retention, room, images) = (queue.retention, queue.room, queue.images)
+        (retention, overview, room, images) = (queue.retention, queue.overview, queue.room, queue.images)
         self.disk = disk
         self.settings = settings
         self.clock = clock
@@ -155,8 +156,9 @@ package final class QueueKeeper: Sendable {
         if level.takesRecords != before.takesRecords { await setTakesRecords(level.takesRecords) }
         switch level {
         case .normal: events.emit(.queueNormal)
-        case .high: events.emit(.queueHigh(error: words(for: level)))
-        case .full, .diskFull: events.emit(.queueFull(error: words(for: level)))
+        case .high: events.emit(.queueHigh(error: words(for: level, try await contents())))
+        case .full: events.emit(.queueFull(error: words(for: level, try await contents())))
+        case .diskFull: events.emit(.queueFull(error: words(for: level, "")))
         }
     }
 
@@ -222,15 +224,31 @@ package final class QueueKeeper: Sendable {
         return step
     }
 
-    private func words(for level: QueueLevel) -> String {
+    /// What fills the queue: what each destination has not taken, and what else is not dropped for want of room.
+    private func contents() async throws -> String {
+        var parts: [String] = []
+        for name in retention.routings.all.keys.sorted() {
+            let count = try await overview.pendingCount(of: name)
+            if count > 0 {
+                parts.append("\(count) record\(count == 1 ? "" : "s") that \(name) has not taken")
+            }
+        }
+        let kept = try await retention.kept()
+        if kept.setAside > 0 { parts.append("\(kept.setAside) set aside") }
+        if kept.undecoded > 0 { parts.append("\(kept.undecoded) that could not be decoded") }
+        parts.append("\(kept.idBytes >> 10) KiB of ids of delivered records")
+        return parts.joined(separator: ", ")
+    }
+
+    private func words(for level: QueueLevel, _ contents: String) -> String {
         switch level {
         case .normal: ""
         case .high:
-            "the queue holds nearly as much as queue.max_size allows, of records that are not delivered; see why a "
-                + "destination does not take them, or allow more"
+            "the queue holds nearly as much as queue.max_size allows: \(contents); see why a destination does not take "
+                + "its records (ingestd status), or allow more"
         case .full:
-            "the queue holds as much as queue.max_size allows, of records that are not delivered: nothing is read "
-                + "until a destination takes some, or more is allowed"
+            "the queue holds as much as queue.max_size allows: \(contents); nothing is read until a destination takes "
+                + "some, or more is allowed"
         case .diskFull:
             "the disk is nearly full: nothing is read until there is room again, and the peripherals keep their "
                 + "readings; delivery goes on"

@@ -109,6 +109,17 @@ struct Retention: Sendable {
         try await database.read { db in (try Self.usedBytes(db), try RetainedTable.bytes(db)) }
     }
 
+    /// How many records stay that no destination waits for, and what the ids of delivered records take, in bytes.
+    func kept() async throws -> (setAside: Int, undecoded: Int, idBytes: UInt64) {
+        try await database.read { db in
+            (
+                try Int.fetchOne(db, sql: "SELECT count(DISTINCT record_seq) FROM dead_letter") ?? 0,
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM record WHERE kind = 'undecoded'") ?? 0,
+                try RetainedTable.bytes(db)
+            )
+        }
+    }
+
     /// Gives the space of dropped records back to the disk, step by step.
     func giveBackSpace() async throws {
         while true {

@@ -138,6 +138,9 @@ import Testing
             try await keeper.look()
             #expect(keeper.level == .full)
             #expect(bench.sink.names == ["queue-high", "queue-full"])
+            let errors = bench.sink.entries.compactMap { $0[.error] }
+            #expect(errors.first?.contains(": 500 records that clinic has not taken, 0 KiB of ids") == true)
+            #expect(errors.last?.contains(": 600 records that clinic has not taken, 0 KiB of ids") == true)
             let refused = await #expect(throws: StoreError.self) { try await bench.store.fill(["a"]) }
             #expect(refused?.kind == .noRoom(.full))
             #expect(try await bench.store.counts().destinations[0].pending == 600)
