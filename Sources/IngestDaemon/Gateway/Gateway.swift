@@ -6,6 +6,8 @@ import UnixSignals
 struct Gateway: Sendable {
     /// How long the parts may take to stop; systemd waits longer (TimeoutStopSec=).
     private static let stopTimeout = Duration.seconds(10)
+    /// How long what is left of the events may take at the end.
+    private static let tellingTimeout = Duration.seconds(3)
     /// What the service manager is asked for at a time while the queue is opened.
     private static let startExtension = Duration.seconds(60)
 
@@ -43,7 +45,8 @@ struct Gateway: Sendable {
         let hooks = Hooks(
             configuration.hooks, programs: HookProcesses(), clock: clock,
             told: { StandardError.print($0) })
-        let sink = HookedSink(TaggingSink(output, key: key), hooks: hooks)
+        let journal = TaggingSink(output, key: key, clock: clock)
+        let sink = HookedSink(journal, hooks: hooks)
         let events = EventLog(sink: sink)
         let queue = try await Self.extendingStart(by: clock) { () async throws(CommandFailure) in
             try await SQLiteQueue.open(configuration, clock: clock)
@@ -56,6 +59,7 @@ struct Gateway: Sendable {
         if let kernelDefect {
             KernelNotice(directory: configuration.gateway.stateDirectory, bootID: bootID)
                 .tell(of: kernelDefect, to: events)
+            await tellRest(to: sink)
         }
         let bluetooth = try makeBluetooth(source, loop: loop, sockets: sockets, zone: zone.rules)
         let timekeeper = timekeeper(store: queue.undated, zone: zone, events: events)
@@ -103,7 +107,8 @@ struct Gateway: Sendable {
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
             overview: queue.overview, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
-            sessions: operatorSessions, key: key, kernelDefect: kernelDefect, sockets: sockets)
+            sessions: operatorSessions, key: key, kernelDefect: kernelDefect, sockets: sockets,
+            journal: journal)
         services.append(
             ControlServer(
                 path: controlPath, pairings: pairings, orders: orders, sessions: operatorSessions,
@@ -138,7 +143,7 @@ struct Gateway: Sendable {
         ServiceManager.stopping()
         events.emit(.stopping)
         // What was told to the outbox while the parts stopped.
-        try? await outbox.drain()
+        await tellRest(of: outbox, to: sink)
         await transports.shutdown()
         do {
             try await queue.close()
@@ -149,6 +154,15 @@ struct Gateway: Sendable {
         loop.stop()
         _ = consume lock
         try Self.finish(outcome)
+    }
+
+    /// Returns when all events are told, after 3 s at most: what the outbox has then is told after the next start.
+    private func tellRest(of outbox: EventOutbox? = nil, to sink: any EventSink) async {
+        _ = await Task {
+            try? await outbox?.drain()
+            // Comes after the events that no outbox holds.
+            _ = await sink.deliver([])
+        }.result(within: Self.tellingTimeout, by: clock)
     }
 
     /// Says why the gateway ends by itself, if it does.

@@ -14,7 +14,11 @@ struct StatusReport: Sendable {
     let key: TagKey
     let kernelDefect: KernelDefect?
     let sockets: LinkSockets
+    let journal: TaggingSink
     let control = ControlStanding()
+
+    /// An entry that is not taken for so long is no matter of a busy journal any more.
+    private static let longestTelling = 30
 
     func now() async -> GatewayStatus {
         let known = await passive.knownPeripherals()
@@ -27,6 +31,13 @@ struct StatusReport: Sendable {
         }
         if let words = control.obstacle {
             troubles.append("the control socket cannot be used (\(words)): commands do not work")
+        }
+        let telling = journal.standing
+        if let since = telling.triedSince.map(seconds), since >= Self.longestTelling {
+            let dropped = telling.dropped > 0 ? ", \(telling.dropped) that are no record's were dropped" : ""
+            troubles.append(
+                "nobody takes events (the journal, or who reads standard output) for \(since) s: they are kept\(dropped)"
+            )
         }
         if let kernelDefect { troubles.append(words(of: kernelDefect)) }
         let isClockRight = clock.trustedWallNanoseconds != nil

@@ -40,6 +40,7 @@ extension Event {
         case .queueNormal: .queueNormal
         case .strangerDropped: .strangerDropped
         case .clockCorrected: .clockCorrected
+        case .eventsDropped: .eventsDropped
         case .storeQuarantined: .storeQuarantined
         }
     }
@@ -54,7 +55,7 @@ extension Event {
             .queueNormal:
             .notice
         case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .mediaFailed, .destinationDown,
-            .queueHigh, .strangerDropped, .clockCorrected,
+            .queueHigh, .strangerDropped, .clockCorrected, .eventsDropped,
             .sessionEnded(_, nil, _):
             .warning
         case .configRejected, .kernelDefect, .bondLost, .failed, .authRejected, .destinationMisconfigured,
@@ -175,6 +176,9 @@ extension Event {
         case .clockCorrected(let count):
             "The clock was wrong when \(count) device\(count == 1 ? " or person" : "s and persons") came to be known: "
                 + "what was measured from now on is theirs"
+        case .eventsDropped(let count):
+            "Dropped \(count) event\(count == 1 ? "" : "s") about other than records and destinations: nobody took "
+                + "events for some time"
         case .storeQuarantined(let file, let records, let lost, let isDeliveryKnown):
             "Put the damaged queue aside as \(file): \(records) record\(records == 1 ? "" : "s") taken over, "
                 + (lost.map { "\($0) lost" } ?? "an unknown number lost")
@@ -223,7 +227,8 @@ extension Event {
         case .decodeError(let record, let peripheral, let error):
             Details(
                 recordID: record, kind: record.map { _ in .undecoded }, peripheral: peripheral, error: error)
-        case .imported(let count), .strangerDropped(let count), .clockCorrected(let count):
+        case .imported(let count), .strangerDropped(let count), .clockCorrected(let count),
+            .eventsDropped(let count):
             Details(count: count)
         case .historySkipped(let peripheral, let count):
             Details(peripheral: peripheral, count: count)

@@ -67,6 +67,8 @@ package enum Event: Sendable, Equatable {
     case strangerDropped(count: Int)
     /// Since when so many devices and persons are known counts from now, because a clock that was wrong had noted it.
     case clockCorrected(count: Int)
+    /// Events that no outbox holds were dropped, because the journal did not take any.
+    case eventsDropped(count: Int)
     /// The queue was damaged and put aside; it goes on with what could be read.
     /// - Parameters:
     ///   - file: what it is called now, in the same directory.
@@ -130,7 +132,19 @@ package struct JournalEntry: Sendable, Equatable {
 
 /// Where journal entries go: the journal, or standard output.
 package protocol EventSink: Sendable {
-    /// Writes one entry; returns when it is handed over. Never fails: an entry that cannot be
-    /// written is one that nobody can be told of.
+    /// Takes one entry, to be written soon; returns at once. If too many wait, the entry is dropped and counted.
     func write(_ entry: JournalEntry)
+
+    /// Writes entries that are kept until they are written. Returns when all are, however long that takes; soon after
+    /// its task was cancelled.
+    /// - Returns: how many are written, from the first on.
+    func deliver(_ entries: [JournalEntry]) async -> Int
+}
+
+extension EventSink {
+    /// For sinks that never wait for anybody.
+    package func deliver(_ entries: [JournalEntry]) async -> Int {
+        for entry in entries { write(entry) }
+        return entries.count
+    }
 }

@@ -37,6 +37,7 @@ package enum EventName: String, Sendable, Hashable, CaseIterable {
     case queueNormal = "queue-normal"
     case strangerDropped = "stranger-dropped"
     case clockCorrected = "clock-corrected"
+    case eventsDropped = "events-dropped"
     case storeError = "store-error"
     case storeQuarantined = "store-quarantined"
 
@@ -81,6 +82,7 @@ package enum EventName: String, Sendable, Hashable, CaseIterable {
         case .queueNormal: "ed195cddbe904e02ae47a53ccf5db875"
         case .strangerDropped: "a59685415ffe432a9dd237e64140e0aa"
         case .clockCorrected: "5f0e1d7c1b3a4c86a3f2d6a1c09be784"
+        case .eventsDropped: "c49a7d4f60e14b7c9f0f3a4be1d2856b"
         case .storeError: "3f3f0f26a3264da6aaa745fe1b3c4ac4"
         case .storeQuarantined: "44590031c1b84501bb02fe4e9d218cb6"
         }

@@ -1,22 +1,30 @@
 /// Puts entries where others may read them: into the journal, or on standard output. It is no `EventSink`, so that
 /// nothing reaches it but by way of a `TaggingSink`.
 package protocol EntryOutput: Sendable {
-    /// Writes one entry; returns when it is handed over. Never fails, as `EventSink.write`.
-    func write(_ entry: JournalEntry)
+    /// Writes one entry. May block for as long as its reader stands still: `EntryWriter` has a thread for that.
+    /// - Returns: false if nobody has taken the entry; it is written again later.
+    func write(_ entry: JournalEntry) -> Bool
 }
 
 /// The edge of the gateway's events: each is written with the record's tag in the place of its id. The outbox keeps
 /// ids, so that what an earlier program has left there is tagged too.
 package struct TaggingSink: EventSink {
-    private let output: any EntryOutput
+    private let writer: EntryWriter
     private let key: TagKey
 
-    package init(_ output: any EntryOutput, key: TagKey) {
-        self.output = output
+    package init(_ output: any EntryOutput, key: TagKey, clock: any GatewayClock) {
+        writer = EntryWriter(output, clock: clock)
         self.key = key
     }
 
-    package func write(_ entry: JournalEntry) { output.write(entry.tagged(by: key)) }
+    /// How things stand with the output.
+    package var standing: TellingStanding { writer.standing }
+
+    package func write(_ entry: JournalEntry) { writer.write(entry.tagged(by: key)) }
+
+    package func deliver(_ entries: [JournalEntry]) async -> Int {
+        await writer.deliver(entries.map { $0.tagged(by: key) })
+    }
 }
 
 extension JournalEntry {

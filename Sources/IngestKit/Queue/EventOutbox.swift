@@ -1,7 +1,7 @@
 /// Takes events from the store's outbox to a sink, in the order of their numbers.
 ///
-/// An entry is marked after it was written. A crash between the two repeats what was written and
-/// not yet marked, under the same numbers, and loses nothing.
+/// An entry is marked after the sink has taken it: what nobody takes stays in the outbox. A crash between the two
+/// repeats what was written and not yet marked, under the same numbers, and loses nothing.
 package struct EventOutbox: Sendable {
     private let store: any EventQueue
     private let sink: any EventSink
@@ -38,13 +38,18 @@ package struct EventOutbox: Sendable {
     }
 
     /// Writes everything that waits in the outbox now.
+    /// - Throws: `CancellationError` if the task was cancelled and the sink takes nothing, else `StoreError`.
     package func drain() async throws {
         while true {
             let waiting = try await store.untoldEvents(limit: Self.batch)
-            guard let last = waiting.last else { return }
-            for item in waiting { sink.write(item.entry) }
+            if waiting.isEmpty { return }
+            let taken = await sink.deliver(waiting.map(\.entry))
+            // Of a batch that was cut short the rest is told after the next start.
+            guard taken > 0 else { throw CancellationError() }
+            let last = waiting[taken - 1].sequence
             // An orderly stop that comes between the two is no reason to repeat them.
-            try await Task { [store] in try await store.markOutbox(through: last.sequence) }.value
+            try await Task { [store] in try await store.markOutbox(through: last) }.value
+            if taken < waiting.count { throw CancellationError() }
         }
     }
 }

@@ -51,7 +51,8 @@ package enum SampleEvents {
         case .queueFull: .queueNormal
         case .queueNormal: .strangerDropped(count: 12)
         case .strangerDropped: .clockCorrected(count: 3)
-        case .clockCorrected:
+        case .clockCorrected: .eventsDropped(count: 4)
+        case .eventsDropped:
             .storeQuarantined(
                 file: "queue.db.damaged-1", records: 812, lost: 3, isDeliveryKnown: true)
         case .storeQuarantined: nil

@@ -15,14 +15,17 @@ import Testing
     private final class Output: EntryOutput {
         let sink = RecordingSink()
 
-        func write(_ entry: JournalEntry) { sink.write(entry) }
+        func write(_ entry: JournalEntry) -> Bool {
+            sink.write(entry)
+            return true
+        }
     }
 
     private func key(_ bytes: [UInt8] = Array(0..<32)) throws -> TagKey { try #require(TagKey(bytes)) }
 
-    private func written(_ entry: JournalEntry, _ key: TagKey) -> JournalEntry {
+    private func written(_ entry: JournalEntry, _ key: TagKey) async -> JournalEntry {
         let output = Output()
-        TaggingSink(output, key: key).write(entry)
+        _ = await TaggingSink(output, key: key, clock: DrivenClock()).deliver([entry])
         return output.sink.entries[0]
     }
 
@@ -44,11 +47,11 @@ import Testing
         #expect(TagKey.isRecordTag(text) == isTag)
     }
 
-    @Test func noEventCarriesTheIdOfARecord() throws {
+    @Test func noEventCarriesTheIdOfARecord() async throws {
         let key = try key()
         for event in SampleEvents.all {
             let before = event.entry(sequence: 7)
-            let after = written(before, key)
+            let after = await written(before, key)
             #expect(after[.recordID] == before[.recordID].map { key.tag(ofRecord: $0) })
             // Nothing else of it is another than before.
             let rest = JournalEntry(
@@ -71,7 +74,9 @@ import Testing
             }
             let output = Output()
             try await EventOutbox(
-                store: store.outbox, sink: TaggingSink(output, key: try key()), clock: store.database.clock
+                store: store.outbox,
+                sink: TaggingSink(output, key: try key(), clock: store.database.clock),
+                clock: store.database.clock
             )
             .drain()
             let entry = try #require(output.sink.entries.first)
@@ -100,7 +105,7 @@ import Testing
     }
 
     /// The address is on the cuff and in the air, the minute in the journal: what is left to try are the two numbers.
-    @Test func theValuesOfACuffCannotBeFoundFromItsEvent() throws {
+    @Test func theValuesOfACuffCannotBeFoundFromItsEvent() async throws {
         let address = try #require(BluetoothAddress("F1:F1:F1:F1:F1:F1"))
         func id(_ systolic: UInt8, _ diastolic: UInt8) -> RecordID {
             let bytes: [UInt8] = [0x02, systolic, 0, diastolic, 0, 0xFF, 0x07, 0xEA, 0x07, 11, 20, 9, 15, 0]
@@ -111,7 +116,7 @@ import Testing
         let key = TagKey.random()
         let cuff = PeripheralReference(peripheralID: 1001, alias: "kitchen cuff")
         let event = Event.read(recordID: id(222, 111), kind: .bloodPressure, cuff).entry(sequence: 4)
-        let entry = written(event, key)
+        let entry = await written(event, key)
         let told = Set(entry.fields.map(\.1) + [entry.message])
         let keys = guessedKeys("\(address)", "kitchen cuff", "1001")
         let stride = ProofSize.stride(7)
@@ -128,7 +133,7 @@ import Testing
         #expect(isNamed && isTagged)
     }
 
-    @Test func theValueAndThePersonOfAnEntryCannotBeFoundFromItsEvent() throws {
+    @Test func theValueAndThePersonOfAnEntryCannotBeFoundFromItsEvent() async throws {
         let form = try #require(EntryForm.named("glucose"))
         func id(_ tenths: Int, _ subject: String) throws -> RecordID {
             let entry = RecordEntry.manual(
@@ -138,7 +143,7 @@ import Testing
         }
         let key = TagKey.random()
         let event = Event.read(recordID: try id(113, "patient-17"), kind: .glucose, .entry).entry(sequence: 4)
-        let entry = written(event, key)
+        let entry = await written(event, key)
         let told = Set(entry.fields.map(\.1) + [entry.message])
         let keys = guessedKeys("box", "glucose")
         var (isNamed, isTagged) = (false, false)

@@ -182,4 +182,10 @@ package struct HookedSink: EventSink {
         sink.write(entry)
         hooks.happened(entry)
     }
+
+    package func deliver(_ entries: [JournalEntry]) async -> Int {
+        let taken = await sink.deliver(entries)
+        for entry in entries.prefix(taken) { hooks.happened(entry) }
+        return taken
+    }
 }

@@ -38,9 +38,11 @@ struct GatewayBench {
     private struct Sink: EventSink {
         let notes: Notes<NotedEvent>
         let clock: DrivenClock
+        let journal: TaggingSink?
 
         func write(_ entry: JournalEntry) {
             notes.add(NotedEvent(entry: entry, instant: clock.now))
+            journal?.write(entry)
         }
     }
 
@@ -58,6 +60,8 @@ struct GatewayBench {
     let store: SQLiteQueue
     let noted: NotedStore
     let events = Notes<NotedEvent>()
+    /// Nil without an output of the test's.
+    let journal: TaggingSink?
     let gateway: PassiveGateway
     let pairings: Pairings
     let orders: OperatorOrders
@@ -135,6 +139,8 @@ struct GatewayBench {
         /// After which a model that never stops advertising is read again.
         var rearm: Duration?
         var bonding = PeripheralModel.Bonding.none
+        /// Gets the gateway's own events too.
+        var output: (any EntryOutput)?
     }
 
     /// The peripherals' clock: 3 s behind ours.
@@ -167,9 +173,10 @@ struct GatewayBench {
             quirks: setup.quirks)
         self.model = model
         timing = setup.timing
+        journal = setup.output.map { [clock] in TaggingSink($0, key: .random(), clock: clock) }
         let ports = PassiveGateway.Ports(
             radio: radio, store: noted, devices: noted,
-            events: EventLog(sink: Sink(notes: events, clock: clock)),
+            events: EventLog(sink: Sink(notes: events, clock: clock, journal: journal)),
             clock: clock, bondKeeper: radio.bondKeeper)
         gateway = PassiveGateway(
             ports: ports,
@@ -207,7 +214,8 @@ struct GatewayBench {
         _ kind: Kind = .undatedThermometer, readings: [SimulatedReading]? = nil,
         readingsPerWakeUp: Int = 1, failingCommits: Int = 0,
         failure: any Error = NotedStore.NoRoom(), tick: UInt64 = 0,
-        isReadyBeforeMeasurement: Bool = false, _ body: (GatewayBench) async throws -> Void
+        isReadyBeforeMeasurement: Bool = false, output: (any EntryOutput)? = nil,
+        _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let isCuff = kind == .cuff
         let setup = Setup(
@@ -222,7 +230,7 @@ struct GatewayBench {
                     time: { deviceTime })
             }, profile: isCuff ? "blood-pressure" : "thermometer", service: isCuff ? 0x1810 : 0x1809,
             failingCommits: failingCommits, failure: failure, tick: tick,
-            isReadyBeforeMeasurement: isReadyBeforeMeasurement)
+            isReadyBeforeMeasurement: isReadyBeforeMeasurement, output: output)
         try await run(setup, body)
     }
 
