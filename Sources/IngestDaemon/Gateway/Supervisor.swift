@@ -60,7 +60,7 @@ struct Supervisor: Service {
                 }
             }
         }
-        metricsFile.remove()
+        await metricsFile.remove()
     }
 
     /// Returns when the time is over, or something has changed.

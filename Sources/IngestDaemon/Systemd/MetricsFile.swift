@@ -1,20 +1,33 @@
+import Dispatch
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// The metrics for node_exporter's textfile collector, beside the control socket. The file is replaced whole, so that
-/// nobody reads half of it, and is everybody's to read from the moment that it is there.
-struct MetricsFile: Sendable {
+/// nobody reads half of it, and is everybody's to read from the moment that it is there. It is written on a thread of its
+/// own, because it may lie on a disk that hangs.
+final class MetricsFile: Sendable {
     private static let mode: mode_t = 0o644
 
     private let path: String?
+    private let thread = DispatchQueue(label: "ingestd.metrics")
+    private let isWriting = Atomic(false)
 
     init(besideSocket socket: String) {
         path = socket.lastIndex(of: "/").map { socket[..<$0] + "/metrics.prom" }
     }
 
-    /// Where that fails the old ones stay, whose age says so: without it the gateway is as well as before.
+    /// Returns at once. Metrics that come while earlier ones are being written are left out.
     func write(_ metrics: Metrics) {
-        guard let path else { return }
+        guard let path, !isWriting.exchange(true, ordering: .relaxed) else { return }
+        thread.async { [self] in
+            replace(path, by: metrics)
+            isWriting.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// Where that fails the old ones stay, whose age says so: without it the gateway is as well as before.
+    private func replace(_ path: String, by metrics: Metrics) {
         let draft = path + ".new"
         // What an interrupted call has left.
         unlink(draft)
@@ -32,8 +45,14 @@ struct MetricsFile: Sendable {
     }
 
     /// What is no longer true is for nobody.
-    func remove() {
-        if let path { unlink(path) }
+    func remove() async {
+        guard let path else { return }
+        await withCheckedContinuation { continuation in
+            thread.async { [self] in
+                unlink(path)
+                continuation.resume()
+            }
+        }
     }
 
     private func unlink(_ path: String) {
