@@ -84,13 +84,18 @@ struct Gateway: Sendable {
             clock: clock, events: events, setTakesRecords: { await passive.setTakesReadings($0) },
             setFullStrangers: { await passive.setFullStrangers($0) })
         let transports = Transports(configuration.destinations, credentials: credentials)
-        let pulse = Pulse(clock: systemClock)
+        let pulse = Pulse(clock: systemClock, isDiskAlive: { DiskWatch.isAlive(queue) })
         let parts = DeliveryParts(store: queue.batches, transports: transports, events: events, pulse: pulse)
         let deliveries = try await makeDeliveries(parts, queue.sessions)
         let outbox = EventOutbox(store: queue.outbox, sink: sink, clock: clock)
         var services: [any Service] = [
             Part("queue") {
                 try await StoreWatch(queue, events: events, keepAlive: ServiceManager.alive).run()
+            },
+            Part("disk") {
+                await DiskWatch(
+                    queue, events: events, setAnswers: { await passive.setDiskAnswers($0) }
+                ).run()
             },
             Part("events") { try await outbox.run() },
             Part("hooks") { await hooks.run() },

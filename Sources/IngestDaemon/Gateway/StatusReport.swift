@@ -17,6 +17,8 @@ struct StatusReport: Sendable {
     let journal: TaggingSink
     let control = ControlStanding()
 
+    /// A command waits for the status.
+    private static let longestQuestion = Duration.seconds(2)
     /// An entry that is not taken for so long is no matter of a busy journal any more.
     private static let longestTelling = 30
 
@@ -25,7 +27,12 @@ struct StatusReport: Sendable {
         var answer: QueueStatus?
         var troubles: [String] = []
         do {
-            answer = try await overview.status(of: known.flatMap(\.devices))
+            answer = try await overview.status(
+                of: known.flatMap(\.devices), within: Self.longestQuestion)
+            if answer == nil {
+                let seconds = overview.waitingTime.components.seconds
+                troubles.append("the disk does not answer for \(seconds) s: the queue cannot be asked")
+            }
         } catch {
             troubles.append("the queue cannot be asked: \(error)")
         }

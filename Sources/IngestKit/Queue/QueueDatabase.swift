@@ -17,6 +17,7 @@ final class QueueDatabase: Sendable {
     let connection: DatabaseQueue
     let commits: GroupCommit
     let recentEvents = RecentEvents()
+    let waits: DiskWaits
     private let reserve: EventReserve
     private let isClosed = Atomic(false)
 
@@ -28,6 +29,7 @@ final class QueueDatabase: Sendable {
         self.path = path
         self.bootID = bootID
         self.clock = clock
+        waits = DiskWaits(clock: clock)
         self.reserve = reserve
         commits = GroupCommit(connection, file: QueueFile(path: path), events: recentEvents, reserve: reserve)
     }
@@ -36,12 +38,12 @@ final class QueueDatabase: Sendable {
     /// out twice, the first time without effect.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
     {
-        try await commits(body)
+        try await waits.during { try await commits(body) }
     }
 
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         do {
-            return try await connection.read(body)
+            return try await waits.during { try await connection.read(body) }
         } catch {
             let error = StoreError.of(error, path: path)
             if let store = error as? StoreError, store.isFatal { commits.note(store) }

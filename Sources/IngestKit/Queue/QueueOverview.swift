@@ -28,6 +28,21 @@ package struct QueueOverview: Sendable {
         }
     }
 
+    /// The same, if the queue answers within this time; else nil. It is not asked if an access to it has waited for so
+    /// long already.
+    package func status(
+        of devices: [DeviceAddress], within bound: Duration
+    ) async throws -> QueueStatus? {
+        if let oldest = database.waits.oldest, database.clock.now >= oldest + bound { return nil }
+        return try await Task { try await status(of: devices) }.result(within: bound, by: database.clock)?
+            .get()
+    }
+
+    /// For how long the queue has been waiting for its disk.
+    package var waitingTime: Duration {
+        database.waits.oldest.map { database.clock.now.since($0) } ?? .zero
+    }
+
     private static func memories(
         of devices: [DeviceAddress], _ db: Database
     ) throws -> [DeviceAddress: DeviceMemory] {

@@ -79,6 +79,27 @@ import Testing
         }
     }
 
+    @Test func itIsNotFedWhenTheDiskHasHungForHalfAnHour() async throws {
+        try await withQueue(clock) { store in
+            let (gate, hangs) = (DispatchSemaphore(value: 0), WakeUp())
+            store.database.connection.asyncWriteWithoutTransaction { _ in
+                hangs.raise()
+                gate.wait()
+            }
+            await hangs.wait()
+            let write = Task { try await store.fill(["a"]) }
+            try await eventually("the write waits") { store.database.waits.oldest != nil }
+            let pulse = Pulse(clock: clock, isDiskAlive: { DiskWatch.isAlive(store) })
+            try await watch(pulse) { isFed async throws in
+                for _ in 0..<59 { #expect(try await isFed() == true) }
+                #expect(try await isFed() == false)
+                gate.signal()
+                try await write.value
+                #expect(try await isFed() == true)
+            }
+        }
+    }
+
     @Test func itIsNotFedWhenTheRadioHangs() async throws {
         let pulse = Pulse(clock: clock)
         let (turns, loop) = AsyncStream.makeStream(of: Void.self)

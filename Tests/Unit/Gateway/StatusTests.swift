@@ -175,6 +175,9 @@ import Testing
         #expect(status.line.contains("the disk reports an error"))
         #expect(
             StatusTable(status, usesColours: false).lines.contains("queue     normal, unknown of 1.0 GiB"))
+        #expect(
+            StatusTable(status, usesColours: false).lines.contains(
+                "Destinations are not shown: the queue cannot be asked."))
         #expect(!Metrics(status).description.contains("ingestd_queue_bytes"))
     }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether each delivery loop turns.
+/// Whether each delivery loop turns, and the disk has not hung for too long.
 package final class Pulse: Sendable {
     /// What a loop does until its next beat.
     package enum Beat: Sendable {
@@ -21,11 +21,13 @@ package final class Pulse: Sendable {
     }
 
     private let clock: any GatewayClock
+    private let isDiskAlive: @Sendable () -> Bool
     /// By when each is to be heard again.
     private let deadlines = Mutex<[String: MonotonicInstant]>([:])
 
-    package init(clock: any GatewayClock) {
+    package init(clock: any GatewayClock, isDiskAlive: @escaping @Sendable () -> Bool = { true }) {
         self.clock = clock
+        self.isDiskAlive = isDiskAlive
     }
 
     /// Expects beats under this name from now on.
@@ -39,8 +41,9 @@ package final class Pulse: Sendable {
         deadlines.withLock { $0[name] = deadline }
     }
 
-    /// Whether every loop was heard in time.
+    /// Whether every loop was heard in time, and the disk is not given up.
     package var isAlive: Bool {
+        guard isDiskAlive() else { return false }
         let now = clock.now
         return deadlines.withLock { $0.values.allSatisfy { now < $0 } }
     }

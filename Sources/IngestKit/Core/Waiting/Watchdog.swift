@@ -1,5 +1,5 @@
-/// Feeds the service manager's watchdog for as long as the radio's loop and every delivery loop turn. It asks nothing
-/// of the queue, so that what takes long there does not end the service.
+/// Feeds the service manager's watchdog for as long as the radio's loop and every delivery loop turn, and the disk has
+/// not hung for half an hour. It asks nothing of the queue, so that what takes long there does not end the service.
 package struct Watchdog: Sendable {
     private let interval: Duration
     private let clock: any GatewayClock

@@ -45,6 +45,7 @@ extension PassiveGateway {
         guard witness.isDryRun || takesReadings else {
             return .failed("there is no room for readings: ingestd status says why")
         }
+        guard diskAnswers else { return .failed(ReadSession.hangingDisk) }
         guard witness.isDryRun || !scheduler.fullStrangers.include(device.address, entry) else {
             return .failed(SessionError.strangersFull.words)
         }

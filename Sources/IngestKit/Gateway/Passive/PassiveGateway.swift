@@ -67,6 +67,10 @@ package actor PassiveGateway {
     var strangers = StrangerMemories()
     var spent = SpentDevices()
     private(set) var takesReadings = true
+    /// Whether the queue's disk answers.
+    private(set) var diskAnswers = true
+    /// Ends the link of each read that is under way.
+    private var letGo: [ObjectIdentifier: @Sendable () async -> Void] = [:]
     /// Adapters that listen, by their names at the time.
     private(set) var listening: Set<AdapterID> = []
     private(set) var adapterStates: [AdapterState] = []
@@ -149,6 +153,17 @@ package actor PassiveGateway {
         perform(takesReadings ? scheduler.resume(at: now) : scheduler.pause(at: now))
     }
 
+    /// Whether the queue's disk answers. While it does not, nothing is read, and links that are there are ended: a
+    /// commit that hangs must not hold them.
+    package func setDiskAnswers(_ answers: Bool) async {
+        guard answers != diskAnswers else { return }
+        diskAnswers = answers
+        let now = ports.clock.now
+        perform(answers ? scheduler.resume(at: now) : scheduler.pause(at: now))
+        guard !answers else { return }
+        for end in letGo.values { await end() }
+    }
+
     /// From now on these unpinned devices are left alone for want of room, and no others.
     package func setFullStrangers(_ full: FullStrangers) async {
         perform(scheduler.leaveAlone(full, at: ports.clock.now))
@@ -174,7 +189,8 @@ package actor PassiveGateway {
         ports.log.heard(advertisement, as: entry)
         // Never connected to, and no matter of the scheduler's debounce.
         let isFull =
-            !takesReadings || scheduler.fullStrangers.include(advertisement.device.address, entry)
+            !takesReadings || !diskAnswers
+            || scheduler.fullStrangers.include(advertisement.device.address, entry)
         guard !isFull || entry.broadcastFormat == nil else { return }
         guard !broadcasts.takes(advertisement, as: entry) else { return }
         guard mayBeRead(advertisement, as: entry),
@@ -338,6 +354,10 @@ package actor PassiveGateway {
             await link.close()
             return .failed("the attempt was withdrawn")
         }
+        guard diskAnswers else {
+            await link.close()
+            return .failed(ReadSession.hangingDisk)
+        }
         // The list may have changed while it was waited for: whose readings these are, too.
         guard allowList.successor(of: request.entry, for: request.device) == request.entry else {
             await link.close()
@@ -359,7 +379,10 @@ package actor PassiveGateway {
                 timing: witness?.timing(scheduler.timing) ?? scheduler.timing,
                 isForClock: request.isForClock, witness: witness))
         ports.events.emit(.connected(request.entry.reference))
-        let outcome = await session.run(over: witness?.link(link) ?? link)
+        let usedLink = witness?.link(link) ?? link
+        letGo[ObjectIdentifier(session)] = { await session.letGo(usedLink) }
+        let outcome = await session.run(over: usedLink)
+        letGo[ObjectIdentifier(session)] = nil
         if witness?.isDryRun != true {
             if await session.hasLookedAtClock {
                 shownClocks.note(await session.shownClock, of: request.device, as: request.entry)

@@ -71,6 +71,9 @@ actor ReadSession {
     /// How long a report of stored records may take to be ended when the gateway stops.
     private static let abortTimeout = Duration.seconds(1)
 
+    /// Why nothing is read while the queue's disk hangs.
+    static let hangingDisk = "the disk does not answer"
+
     let environment: Environment
     let entry: AllowedPeripheral
     let device: DeviceAddress
@@ -105,6 +108,7 @@ actor ReadSession {
     /// Records whose release is under way, so that nothing can be added to them.
     var releasing: Set<RecordID> = []
     private(set) var isStopping = false
+    private var isLetGo = false
     /// The writing of an abort, which whoever closes the link waits for.
     private var aborting: Task<Void, Never>?
     /// What the device's clock showed on this link, beside the gateway's or alone.
@@ -170,6 +174,13 @@ actor ReadSession {
         await end(link)
     }
 
+    /// Ends the link because the queue's disk does not answer. What was not confirmed stays in the device, and is read
+    /// again.
+    func letGo(_ link: any PeripheralLink) async {
+        isLetGo = true
+        await stop(link)
+    }
+
     private func stop(_ link: any PeripheralLink) async {
         isStopping = true
         await end(link)
@@ -208,6 +219,7 @@ actor ReadSession {
         await Task { await conclude(link, after: failure) }.value
         switch failure {
         case .store(_, let fatal?): return .storeUnusable(fatal)
+        case _ where isLetGo: return .failed(Self.hangingDisk)
         case .store: return .failed(failure?.words ?? "")
         // The status reports it. An operator's read reports it to the operator.
         case .strangersFull: return witness == nil ? .refused : .failed(SessionError.strangersFull.words)

@@ -79,7 +79,13 @@ package struct StatusTable: Sendable {
     }
 
     private var destinations: [String] {
-        guard !status.destinations.isEmpty else { return ["No destinations: readings are kept."] }
+        guard !status.destinations.isEmpty else {
+            return [
+                status.queue.bytes == nil
+                    ? "Destinations are not shown: the queue cannot be asked."
+                    : "No destinations: readings are kept."
+            ]
+        }
         let rows = status.destinations.map { destination -> [String] in
             [
                 destination.name, destination.state, String(destination.pending),
