@@ -218,7 +218,8 @@ struct GatewayClockTests {
                 try await run.read()
                 let body = try #require(try await run.delivered(1).first)
                 #expect(Self.received(body)?.hasPrefix("1970-01-01T00:") == true)
-                #expect(bench.system.withLock { $0.questions } == 0)
+                // It is asked for the sake of moments that a clock ahead has noted, and not for the judgement.
+                #expect(bench.system.withLock { $0.questions } == 1)
             }
         }
     }

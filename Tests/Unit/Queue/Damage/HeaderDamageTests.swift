@@ -73,7 +73,7 @@ import Testing
             try await Self.fill(directory)
             let path = directory + "/queue.sqlite"
             var content = try Data(contentsOf: URL(filePath: path))
-            content[byte] ^= 4
+            content[byte] ^= 8
             try content.write(to: URL(filePath: path))
             let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
             let events = try await store.events
