@@ -51,7 +51,7 @@ struct QueueFile: Sendable {
 
     /// The first of the queue's names that a directory, or anything else than a file, has.
     var obstacle: String? {
-        names.first { name in (try? Stat(FilePath(name))).map { $0.type != .regular } ?? false }
+        (names + [numbers]).first { name in (try? Stat(FilePath(name))).map { $0.type != .regular } ?? false }
     }
 
     // MARK: - Whether it is still the same

@@ -14,10 +14,30 @@ enum RetainedTable {
 
     /// How an id is kept: a UUID in its 16 bytes, any other text as it is.
     static func key(of id: String) -> Data {
-        guard id.utf8.count == RecordID.length, let bytes = Hex.bytes(id.replacing("-", with: "")),
-            bytes.count == 16, NameUUID.text(ofBytes: bytes) == id
-        else { return Data(id.utf8) }
-        return Data(bytes)
+        uuid(id).map { Data($0) } ?? Data(id.utf8)
+    }
+
+    /// The bytes of a UUID in lower case with dashes; nil for other texts. Each record comes by here.
+    private static func uuid(_ id: String) -> [UInt8]? {
+        guard id.utf8.count == RecordID.length else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        var high: UInt8?
+        for (index, character) in id.utf8.enumerated() {
+            switch (index, character) {
+            case (8, 0x2D), (13, 0x2D), (18, 0x2D), (23, 0x2D): continue
+            case (8, _), (13, _), (18, _), (23, _), (_, 0x41...0x46): return nil
+            default: break
+            }
+            guard let digit = Hex.digit(character) else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return bytes
     }
 
     static func id(of key: Data) -> String {

@@ -1,5 +1,6 @@
 import Dispatch
 import GRDB
+import SystemPackage
 
 /// GRDB has a type of this name too.
 package typealias Record = IngestRecords.Record
@@ -54,6 +55,8 @@ package struct SQLiteQueue: Sendable {
                 routings: DestinationRoutings(destinations), positionAtOpening: opened.value)
         } catch let error as DatabaseError {
             throw StoreError(error, path: path)
+        } catch let error as Errno {
+            throw StoreError(error, path: file.numbers)
         }
     }
 

@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["queue.sqlite", "queue.sqlite-wal"])
+    @Test(arguments: ["queue.sqlite", "queue.sqlite-wal", "queue.numbers"])
     func somethingElseInTheirPlaceIsNamed(name: String) async throws {
         try await withTemporaryDirectory { directory in
             try FileManager.default.createDirectory(
