@@ -4,8 +4,8 @@ import Synchronization
 /// Hands entries to an output on a thread of its own, so that nothing else waits for an output that stands still.
 ///
 /// An entry that the output does not take is tried again until the output takes it. Batches are told in their order.
-/// Single entries have no outbox behind them: only so many wait, and those that find no room are counted and told of
-/// with `events-dropped`.
+/// The outbox does not hold single entries. At most 1,000 of them wait; further ones are dropped and counted, and the
+/// event `events-dropped` reports the count.
 final class EntryWriter: Sendable {
     /// Single entries that wait.
     static let mostWaiting = 1_000
@@ -153,6 +153,6 @@ final class EntryWriter: Sendable {
 package struct TellingStanding: Sendable, Equatable {
     /// Since when the entry is tried that is being written; nil if nothing waits.
     package let triedSince: MonotonicInstant?
-    /// Events that were dropped and not told of.
+    /// Dropped events that no `events-dropped` has reported yet.
     package let dropped: Int
 }

@@ -38,7 +38,7 @@ package struct DiskWatch: Sendable {
     }
 
     private func outlastHang() async {
-        // While a file that was deleted is written anew the writers wait, too. `StoreWatch` tells of that.
+        // Writers also wait while `StoreWatch` writes a deleted file anew. It reports that itself.
         let isHang = database.commits.failure == nil
         if isHang {
             events.emit(

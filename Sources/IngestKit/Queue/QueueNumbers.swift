@@ -24,9 +24,7 @@ struct QueueNumbers: Sendable, Equatable {
 
     /// Nil if there is none, or none that says what was written.
     static func read(_ file: QueueFile) -> QueueNumbers? {
-        guard let content = FileManager.default.contents(atPath: file.numbers), content.count < 200 else {
-            return nil
-        }
+        guard let content = try? BoundedFile.read(file.numbers, limit: longest) else { return nil }
         let text = String(decoding: content, as: UTF8.self)
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 4, let reserved = Int64(words[0]), let used = Int64(words[1]), used >= 0 else {
@@ -49,6 +47,8 @@ struct QueueNumbers: Sendable, Equatable {
         }
     }
 
+    /// In bytes; more than the file ever has.
+    private static let longest = 200
     private static let (opened, closed) = ("open", "closed")
 
     /// As long for every number, so that nothing is left of a longer one.

@@ -375,8 +375,8 @@ enum QueueSchema {
         """
 
     private static let version10 = """
-        -- In the place of `retired`, which kept ids as texts, and all of them: what makes a reading that comes again known
-        -- after its record was dropped. Bounded (`RetainedTable`).
+        -- Ids of records that were dropped after their delivery, by which a reading that comes again is known. Replaces
+        -- `retired`, which kept ids as texts and without a bound (`RetainedTable`).
         CREATE TABLE retained (
             -- The 16 bytes of the record's id.
             id BLOB PRIMARY KEY,

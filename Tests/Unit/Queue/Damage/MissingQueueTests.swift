@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// A power cut may take the end of the last commit, which nobody was told of.
+    /// A power cut may cut off the end of the last commit. Its readings were not confirmed.
     @Test func aCommitThatAPowerCutInterruptedIsNoDamage() async throws {
         try await withTemporaryDirectory { directory in
             for cut in [1, 2000, 4120, 5000] {
