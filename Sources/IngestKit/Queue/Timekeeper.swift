@@ -64,10 +64,13 @@ package struct Timekeeper: Sendable {
             let trust = await judge()
             if isFirst || wasRight != (trust != nil) { told(trust) }
             (isFirst, wasRight) = (false, trust != nil)
-            let isDone = try await wasRight ? dateRecords() : false
-            // A clock that is trusted whatever it shows raises no doubts when it is set.
-            let pause = isConfigured ? Self.correctionInterval : nil
-            await wait(atMost: isDone ? pause : JudgedClock.interval)
+            if wasRight, try await dateRecords() {
+                // A clock that is trusted whatever it shows raises no doubts when it is set.
+                await waitForNeed(atMost: isConfigured ? Self.correctionInterval : nil)
+            } else {
+                // Records that come while the clock is not right are no reason to look.
+                try? await clock.sleep(for: JudgedClock.interval)
+            }
         }
     }
 
@@ -111,16 +114,12 @@ package struct Timekeeper: Sendable {
         }
     }
 
-    /// Returns when the clock was set, a record waits, or the time is over. Records that come while the
-    /// clock is not right are no reason to look.
-    private func wait(atMost duration: Duration?) async {
+    /// Returns when the clock was set, a record waits, or the time is over.
+    private func waitForNeed(atMost duration: Duration?) async {
         await withTaskGroup { group in
-            if let duration {
-                group.addTask { try? await clock.sleep(for: duration) }
-            } else {
-                group.addTask { await store.undatedWakeUp.wait() }
-                group.addTask { await clock.doubts.wait() }
-            }
+            group.addTask { await store.undatedWakeUp.wait() }
+            group.addTask { await clock.doubts.wait() }
+            if let duration { group.addTask { try? await clock.sleep(for: duration) } }
             await group.next()
             group.cancelAll()
         }

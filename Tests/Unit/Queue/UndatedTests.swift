@@ -6,7 +6,7 @@ import Testing
 @testable import IngestRecords
 
 /// Records that wait for the gateway's clock.
-@Suite struct UndatedTests {
+@Suite(.timeLimit(.minutes(15))) struct UndatedTests {
     private static let settings = BatchSettings(maxWait: .zero)
 
     /// A clock that shows a wall time and is not known to be right.
@@ -110,6 +110,30 @@ import Testing
                     #""time":{"value":"2026-11-20T08:58:20+00:00","source":"unknown","received":"2026-11-20T08:58:20Z"}"#
                 ) == true)
             #expect(try await store.overview.status(of: []).undated == 0)
+            try await store.close()
+        }
+    }
+
+    /// It was read before the clock was judged, and its link ended after that.
+    @Test func aRecordThatWaitsForAClockOfTheConfigurationIsDatedAtOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = DrivenClock()
+            let store = try await Self.open(directory, clock: clock)
+            let timekeeper = Timekeeper(
+                clock: JudgedClock(clock), store: store.undated, zone: LocalZone(.utc),
+                sources: Timekeeper.Sources(isSynchronized: { nil }, realTimeClocks: { [] }),
+                isConfigured: true, released: 0, events: EventLog(sink: RecordingSink()), told: { _ in })
+            let keeping = Task { try await timekeeper.run() }
+            // It has judged the clock, and sleeps until it looks again.
+            while clock.sleeperCount == 0 { await Task.yield() }
+            let late = try Self.undated("late", at: clock)
+            try await store.add(late)
+            let wakeUp = store.routings.wakeUp(for: "clinic")
+            _ = wakeUp.consume()
+            try await store.records.freeze([late])
+            while try await Self.bodies(store).isEmpty { await wakeUp.wait() }
+            keeping.cancel()
+            try await keeping.value
             try await store.close()
         }
     }
