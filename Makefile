@@ -1,7 +1,7 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
 .PHONY: all build demo test prove release-check test-unit oracles webhook fhir delivery mqtt import disk kills cuts \
-	prove-import prove-kills prove-queue prove-disk prove-memory prove-lab prove-power-cuts lab lab-package lint fuzz \
+	prove-import prove-kills prove-queue prove-disk prove-years prove-lab prove-power-cuts lab lab-package lint fuzz \
 	bench bench-quick bench-decode release release-simulated deb sbom packages clean
 
 all: build
@@ -83,9 +83,11 @@ prove-queue: packages
 prove-disk: packages
 	tools/test prove-disk
 
-# What a burst of READINGS takes of memory, and gives back, by the release build.
-prove-memory: release-simulated
-	tools/test prove-memory
+# What years bring, by the release build: readings, links, reloads and clients without number, a million that wait, dates
+# far ahead. Tests/System/Years/run says how many of each.
+prove-years: release-simulated
+	swift build
+	tools/test prove-years
 
 # All cases of the lab on Debian 13 and Debian 12, the package's if there is one, and some on a kernel that crashes.
 lab prove-lab: packages

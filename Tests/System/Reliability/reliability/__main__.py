@@ -11,12 +11,10 @@ from pathlib import Path
 
 from . import comparison, tampering
 from .comparison import Evidence
+from .drain import drained
 from .gateway import Gateway
 from .peripherals import CHARACTERISTICS, Peripherals
 from .receiver import Receiver
-
-# What drains at the end is little; a destination that failed waits some seconds.
-DRAIN_S = 180
 
 
 def wait_for_the_moment(choice, peripherals, receiver, gateway):
@@ -39,27 +37,6 @@ def wait_for_the_moment(choice, peripherals, receiver, gateway):
             receiver.wait_for_request(seconds=2)
             time.sleep(choice.uniform(0, 0.01))
     return kind
-
-
-def drained(peripherals, receiver, gateway):
-    """Lets the gateway run until all that was made is submitted."""
-    receiver.is_calm = True
-    peripherals.rest()
-    # What is measured at this moment may be in the ledger a moment later.
-    time.sleep(1)
-    gateway.start()
-    deadline = time.monotonic() + DRAIN_S
-    while time.monotonic() < deadline:
-        time.sleep(0.5)
-        evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), [], {}, [], gateway.state)
-        states = evidence.made()
-        if not comparison.every_reading_arrived(evidence) and "waiting" not in states.values():
-            break
-    ids = {id for found in evidence.received().values() for id in found}
-    gateway.wait_for_submissions(len(ids), max(1, deadline - time.monotonic()))
-    # Events are numbered with the submission, and told after it.
-    time.sleep(0.5)
-    return gateway.stop()
 
 
 def run(directory, kills, seed):
