@@ -17,27 +17,55 @@ struct QueueLog {
 
     init(_ content: Data) {
         bytes = [UInt8](content)
-        guard bytes.count >= Self.headerSize else {
-            (salt, isHeaderIntact, isBigEndian) = ([], true, false)
-            return
+        if let isBigEndian = Self.byteOrder(bytes) {
+            (isHeaderIntact, self.isBigEndian, salt) = (true, isBigEndian, bytes[16..<24])
+        } else {
+            isHeaderIntact = false
+            (isBigEndian, salt) = Self.round(bytes)
         }
-        let magic = Self.number(bytes, 0)
-        isBigEndian = magic == 0x377F_0683
-        var sum = Checksum()
-        sum.add(bytes[0..<24], isBigEndian: isBigEndian)
-        isHeaderIntact =
-            (magic == 0x377F_0682 || isBigEndian) && Self.number(bytes, 8) == UInt32(Self.pageSize)
-            && sum.first == Self.number(bytes, 24) && sum.second == Self.number(bytes, 28)
-        // Without its header a log is of the round of its first frame.
-        let first = isHeaderIntact ? 16 : Self.headerSize + 8
-        salt = first + 8 <= bytes.count ? bytes[first..<first + 8] : []
     }
 
-    private var frameCount: Int { max(0, bytes.count - Self.headerSize) / Self.frameSize }
+    /// Whether checksums are over big-endian words; nil if the header is not one.
+    private static func byteOrder(_ bytes: [UInt8]) -> Bool? {
+        guard bytes.count >= headerSize else { return nil }
+        let magic = number(bytes, 0)
+        let isBigEndian = magic == 0x377F_0683
+        var sum = Checksum()
+        sum.add(bytes[0..<24], isBigEndian: isBigEndian)
+        guard magic == 0x377F_0682 || isBigEndian, number(bytes, 8) == UInt32(pageSize),
+            sum.first == number(bytes, 24), sum.second == number(bytes, 28)
+        else { return nil }
+        return isBigEndian
+    }
+
+    /// Without its header a log is of the round of the first frame whose checksum follows from that of the frame before
+    /// it; if there is none, of its first frame that says anything.
+    private static func round(_ bytes: [UInt8]) -> (isBigEndian: Bool, salt: ArraySlice<UInt8>) {
+        let frames = 0..<frameCount(bytes)
+        for frame in frames.dropFirst() {
+            let before = offset(frame - 1)
+            for isBigEndian in [false, true] {
+                var sum = Checksum(first: number(bytes, before + 16), second: number(bytes, before + 20))
+                sum.add(bytes, frameAt: offset(frame), isBigEndian: isBigEndian)
+                if sum.isThat(of: bytes, frameAt: offset(frame)), salt(bytes, frame) == salt(bytes, frame - 1)
+                {
+                    return (isBigEndian, salt(bytes, frame))
+                }
+            }
+        }
+        return (false, frames.first { !isEmpty(bytes, $0) }.map { salt(bytes, $0) } ?? [])
+    }
+
+    private var frameCount: Int { Self.frameCount(bytes) }
 
     /// Whether commits are in it that SQLite does not find. Of the last one that cannot be told: it may have been interrupted.
-    var isDamaged: Bool {
-        guard isHeaderIntact else { return (0..<frameCount).contains { isOfThisRound($0) && !isEmpty($0) } }
+    /// - Parameter isOpen: whether the queue was open, and not closed. Then the header was on the disk before the first
+    ///   commit was, and no power cut takes it away.
+    func isDamaged(isOpen: Bool) -> Bool {
+        guard isHeaderIntact else {
+            return isOpen && !bytes.isEmpty
+                || (0..<frameCount).contains { isOfThisRound($0) && !Self.isEmpty(bytes, $0) }
+        }
         guard let first = firstBadFrame else { return false }
         guard let end = (first..<frameCount).first(where: { isOfThisRound($0) && isEnd($0) }) else {
             return false
@@ -62,28 +90,29 @@ struct QueueLog {
     private var firstBadFrame: Int? {
         var sum = Checksum(first: Self.number(bytes, 24), second: Self.number(bytes, 28))
         for frame in 0..<frameCount {
-            let start = offset(frame)
-            sum.add(bytes[start..<start + 8], isBigEndian: isBigEndian)
-            sum.add(
-                bytes[start + Self.frameHeaderSize..<start + Self.frameSize], isBigEndian: isBigEndian)
-            guard isOfThisRound(frame), sum.first == Self.number(bytes, start + 16),
-                sum.second == Self.number(bytes, start + 20)
-            else { return frame }
+            sum.add(bytes, frameAt: offset(frame), isBigEndian: isBigEndian)
+            guard isOfThisRound(frame), sum.isThat(of: bytes, frameAt: offset(frame)) else { return frame }
         }
         return nil
     }
 
-    private func offset(_ frame: Int) -> Int { Self.headerSize + frame * Self.frameSize }
+    private func offset(_ frame: Int) -> Int { Self.offset(frame) }
 
-    private func isOfThisRound(_ frame: Int) -> Bool {
-        bytes[offset(frame) + 8..<offset(frame) + 16].elementsEqual(salt)
-    }
+    private func isOfThisRound(_ frame: Int) -> Bool { Self.salt(bytes, frame).elementsEqual(salt) }
 
     /// Whether the frame ends a transaction: it has the size of the database after it.
     private func isEnd(_ frame: Int) -> Bool { Self.number(bytes, offset(frame) + 4) != 0 }
 
-    private func isEmpty(_ frame: Int) -> Bool {
-        bytes[offset(frame)..<offset(frame) + Self.frameHeaderSize].allSatisfy { $0 == 0 }
+    private static func frameCount(_ bytes: [UInt8]) -> Int { max(0, bytes.count - headerSize) / frameSize }
+
+    private static func offset(_ frame: Int) -> Int { headerSize + frame * frameSize }
+
+    private static func salt(_ bytes: [UInt8], _ frame: Int) -> ArraySlice<UInt8> {
+        bytes[offset(frame) + 8..<offset(frame) + 16]
+    }
+
+    private static func isEmpty(_ bytes: [UInt8], _ frame: Int) -> Bool {
+        bytes[offset(frame)..<offset(frame) + frameHeaderSize].allSatisfy { $0 == 0 }
     }
 
     private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
@@ -94,6 +123,16 @@ struct QueueLog {
     private struct Checksum {
         var first: UInt32 = 0
         var second: UInt32 = 0
+
+        /// Adds what the checksum of a frame is over.
+        mutating func add(_ log: [UInt8], frameAt start: Int, isBigEndian: Bool) {
+            add(log[start..<start + 8], isBigEndian: isBigEndian)
+            add(log[start + frameHeaderSize..<start + frameSize], isBigEndian: isBigEndian)
+        }
+
+        func isThat(of log: [UInt8], frameAt start: Int) -> Bool {
+            first == number(log, start + 16) && second == number(log, start + 20)
+        }
 
         mutating func add(_ slice: ArraySlice<UInt8>, isBigEndian: Bool) {
             var index = slice.startIndex

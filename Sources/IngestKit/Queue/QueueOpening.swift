@@ -62,7 +62,7 @@ struct QueueOpening {
         let remembered = QueueNumbers.read(file)
         // What an earlier run has written anew and not put in place.
         let isReplaced = try file.takeReplacement()
-        let isLogDamaged = hasDamagedLog
+        let isLogDamaged = hasDamagedLog(since: remembered)
         var loss = isReplaced ? nil : loss(since: remembered)
         var isHeaderRight = false
         while true {
@@ -93,16 +93,16 @@ struct QueueOpening {
     private func loss(since remembered: QueueNumbers?) -> Loss? {
         guard let remembered, !file.hasStrayLog else { return nil }
         if file.isGone { return .queue }
-        return remembered.isOpen && !file.hasLog ? .log : nil
+        return remembered.isOpen && file.logByteCount == 0 ? .log : nil
     }
 
     /// Whether the log has commits that SQLite would not find.
-    private var hasDamagedLog: Bool {
+    private func hasDamagedLog(since remembered: QueueNumbers?) -> Bool {
         // Only a log that was not closed holds anything, and no directory has a database of no bytes.
         guard file.logByteCount > 0, !file.isGone, file.mayBeMapped,
             let content = try? Data(contentsOf: URL(filePath: file.log))
         else { return false }
-        return QueueLog(content).isDamaged
+        return QueueLog(content).isDamaged(isOpen: remembered?.isOpen == true)
     }
 
     /// Whether a damaged header may be why the file was refused.

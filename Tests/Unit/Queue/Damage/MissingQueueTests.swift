@@ -77,18 +77,38 @@ import Testing
         }
     }
 
-    /// What can be read of a damaged log is taken over.
-    @Test(arguments: ["zeroed at its head", "damaged in its middle"])
-    func aDamagedLogIsMended(how: String) async throws {
+    @Test func aLogThatWasEmptiedIsMissed() async throws {
+        try await withTemporaryDirectory { directory in
+            let last = try await Self.kill(after: 43, in: directory)
+            try Self.change(Self.log, in: directory) { $0 = Data() }
+            let events = try await Self.start(in: directory)
+            #expect(events.map(\.name) == ["store-error"])
+            #expect(events.first?[.sequence].flatMap { Int64($0) } ?? 0 > last)
+        }
+    }
+
+    /// A disk loses bytes, sectors or blocks. What can be read of a damaged log is taken over.
+    @Test(arguments: [1, 32, 40, 64, 512, 4096, 65_536, Int.max], [0, 0xA5])
+    func aLogThatIsDamagedAtItsHeadIsMended(bytes: Int, by damage: UInt8) async throws {
         try await withTemporaryDirectory { directory in
             let last = try await Self.kill(after: 43, in: directory)
             try Self.change(Self.log, in: directory) { content in
-                let frames = (content.count - 32) / 4120
-                if how == "zeroed at its head" {
-                    content.replaceSubrange(0..<32, with: Data(count: 32))
-                } else {
-                    content[32 + frames / 2 * 4120 + 3000] ^= 0x10
-                }
+                for index in 0..<min(bytes, content.count) { content[index] = damage }
+            }
+            var records = 0
+            let events = try await Self.start(in: directory) { records = try await $0.counts().records }
+            #expect(events.map(\.name) == ["store-quarantined"])
+            // Each page is in the log many times.
+            if bytes <= 4096 { #expect(records == 43) }
+            #expect(events.first?[.sequence].flatMap { Int64($0) } ?? 0 > last)
+        }
+    }
+
+    @Test func aLogThatIsDamagedInItsMiddleIsMended() async throws {
+        try await withTemporaryDirectory { directory in
+            let last = try await Self.kill(after: 43, in: directory)
+            try Self.change(Self.log, in: directory) { content in
+                content[32 + (content.count - 32) / 4120 / 2 * 4120 + 3000] ^= 0x10
             }
             var records = 0
             let events = try await Self.start(in: directory) { records = try await $0.counts().records }
