@@ -97,8 +97,9 @@ struct QueueFile: Sendable {
     /// The name that the file gets when it is put aside now: numbers rise.
     var nextAside: String {
         let last = asideNumbers.last ?? 0
-        // An interrupted call has moved the log alone.
-        return aside(exists(aside(last)) || last == 0 ? last + 1 : last)
+        // An interrupted call has moved the log alone; a log without its file has a number of its own.
+        let isTaken = exists(aside(last)) || exists(log) && exists(aside(last) + "-wal")
+        return aside(isTaken || last == 0 ? last + 1 : last)
     }
 
     /// The numbers of the files that were put aside, from the oldest to the newest.
@@ -117,13 +118,13 @@ struct QueueFile: Sendable {
     private static let mostAside = 3
 
     /// Removes the oldest of the files that were put aside, until there are no more than three and they take no more than so
-    /// many bytes.
+    /// many bytes. The newest stays, however large it is.
     func pruneAside(downTo most: UInt64) {
         var (count, bytes) = (0, UInt64(0))
         for number in asideNumbers.reversed() {
             count += 1
             bytes += UInt64(clamping: size(aside(number)) + size(aside(number) + "-wal"))
-            guard count > Self.mostAside || bytes > most else { continue }
+            guard count > Self.mostAside || bytes > most && count > 1 else { continue }
             for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: aside(number) + suffix) }
         }
     }

@@ -167,6 +167,24 @@ import Testing
             #expect(try await store.events.map(\.name) == ["store-quarantined"])
             try await store.close()
             #expect(try Data(contentsOf: URL(filePath: path + ".damaged-1-wal")) == Data("log".utf8))
+            // And so is the next one.
+            try FileManager.default.removeItem(atPath: path)
+            try Data("other".utf8).write(to: URL(filePath: path + "-wal"))
+            try await SQLiteQueue.open(in: directory, clock: DrivenClock()).close()
+            #expect(try Data(contentsOf: URL(filePath: path + ".damaged-2-wal")) == Data("other".utf8))
+        }
+    }
+
+    /// An event has named it.
+    @Test func theNewestFileThatWasPutAsideStaysHoweverLargeItIs() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = QueueFile(path: directory + "/queue.sqlite")
+            for number in 1...3 {
+                try Data("damaged".utf8).write(to: URL(filePath: file.path + ".damaged-\(number)"))
+            }
+            file.pruneAside(downTo: 0)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: directory) == ["queue.sqlite.damaged-3"])
         }
     }
 
