@@ -247,6 +247,31 @@ import Testing
         }
     }
 
+    /// They were counted by triggers of a table that version 10 does not have.
+    @Test func anIdOfAStrangersRecordCountsOnceAfterAnUpgrade() async throws {
+        try await withTemporaryDirectory { directory in
+            let old = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            let triggers = try #require(
+                QueueSchema.version8Strangers.firstRange(of: "CREATE TRIGGER retired_stranger_added")?
+                    .lowerBound)
+            try await old.database.write { db in
+                try db.execute(sql: Self.version9 + QueueSchema.version8Strangers[triggers...])
+                try db.execute(
+                    sql: """
+                        INSERT INTO retired (id, stranger, stranger_seq)
+                        VALUES ('9f0c3f7e-4b06-5d0e-9c2b-1f6b0a8d7e11', 'C0:00:00:00:00:77', 1)
+                        """)
+            }
+            try await old.close()
+            let new = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            let sums = try await new.database.read { try StrangerCount(kept: $0).sums }
+            #expect(sums == ["": 180, "C0:00:00:00:00:77": 180])
+            try await new.database.write { try $0.execute(sql: "DELETE FROM retained") }
+            #expect(try await new.database.read { try StrangerCount(kept: $0).sums.values.max() ?? 0 } == 0)
+            try await new.close()
+        }
+    }
+
     /// Version 8 had rows in the table of counters for them, or told them by the words of an error.
     @Test func whatAnEarlierVersionHadNotedOfDestinationsStays() async throws {
         try await withTemporaryDirectory { directory in
