@@ -95,7 +95,10 @@ package struct Timekeeper: Sendable {
         case .configured, .unchanged, nil: break
         }
         // That the configuration trusts the clock is not enough to give moments up.
-        if isSynchronized == true, wall > released { try? await store.correctMoments(by: wall) }
+        if isSynchronized == true {
+            let now = clock.wallNanoseconds / 1_000_000_000
+            if now > released { try? await store.correctMoments(by: now) }
+        }
         return trust
     }
 

@@ -12,6 +12,8 @@ package struct UndatedRecords: DatedQueue {
 
     /// Records that get their time in one transaction.
     private static let datedAtOnce = 200
+    /// Records that are looked at in one transaction whether they were committed ahead.
+    private static let correctedAtOnce = 500
 
     /// The column `released` of records that wait for their time.
     enum Release: Int {
@@ -117,24 +119,33 @@ package struct UndatedRecords: DatedQueue {
     }
 
     /// Since when a device or a person is known is set to `now` if it lies ahead, or before there was this program. Records
-    /// that were committed ahead count from `now` on, so that they leave the queue in their time.
+    /// that were committed ahead count from `now` on, so that they leave the queue in their time. What lies ahead by less
+    /// than a minute was written while this was asked for.
     package func correctMoments(by now: Int64) async throws {
-        let isAhead = try await newestDatedCommit().map { $0 > now } ?? false
+        let ahead = now + 60
+        let isAhead = try await newestDatedCommit().map { $0 > ahead } ?? false
         let corrected = try await database.write { db in
             try db.execute(
                 sql:
-                    "UPDATE acquaintance SET since_s = :now WHERE boot_id IS NULL AND (since_s > :now OR since_s < :earliest)",
-                arguments: ["now": now, "earliest": Acquaintance.earliest])
+                    "UPDATE acquaintance SET since_s = ? WHERE boot_id IS NULL AND (since_s > ? OR since_s < ?)",
+                arguments: [now, ahead, Acquaintance.earliest])
             let count = db.changesCount
-            if isAhead {
-                try db.execute(
-                    sql: "UPDATE record SET committed_ns = :now WHERE committed_ns > :now",
-                    arguments: ["now": now * 1_000_000_000])
-            }
             if count > 0 { try OutboxTable.append(.clockCorrected(count: count), db) }
             return count
         }
         if corrected > 0 { database.outboxWakeUp.raise() }
+        var last: Int64? = isAhead ? 0 : nil
+        while let after = last {
+            last = try await database.write { db in
+                let through = try Int64.fetchOne(
+                    db, sql: "SELECT seq FROM record WHERE seq > ? ORDER BY seq LIMIT 1 OFFSET ?",
+                    arguments: [after, Self.correctedAtOnce])
+                try db.execute(
+                    sql: "UPDATE record SET committed_ns = ? WHERE seq > ? AND seq <= ? AND committed_ns > ?",
+                    arguments: [now * 1_000_000_000, after, through ?? Int64.max, ahead * 1_000_000_000])
+                return through
+            }
+        }
     }
 
     // MARK: - Within a transaction

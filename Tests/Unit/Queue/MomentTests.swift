@@ -120,6 +120,35 @@ import Testing
         }
     }
 
+    /// The system was asked for the time before it came.
+    @Test func whatHasJustComeIsNotAhead() async throws {
+        try await withBench(wall: Self.today) { bench in
+            try await bench.acquaint()
+            try await bench.store.fill(["a"])
+            try await bench.store.undated.correctMoments(by: Self.today - 30)
+            #expect(try await bench.known == Acquaintance(device: Self.today, subjects: [nil: Self.today]))
+            #expect(try await bench.corrections.isEmpty)
+            let committed = try await bench.store.database.read {
+                try Int64.fetchOne($0, sql: "SELECT committed_ns FROM record")
+            }
+            #expect(committed == Self.today * 1_000_000_000)
+        }
+    }
+
+    @Test func manyThatWereCommittedAheadAreAllSetRight() async throws {
+        try await withBench(wall: Self.ahead) { bench in
+            try await bench.store.fillAtOnce((0..<1_203).map { "r\($0)" })
+            bench.clock.set(wall: Self.today)
+            await bench.judge()
+            let ahead = try await bench.store.database.read {
+                try Int.fetchOne(
+                    $0, sql: "SELECT count(*) FROM record WHERE committed_ns > ?",
+                    arguments: [Self.today * 1_000_000_000])
+            }
+            #expect(ahead == 0)
+        }
+    }
+
     /// Else they would stay in the queue until then.
     @Test func recordsThatWereCommittedAheadAreKeptAsLongAsOthers() async throws {
         try await withBench(wall: Self.ahead) { bench in
