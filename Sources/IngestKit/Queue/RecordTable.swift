@@ -33,7 +33,8 @@ package struct RecordTable: RecordStore {
             var events: [Event] = []
             let before = try StrangerTable.sums(of: strangers, db)
             let outcomes = try transaction.submissions.map { submission in
-                try Self.commit(submission, wallNanoseconds: wall, bootID: bootID, &events, db)
+                try Self.commit(
+                    submission, wallNanoseconds: wall, at: database.clock.now, bootID: bootID, &events, db)
             }
             try self.strangers.checkSums(of: strangers, before: before, db)
             try outbox.tell(events, db)
@@ -125,8 +126,8 @@ package struct RecordTable: RecordStore {
     // MARK: - Within a transaction
 
     private static func commit(
-        _ submission: RecordSubmission, wallNanoseconds: Int64, bootID: String, _ events: inout [Event],
-        _ db: Database
+        _ submission: RecordSubmission, wallNanoseconds: Int64, at now: MonotonicInstant, bootID: String,
+        _ events: inout [Event], _ db: Database
     ) throws -> CommitOutcome {
         if let known = try repeated(submission, bootID: bootID, db) {
             switch submission.repetition {
@@ -137,7 +138,8 @@ package struct RecordTable: RecordStore {
             events.append(.duplicateIgnored(recordID: known, kind: record.kind, record.device.reference))
             return .duplicate(known)
         }
-        events.append(try insert(submission, wallNanoseconds: wallNanoseconds, bootID: bootID, db))
+        events.append(
+            try insert(submission, wallNanoseconds: wallNanoseconds, at: now, bootID: bootID, db))
         return .committed(submission.record.id)
     }
 
@@ -163,9 +165,11 @@ package struct RecordTable: RecordStore {
         return RecordID(text: row["record_id"])
     }
 
+    /// - Parameter now: when the disk takes it, which may have hung since the reading came.
     /// - Returns: the event that tells of it.
     private static func insert(
-        _ submission: RecordSubmission, wallNanoseconds: Int64, bootID: String, _ db: Database
+        _ submission: RecordSubmission, wallNanoseconds: Int64, at now: MonotonicInstant, bootID: String,
+        _ db: Database
     ) throws -> Event {
         let record = submission.record
         let payload = Data(record.raw.bytes)
@@ -194,7 +198,7 @@ package struct RecordTable: RecordStore {
         ])
         if case .undatedIndication = submission.repetition {
             // What is older can repeat nothing any more. Addresses can be invented, so none of it stays.
-            let oldest = submission.received + (.zero - repetitionWindow * 2)
+            let oldest = now + (.zero - repetitionWindow * 2)
             try db.cachedStatement(sql: "DELETE FROM unconfirmed WHERE boot_id <> ? OR received_ns < ?")
                 .execute(arguments: [bootID, Int64(clamping: oldest.nanoseconds)])
             try db.cachedStatement(
@@ -205,7 +209,7 @@ package struct RecordTable: RecordStore {
                     """
             ).execute(arguments: [
                 record.device.address.description, record.id.text, record.raw.characteristicText,
-                payload, bootID, Int64(clamping: submission.received.nanoseconds),
+                payload, bootID, Int64(clamping: now.nanoseconds),
             ])
         }
         guard record.kind == .undecoded else {
