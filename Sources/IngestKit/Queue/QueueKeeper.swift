@@ -43,6 +43,8 @@ package final class QueueKeeper: Sendable {
     private static let retentionInterval = Duration.seconds(3600)
     /// How often what stayed is looked at again: a newer one may have come, or what was set aside be dropped.
     private static let reviewInterval = Duration.seconds(24 * 3600)
+    /// Events that may wait for the journal without anything being wrong.
+    private static let usuallyUntold = 1_000
     /// How often it is seen whether there is room again.
     private static let recoveryInterval = Duration.seconds(30)
 
@@ -156,8 +158,8 @@ package final class QueueKeeper: Sendable {
         if level.takesRecords != before.takesRecords { await setTakesRecords(level.takesRecords) }
         switch level {
         case .normal: events.emit(.queueNormal)
-        case .high: events.emit(.queueHigh(error: words(for: level, try await contents())))
-        case .full: events.emit(.queueFull(error: words(for: level, try await contents())))
+        case .high: events.emit(.queueHigh(error: words(for: level, await contents())))
+        case .full: events.emit(.queueFull(error: words(for: level, await contents())))
         case .diskFull: events.emit(.queueFull(error: words(for: level, "")))
         }
     }
@@ -225,17 +227,20 @@ package final class QueueKeeper: Sendable {
     }
 
     /// What fills the queue: what each destination has not taken, and what else is not dropped for want of room.
-    private func contents() async throws -> String {
-        var parts: [String] = []
-        for name in retention.routings.all.keys.sorted() {
-            let count = try await overview.pendingCount(of: name)
-            if count > 0 {
-                parts.append("\(count) record\(count == 1 ? "" : "s") that \(name) has not taken")
-            }
+    private func contents() async -> String {
+        guard let status = try? await overview.status(of: []), let kept = try? await retention.kept() else {
+            return "it does not say with what"
         }
-        let kept = try await retention.kept()
+        var parts: [String] = []
+        for destination in status.destinations where destination.pending > 0 {
+            let records = destination.pending == 1 ? "record" : "records"
+            parts.append("\(destination.pending) \(records) that \(destination.name) has not taken")
+        }
         if kept.setAside > 0 { parts.append("\(kept.setAside) set aside") }
         if kept.undecoded > 0 { parts.append("\(kept.undecoded) that could not be decoded") }
+        if kept.untold > Self.usuallyUntold {
+            parts.append("\(kept.untold) events that the journal has not taken")
+        }
         parts.append("\(kept.idBytes >> 10) KiB of ids of delivered records")
         return parts.joined(separator: ", ")
     }
@@ -244,11 +249,11 @@ package final class QueueKeeper: Sendable {
         switch level {
         case .normal: ""
         case .high:
-            "the queue holds nearly as much as queue.max_size allows: \(contents); see why a destination does not take "
-                + "its records (ingestd status), or allow more"
+            "the queue holds nearly as much as queue.max_size allows: \(contents); see why what waits is not taken "
+                + "(ingestd status), or allow more"
         case .full:
-            "the queue holds as much as queue.max_size allows: \(contents); nothing is read until a destination takes "
-                + "some, or more is allowed"
+            "the queue holds as much as queue.max_size allows: \(contents); nothing is read until some of it is taken, "
+                + "or more is allowed"
         case .diskFull:
             "the disk is nearly full: nothing is read until there is room again, and the peripherals keep their "
                 + "readings; delivery goes on"

@@ -109,12 +109,14 @@ struct Retention: Sendable {
         try await database.read { db in (try Self.usedBytes(db), try RetainedTable.bytes(db)) }
     }
 
-    /// How many records stay that no destination waits for, and what the ids of delivered records take, in bytes.
-    func kept() async throws -> (setAside: Int, undecoded: Int, idBytes: UInt64) {
+    /// How many records stay that no destination waits for, how many events wait for the journal, and what the ids of
+    /// delivered records take, in bytes.
+    func kept() async throws -> (setAside: Int, undecoded: Int, untold: Int, idBytes: UInt64) {
         try await database.read { db in
             (
                 try Int.fetchOne(db, sql: "SELECT count(DISTINCT record_seq) FROM dead_letter") ?? 0,
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM record WHERE kind = 'undecoded'") ?? 0,
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM outbox") ?? 0,
                 try RetainedTable.bytes(db)
             )
         }

@@ -125,6 +125,19 @@ import Testing
         }
     }
 
+    /// Else the destination alone is suspected.
+    @Test func eventsThatTheJournalDoesNotTakeAreNamedWhereTheyFillTheQueue() async throws {
+        try await withBench { bench in
+            try await bench.store.fillAtOnce((0..<1_200).map { "r-\($0)" })
+            let keeper = bench.keeper(maximumSize: try await bench.store.retention.usedBytes())
+            try await keeper.look()
+            let error = bench.sink.entries.last?[.error]
+            let waiting =
+                ": 1200 records that clinic has not taken, 1200 events that the journal has not taken, 0 KiB"
+            #expect(error?.contains(waiting) == true)
+        }
+    }
+
     @Test func deliveredRecordsMakeRoomAndUndeliveredOnesStopReading() async throws {
         try await withBench { bench in
             try await bench.store.fillAtOnce((0..<500).map { "old-\($0)" })
