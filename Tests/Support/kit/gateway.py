@@ -37,8 +37,8 @@ VALUES = (b'"measurements"', b"36.6")
 NOBODY = {"id": 1002, "address": "C0:00:00:00:00:99"}
 
 
-def configuration(destinations, peripherals=(THERMOMETER,)):
-    """A file with a thermometer, which gives three readings, and these destinations. JSON is YAML."""
+def configuration(destinations, peripherals=(THERMOMETER,), **sections):
+    """A file with a thermometer, which gives three readings, these destinations, and further sections. JSON is YAML."""
     entries = [{"name": name, "type": "webhook", "batch": {"max_wait": "0s"}, **keys}
                for name, keys in destinations.items()]
     return json.dumps({
@@ -46,15 +46,16 @@ def configuration(destinations, peripherals=(THERMOMETER,)):
         "passive": {"quiet_period": "1s", "cooldown": "500ms"},
         "peripherals": list(peripherals),
         "destinations": entries,
+        **sections,
     }, indent=1)
 
 
 class Gateway:
-    def __init__(self, directory: Path, name, destinations, prefix=(), peripherals=(THERMOMETER,)):
+    def __init__(self, directory: Path, name, destinations, prefix=(), peripherals=(THERMOMETER,), **sections):
         self.output = directory / f"{name}.output"
         self.file = directory / f"{name}.yaml"
         self.destinations = destinations
-        self.file.write_text(configuration(destinations, peripherals))
+        self.file.write_text(configuration(destinations, peripherals, **sections))
         self.events = []
         self.errors = (directory / f"{name}.errors").open("ab")
         self.state = directory / f"{name}.state"

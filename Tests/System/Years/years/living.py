@@ -44,6 +44,7 @@ def reloads():
                 file.write_text(json.dumps(chosen))
                 home.process.send_signal(signal.SIGHUP)
                 home.told.wait(event, before + 1)
+            file.write_text(json.dumps(one))
             return f"{RELOADS} reloads"
         home.watch(many)
 

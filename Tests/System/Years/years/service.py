@@ -24,16 +24,17 @@ class Control(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.connect(self.path)
 
-    def enter(self, number):
-        entry = {"kind": "weight", "origin": "manual", "start": 1_700_000_000 + number, "utcOffset": 0,
-                 "timeSource": "entered", "flags": [], "source": {}, "name": f"MANUAL|weight|{number}",
-                 "values": [{"type": "weight", "code": 188736, "number": "72.5", "unit": "kg"}]}
-        self.request("POST", "/v1/entries", json.dumps({"entries": [entry]}),
-                     {"Content-Type": "application/json"})
+    def enter(self, *numbers):
+        """Puts entries in, each a reading of its own."""
+        entries = [{"kind": "weight", "origin": "manual", "start": 1_700_000_000 + number, "utcOffset": 0,
+                    "timeSource": "entered", "flags": [], "source": {}, "name": f"MANUAL|weight|{number}",
+                    "values": [{"type": "weight", "code": 188736, "number": "72.5", "unit": "kg"}]}
+                   for number in numbers]
+        self.request("POST", "/v1/entries", json.dumps({"entries": entries}), {"Content-Type": "application/json"})
         answer = self.getresponse()
         body = answer.read()
         if answer.status != 200:
-            raise Failure(f"entry {number}: {answer.status} {body[:200]}")
+            raise Failure(f"entries from {numbers[0]} on: {answer.status} {body[:200]}")
 
 
 class Receiver(http.server.ThreadingHTTPServer):
