@@ -31,6 +31,8 @@ final class GroupCommit: Sendable {
         var isRescued = false
         /// Writes that wait for that, to fail afterwards.
         var held: [Write] = []
+        /// Whether the database is closed, or will be at once.
+        var isClosed = false
     }
 
     private let database: DatabaseQueue
@@ -81,6 +83,11 @@ final class GroupCommit: Sendable {
         for write in held { write.fail(failure ?? StoreError(.replaced, path: file.path)) }
     }
 
+    /// From now on a write fails with `CancellationError`: the database is about to be closed.
+    func close() {
+        state.withLock { $0.isClosed = true }
+    }
+
     /// Writes that wait until the file is written anew.
     var heldCount: Int { state.withLock { $0.held.count } }
 
@@ -111,14 +118,19 @@ final class GroupCommit: Sendable {
 
     private func drain(_ db: Database) {
         while true {
-            let group = state.withLock { state in
+            let (group, isClosed) = state.withLock { state in
                 let group = Array(state.waiting.prefix(Self.limit))
                 state.waiting.removeFirst(group.count)
                 state.isScheduled = !group.isEmpty
-                return group
+                return (group, state.isClosed)
             }
             if group.isEmpty { return }
-            commit(group, db)
+            if isClosed {
+                // A closed connection must not be asked for anything.
+                for write in group { write.fail(CancellationError()) }
+            } else {
+                commit(group, db)
+            }
         }
     }
 

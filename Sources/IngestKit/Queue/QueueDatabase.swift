@@ -34,6 +34,11 @@ final class QueueDatabase: Sendable {
         commits = GroupCommit(connection, file: QueueFile(path: path), events: recentEvents, reserve: reserve)
     }
 
+    deinit {
+        // Who opened it had to give up; GRDB closes the connection.
+        if !isClosed.load(ordering: .relaxed) { reserve.close() }
+    }
+
     /// One transaction, which others may share. Any throw means that nothing of it happened. The body may be carried
     /// out twice, the first time without effect.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
@@ -56,9 +61,11 @@ final class QueueDatabase: Sendable {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         // Closing would remove the log of the file that has come in its place.
         guard commits.isInPlace else { return try await rescue() }
+        commits.close()
         try await BlockingCall.run { [connection, reserve] in
-            try connection.close()
+            // First: SQLite removes the log when it closes, and a kill may come between the two.
             reserve.close()
+            try connection.close()
         }
     }
 

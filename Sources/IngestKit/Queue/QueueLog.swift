@@ -9,129 +9,143 @@ struct QueueLog {
     private static let (headerSize, frameHeaderSize, pageSize) = (32, 24, 4096)
     private static let frameSize = frameHeaderSize + pageSize
 
-    private let bytes: [UInt8]
+    private let content: Data
     /// What tells frames of this round of the log from earlier ones.
     private let salt: ArraySlice<UInt8>
-    private let isHeaderIntact: Bool
+    private let headerChecksum: Checksum?
     private let isBigEndian: Bool
 
     init(_ content: Data) {
-        bytes = [UInt8](content)
-        if let isBigEndian = Self.byteOrder(bytes) {
-            (isHeaderIntact, self.isBigEndian, salt) = (true, isBigEndian, bytes[16..<24])
+        self.content = content
+        let header = [UInt8](content.prefix(Self.headerSize))
+        if let found = Self.checksum(ofHeader: header) {
+            (headerChecksum, isBigEndian, salt) = (found.0, found.isBigEndian, header[16..<24])
         } else {
-            isHeaderIntact = false
-            (isBigEndian, salt) = Self.round(bytes)
+            headerChecksum = nil
+            (isBigEndian, salt) = Self.round(Self.frames(content))
         }
     }
-
-    /// Whether checksums are over big-endian words; nil if the header is not one.
-    private static func byteOrder(_ bytes: [UInt8]) -> Bool? {
-        guard bytes.count >= headerSize else { return nil }
-        let magic = number(bytes, 0)
-        let isBigEndian = magic == 0x377F_0683
-        var sum = Checksum()
-        sum.add(bytes[0..<24], isBigEndian: isBigEndian)
-        guard magic == 0x377F_0682 || isBigEndian, number(bytes, 8) == UInt32(pageSize),
-            sum.first == number(bytes, 24), sum.second == number(bytes, 28)
-        else { return nil }
-        return isBigEndian
-    }
-
-    /// Without its header a log is of the round of the first frame whose checksum follows from that of the frame before
-    /// it; if there is none, of its first frame that says anything.
-    private static func round(_ bytes: [UInt8]) -> (isBigEndian: Bool, salt: ArraySlice<UInt8>) {
-        let frames = 0..<frameCount(bytes)
-        for frame in frames.dropFirst() {
-            let before = offset(frame - 1)
-            for isBigEndian in [false, true] {
-                var sum = Checksum(first: number(bytes, before + 16), second: number(bytes, before + 20))
-                sum.add(bytes, frameAt: offset(frame), isBigEndian: isBigEndian)
-                if sum.isThat(of: bytes, frameAt: offset(frame)), salt(bytes, frame) == salt(bytes, frame - 1)
-                {
-                    return (isBigEndian, salt(bytes, frame))
-                }
-            }
-        }
-        return (false, frames.first { !isEmpty(bytes, $0) }.map { salt(bytes, $0) } ?? [])
-    }
-
-    private var frameCount: Int { Self.frameCount(bytes) }
 
     /// Whether commits are in it that SQLite does not find. Of the last one that cannot be told: it may have been interrupted.
     /// - Parameter isOpen: whether the queue was open, and not closed. Then the header was on the disk before the first
     ///   commit was, and no power cut takes it away.
     func isDamaged(isOpen: Bool) -> Bool {
-        guard isHeaderIntact else {
-            return isOpen && !bytes.isEmpty
-                || (0..<frameCount).contains { isOfThisRound($0) && !Self.isEmpty(bytes, $0) }
+        guard headerChecksum != nil else {
+            return isOpen && !content.isEmpty || frames.contains { isOfThisRound($0) && !$0.isEmpty }
         }
-        guard let first = firstBadFrame else { return false }
-        guard let end = (first..<frameCount).first(where: { isOfThisRound($0) && isEnd($0) }) else {
-            return false
+        var isAfterBadFrame = false
+        var sum = headerChecksum ?? Checksum()
+        var before: Frame?
+        for frame in frames {
+            if !isAfterBadFrame {
+                sum.add(frame, isBigEndian: isBigEndian)
+                isAfterBadFrame = !isOfThisRound(frame) || sum != frame.checksum
+            } else if let before, isOfThisRound(before), before.isEnd, isOfThisRound(frame),
+                !frame.repeats(before), frame.follows(before, isBigEndian: isBigEndian)
+            {
+                // Each commit was synced before the next one began. What an earlier interrupted commit has left
+                // behind this one does not follow from it.
+                return true
+            }
+            before = frame
         }
-        // Each commit was synced before the next one began.
-        return (end + 1..<frameCount).contains(where: isOfThisRound)
+        return false
     }
 
     /// The newest copy of each page, by the page's number, as offsets in the log: of whole transactions alone.
     var pages: [Int: Int] {
         var (pages, begun): ([Int: Int], [Int: Int]) = ([:], [:])
-        for frame in 0..<frameCount where isOfThisRound(frame) {
-            begun[Int(Self.number(bytes, offset(frame)))] = offset(frame) + Self.frameHeaderSize
-            guard isEnd(frame) else { continue }
+        for (number, frame) in frames.enumerated() where isOfThisRound(frame) {
+            begun[frame.page] = Self.offset(number) + Self.frameHeaderSize
+            guard frame.isEnd else { continue }
             pages.merge(begun) { $1 }
             begun = [:]
         }
         return pages
     }
 
-    /// The first frame of this round that fails its checksum.
-    private var firstBadFrame: Int? {
-        var sum = Checksum(first: Self.number(bytes, 24), second: Self.number(bytes, 28))
-        for frame in 0..<frameCount {
-            sum.add(bytes, frameAt: offset(frame), isBigEndian: isBigEndian)
-            guard isOfThisRound(frame), sum.isThat(of: bytes, frameAt: offset(frame)) else { return frame }
+    private var frames: some Sequence<Frame> { Self.frames(content) }
+
+    private func isOfThisRound(_ frame: Frame) -> Bool { frame.salt.elementsEqual(salt) }
+
+    private static func frames(_ content: Data) -> some Sequence<Frame> {
+        (0..<max(0, content.count - headerSize) / frameSize).lazy.map { number in
+            Frame(bytes: [UInt8](content[offset(number)..<offset(number) + frameSize]))
         }
-        return nil
     }
-
-    private func offset(_ frame: Int) -> Int { Self.offset(frame) }
-
-    private func isOfThisRound(_ frame: Int) -> Bool { Self.salt(bytes, frame).elementsEqual(salt) }
-
-    /// Whether the frame ends a transaction: it has the size of the database after it.
-    private func isEnd(_ frame: Int) -> Bool { Self.number(bytes, offset(frame) + 4) != 0 }
-
-    private static func frameCount(_ bytes: [UInt8]) -> Int { max(0, bytes.count - headerSize) / frameSize }
 
     private static func offset(_ frame: Int) -> Int { headerSize + frame * frameSize }
 
-    private static func salt(_ bytes: [UInt8], _ frame: Int) -> ArraySlice<UInt8> {
-        bytes[offset(frame) + 8..<offset(frame) + 16]
+    /// Its checksum, and whether this is over big-endian words; nil if it is none.
+    private static func checksum(ofHeader bytes: [UInt8]) -> (Checksum, isBigEndian: Bool)? {
+        guard bytes.count == headerSize else { return nil }
+        let magic = number(bytes, 0)
+        let isBigEndian = magic == 0x377F_0683
+        var sum = Checksum()
+        sum.add(bytes[0..<24], isBigEndian: isBigEndian)
+        guard magic == 0x377F_0682 || isBigEndian, number(bytes, 8) == UInt32(pageSize),
+            sum == Checksum(first: number(bytes, 24), second: number(bytes, 28))
+        else { return nil }
+        return (sum, isBigEndian)
     }
 
-    private static func isEmpty(_ bytes: [UInt8], _ frame: Int) -> Bool {
-        bytes[offset(frame)..<offset(frame) + frameHeaderSize].allSatisfy { $0 == 0 }
+    /// Without its header a log is of the round of the first frame whose checksum follows from that of the frame before
+    /// it; if there is none, of its first frame that says anything.
+    private static func round(
+        _ frames: some Sequence<Frame>
+    ) -> (isBigEndian: Bool, salt: ArraySlice<UInt8>) {
+        var said: Frame?
+        var before: Frame?
+        for current in frames {
+            if let before, before.salt == current.salt {
+                for isBigEndian in [false, true] where current.follows(before, isBigEndian: isBigEndian) {
+                    return (isBigEndian, current.salt)
+                }
+            }
+            if said == nil, !current.isEmpty { said = current }
+            before = current
+        }
+        return (false, said?.salt ?? [])
     }
 
     private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
         bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
+    /// A page as a transaction wrote it, behind its header of 24 bytes.
+    private struct Frame {
+        let bytes: [UInt8]
+
+        var page: Int { Int(number(bytes, 0)) }
+        /// Whether it ends a transaction: it has the size of the database after it.
+        var isEnd: Bool { number(bytes, 4) != 0 }
+        var salt: ArraySlice<UInt8> { bytes[8..<16] }
+        var checksum: Checksum { Checksum(first: number(bytes, 16), second: number(bytes, 20)) }
+        var isEmpty: Bool { bytes[0..<frameHeaderSize].allSatisfy { $0 == 0 } }
+        /// What its checksum is over.
+        var head: ArraySlice<UInt8> { bytes[0..<8] }
+        var content: ArraySlice<UInt8> { bytes[frameHeaderSize...] }
+
+        /// On a disk whose writes may harm what is beside them SQLite repeats the last frame up to the end of a sector.
+        func repeats(_ before: Frame) -> Bool {
+            isEnd && page == before.page && content == before.content
+        }
+
+        func follows(_ before: Frame, isBigEndian: Bool) -> Bool {
+            var sum = before.checksum
+            sum.add(self, isBigEndian: isBigEndian)
+            return sum == checksum
+        }
+    }
+
     /// The checksum of a log (section 4.2).
-    private struct Checksum {
+    private struct Checksum: Equatable {
         var first: UInt32 = 0
         var second: UInt32 = 0
 
-        /// Adds what the checksum of a frame is over.
-        mutating func add(_ log: [UInt8], frameAt start: Int, isBigEndian: Bool) {
-            add(log[start..<start + 8], isBigEndian: isBigEndian)
-            add(log[start + frameHeaderSize..<start + frameSize], isBigEndian: isBigEndian)
-        }
-
-        func isThat(of log: [UInt8], frameAt start: Int) -> Bool {
-            first == number(log, start + 16) && second == number(log, start + 20)
+        mutating func add(_ frame: Frame, isBigEndian: Bool) {
+            add(frame.head, isBigEndian: isBigEndian)
+            add(frame.content, isBigEndian: isBigEndian)
         }
 
         mutating func add(_ slice: ArraySlice<UInt8>, isBigEndian: Bool) {

@@ -47,6 +47,12 @@ struct QueueNumbers: Sendable, Equatable {
         }
     }
 
+    /// Notes that nobody has the queue open, as far as the disk takes it.
+    func noteClosed(_ file: QueueFile) {
+        guard isOpen else { return }
+        try? QueueNumbers(reserved: reserved, used: used, isOpen: false).write(file)
+    }
+
     /// In bytes; more than the file ever has.
     private static let longest = 200
     private static let (opened, closed) = ("open", "closed")
@@ -80,10 +86,14 @@ final class EventReserve: Sendable {
     private let file: QueueFile
     private let state: Mutex<State>
 
-    /// - Parameter remembered: what the file said before the queue was opened.
-    init(_ remembered: QueueNumbers?, of file: QueueFile) {
+    /// - Parameters:
+    ///   - remembered: what the file said before the queue was opened.
+    ///   - isLost: whether something is missing, which the next start has to see as well if this one does not come to
+    ///     tell of it.
+    init(_ remembered: QueueNumbers?, isLost: Bool, of file: QueueFile) {
         self.file = file
-        let noted = remembered ?? QueueNumbers(reserved: 0, used: 0, isOpen: false)
+        var noted = remembered ?? QueueNumbers(reserved: 0, used: 0, isOpen: false)
+        noted.isOpen = noted.isOpen && isLost
         state = Mutex(State(noted: noted, committed: noted.used))
     }
 

@@ -9,6 +9,9 @@ import SystemPackage
 struct QueueOpening {
     /// How far the log may stay grown after a checkpoint, in bytes.
     private static let journalSizeLimit = 16 << 20
+    /// In bytes. A log is longer only while somebody reads much and much is written; it is not looked through for damage
+    /// then, because it would take the memory that the unit allows.
+    private static let largestLog: Int64 = 32 << 20
     /// What SQLite keeps of the file in memory. Half of its default: the kernel keeps the file's pages too, and nothing
     /// is faster with more (docs/performance.md).
     private static let pageCacheKiB = 1024
@@ -64,6 +67,8 @@ struct QueueOpening {
         let isReplaced = try file.takeReplacement()
         let isLogDamaged = hasDamagedLog(since: remembered)
         var loss = isReplaced ? nil : loss(since: remembered)
+        // SQLite removes the log at each close, also at one after a failure.
+        if loss == nil, !isLogDamaged { remembered?.noteClosed(file) }
         var isHeaderRight = false
         while true {
             do {
@@ -99,7 +104,7 @@ struct QueueOpening {
     /// Whether the log has commits that SQLite would not find.
     private func hasDamagedLog(since remembered: QueueNumbers?) -> Bool {
         // Only a log that was not closed holds anything, and no directory has a database of no bytes.
-        guard file.logByteCount > 0, !file.isGone, file.mayBeMapped,
+        guard (1...Self.largestLog).contains(file.logByteCount), !file.isGone,
             let content = try? Data(contentsOf: URL(filePath: file.log))
         else { return false }
         return QueueLog(content).isDamaged(isOpen: remembered?.isOpen == true)
@@ -150,7 +155,7 @@ struct QueueOpening {
                 try DestinationTable.checkDeliveries(db)
                 let value = try Self.prepared(prepare, db)
                 try tell(of: found.isHeaderRight ? loss : loss ?? .header, remembered, db)
-                let reserve = EventReserve(remembered, of: file)
+                let reserve = EventReserve(remembered, isLost: loss != nil, of: file)
                 try reserve.cover(CounterTable.last("event", db))
                 opened = Opened(connection: database, reserve: reserve, value: value)
                 return .commit
@@ -274,6 +279,7 @@ struct QueueOpening {
         try draft.close()
         try file.finishDraft()
         try file.takeReplacement()
+        remembered?.noteClosed(file)
         file.pruneAside(downTo: Self.mostAside(file))
     }
 

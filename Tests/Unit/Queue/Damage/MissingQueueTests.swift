@@ -118,6 +118,94 @@ import Testing
         }
     }
 
+    private struct NoRoom: Error {}
+
+    /// SQLite removes the log at each close.
+    @Test func aStartThatFailsIsNoReasonToMissALog() async throws {
+        try await withTemporaryDirectory { directory in
+            _ = try await Self.kill(after: 20, in: directory)
+            let opening = QueueOpening(file: QueueFile(path: directory + "/queue.sqlite"))
+            #expect(throws: NoRoom.self) {
+                _ = try opening.open { _ in throw NoRoom() } as QueueOpening.Opened<Int>
+            }
+            var records = 0
+            let events = try await Self.start(in: directory) { records = try await $0.counts().records }
+            #expect(events.isEmpty)
+            #expect(records == 20)
+        }
+    }
+
+    /// Nobody closed it, as where the service gives up after it has opened the queue.
+    @Test func aQueueThatWasLetGoIsNotMissed() async throws {
+        try await withTemporaryDirectory { directory in
+            _ = try await SQLiteQueue.open(in: directory, clock: DrivenClock()).fill(["a"])
+            #expect(try await Self.start(in: directory).isEmpty)
+        }
+    }
+
+    /// A write that comes too late must not reach the closed connection.
+    @Test func whatIsWrittenAfterTheCloseFails() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
+            try await store.fill(["a"])
+            try await store.close()
+            await #expect(throws: CancellationError.self) {
+                try await store.outbox.markOutbox(through: Int64.max)
+            }
+        }
+    }
+
+    /// Each was interrupted, and behind the second one lies what is left of the first.
+    @Test func twoInterruptedCommitsAreNoDamage() async throws {
+        try await withTemporaryDirectory { directory in
+            let log = URL(filePath: directory + "/" + Self.log)
+            func copy(_ store: SQLiteQueue, from other: String) throws {
+                for name in try FileManager.default.contentsOfDirectory(atPath: other) {
+                    try? FileManager.default.removeItem(atPath: directory + "/" + name)
+                    try FileManager.default.copyItem(
+                        atPath: other + "/" + name, toPath: directory + "/" + name)
+                }
+            }
+            /// Damages the first page of what has changed in the log since then.
+            func interrupt(since before: Data) throws {
+                var content = try Data(contentsOf: log)
+                let changed = try #require(
+                    zip(content, before + Data(count: max(0, content.count - before.count)))
+                        .enumerated().first { $0.element.0 != $0.element.1 }?.offset)
+                content[32 + (changed - 32) / 4120 * 4120 + 2000] ^= 0x10
+                try content.write(to: log)
+            }
+            for commits in [60, 1] {
+                try await withTemporaryDirectory { other in
+                    if FileManager.default.fileExists(atPath: directory + "/queue.sqlite") {
+                        for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+                            try FileManager.default.copyItem(
+                                atPath: directory + "/" + name, toPath: other + "/" + name)
+                        }
+                    }
+                    let store = try await SQLiteQueue.open(in: other, clock: DrivenClock())
+                    try await store.fill(["before-\(commits)"])
+                    let before = try Data(contentsOf: URL(filePath: other + "/" + Self.log))
+                    let records = try (0..<commits).map { try record("r\(commits)-\($0)") }
+                    _ = try await store.records.commit(
+                        QueueTransaction(
+                            submissions: records.map {
+                                RecordSubmission(
+                                    record: $0, repetition: .identified, received: store.database.clock.now,
+                                    decodeError: nil)
+                            }))
+                    try copy(store, from: other)
+                    try interrupt(since: before)
+                    try await store.close()
+                }
+            }
+            var records = 0
+            let events = try await Self.start(in: directory) { records = try await $0.counts().records }
+            #expect(events.isEmpty)
+            #expect(records == 2)
+        }
+    }
+
     /// A power cut may cut off the end of the last commit. Its readings were not confirmed.
     @Test func aCommitThatAPowerCutInterruptedIsNoDamage() async throws {
         try await withTemporaryDirectory { directory in
