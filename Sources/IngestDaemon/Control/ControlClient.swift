@@ -8,6 +8,8 @@ import NIOPosix
 struct ControlClient: Sendable {
     /// Longer than the poll for steps, which takes 10 s.
     private static let timeout = TimeAmount.seconds(30)
+    /// How long a socket may be too busy for one more connection.
+    private static let connecting = Duration.seconds(10)
     /// The most that is taken of an answer, in bytes: the steps of one pairing.
     private static let answerLimit = 1 << 20
 
@@ -119,7 +121,7 @@ struct ControlClient: Sendable {
                 request.headers.add(name: "Content-Type", value: "application/json")
                 request.body = .bytes(ByteBuffer(bytes: Array(try JSONEncoder().encode(message))))
             }
-            let response = try await client.execute(request, timeout: Self.timeout)
+            let response = try await execute(request)
             status = response.status.code
             body = try await response.body.collect(upTo: Self.answerLimit)
         } catch {
@@ -134,6 +136,19 @@ struct ControlClient: Sendable {
         }
         guard let answer = try? JSONDecoder().decode(Answer.self, from: data) else { throw .broken }
         return answer
+    }
+
+    /// Tries again while the socket has more connections than it takes up at once (connect(2), EAGAIN): nothing was sent.
+    private func execute(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+        let clock = ContinuousClock()
+        let end = clock.now + Self.connecting
+        while true {
+            do {
+                return try await client.execute(request, timeout: Self.timeout)
+            } catch let error as IOError where error.errnoCode == 11 && clock.now < end {
+                try await clock.sleep(for: .milliseconds(100))
+            }
+        }
     }
 
     private static func failure(_ error: any Error) -> Failure {
