@@ -41,7 +41,6 @@ struct QueueFile: Sendable {
     /// In bytes; 0 if there is no file.
     var byteCount: Int64 { size(path) }
     var logByteCount: Int64 { size(log) }
-    var hasLog: Bool { exists(log) }
 
     /// Whether there is no file, or an empty one, of which SQLite makes a new database.
     var isGone: Bool { byteCount == 0 }

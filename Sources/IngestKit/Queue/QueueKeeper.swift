@@ -229,7 +229,7 @@ package final class QueueKeeper: Sendable {
     /// What fills the queue: what each destination has not taken, and what else is not dropped for want of room.
     private func contents() async -> String {
         guard let status = try? await overview.status(of: []), let kept = try? await retention.kept() else {
-            return "it does not say with what"
+            return "what fills it cannot be read"
         }
         var parts: [String] = []
         for destination in status.destinations where destination.pending > 0 {
