@@ -22,14 +22,16 @@ import Testing
         private(set) var sent = 0
         private(set) var writes: [[UInt8]] = []
         private var end: LinkEnd?
-        private let onValue: @Sendable (Int) async -> Void
+        private var look: @Sendable () async -> Void = {}
 
-        /// - Parameters:
-        ///   - count: after so many values it says that this was all.
-        ///   - onValue: called before every 100th.
-        init(_ count: Int, onValue: @escaping @Sendable (Int) async -> Void) {
+        /// - Parameter count: after so many values it says that this was all.
+        init(_ count: Int) {
             self.count = count
-            self.onValue = onValue
+        }
+
+        /// Has `look` called before every 100th value.
+        func onValues(_ look: @escaping @Sendable () async -> Void) {
+            self.look = look
         }
 
         var layout: AttributeLayout { .unknown }
@@ -64,7 +66,7 @@ import Testing
             if let end { throw .ended(end) }
             guard !writes.isEmpty, sent <= count else { return nil }
             sent += 1
-            if sent % 100 == 0 { await onValue(sent) }
+            if sent % 100 == 0 { await look() }
             if sent > count { return value(0x2A52, [0x06, 0x00, 0x01, 0x01], isIndication: true) }
             // The flags promise more than there is.
             var bytes = [UInt8](repeating: 0xFF, count: LinkBoundsTests.longest)
@@ -131,6 +133,7 @@ import Testing
         _ count: Int, _ store: CountingStore, memory: DeviceMemory = DeviceMemory()
     ) async -> (outcome: ReadSession.Outcome, meter: EndlessMeter, most: Kept) {
         let sink = RecordingSink()
+        let meter = EndlessMeter(count)
         let session = ReadSession(
             environment: .init(
                 store: store, devices: store, events: EventLog(sink: sink), clock: DrivenClock(),
@@ -138,19 +141,18 @@ import Testing
                 log: .silent),
             target: .init(
                 entry: SampleCuff.entry(address: nil), device: .device(1), profile: .glucose,
-                memory: memory, isRemembered: false, acquaintance: Acquaintance(), timing: PassiveTiming()))
+                memory: memory, isRemembered: false, acquaintance: Acquaintance(), timing: PassiveTiming()),
+            link: meter)
         let most = Mutex(Kept())
-        let meter = EndlessMeter(count) { _ in
-            let records = await session.unfrozen
-            let digests = await session.equalPayloads.count
+        await meter.onValues {
+            let kept = await session.kept
             most.withLock { most in
-                most.records = max(most.records, records.count)
-                most.payloadBytes = max(
-                    most.payloadBytes, records.reduce(0) { $0 + $1.record.raw.bytes.count })
-                most.digests = max(most.digests, digests)
+                most.records = max(most.records, kept.records)
+                most.payloadBytes = max(most.payloadBytes, kept.octets)
+                most.digests = max(most.digests, kept.payloads)
             }
         }
-        let outcome = await session.run(over: meter)
+        let outcome = await session.run()
         return (outcome, meter, most.withLock { $0 })
     }
 
@@ -166,8 +168,8 @@ import Testing
         #expect(committed < (16 << 20) / (3 * Self.longest))
         #expect(frozen == committed)
         // What waited for its release, with the group that went over the bound.
-        #expect(most.payloadBytes <= ReadSession.mostUnfrozenBytes + 100 * Self.longest)
-        #expect(most.records <= ReadSession.mostUnfrozen)
+        #expect(most.payloadBytes <= UnreleasedRecords.mostBytes + 100 * Self.longest)
+        #expect(most.records <= UnreleasedRecords.most)
         #expect(memory?.allowance?.isSpent == true)
         #expect(memory?.allowance?.records == committed)
         // The mark does not move before a transfer has ended.

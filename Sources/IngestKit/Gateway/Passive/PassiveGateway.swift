@@ -370,6 +370,7 @@ package actor PassiveGateway {
             memory.bondedAdapter = bonds.address(of: request.adapter) ?? memory.bondedAdapter
         }
         let witness = request.witness
+        let usedLink = witness?.link(link) ?? link
         let session = ReadSession(
             environment: witness?.environment(environment) ?? environment,
             target: ReadSession.Target(
@@ -377,11 +378,11 @@ package actor PassiveGateway {
                 profile: profile, memory: memory, isRemembered: stored?.isBondAlone == false,
                 acquaintance: acquaintance,
                 timing: witness?.timing(scheduler.timing) ?? scheduler.timing,
-                isForClock: request.isForClock, witness: witness))
+                isForClock: request.isForClock, witness: witness),
+            link: usedLink)
         ports.events.emit(.connected(request.entry.reference))
-        let usedLink = witness?.link(link) ?? link
-        letGo[ObjectIdentifier(session)] = { await session.letGo(usedLink) }
-        let outcome = await session.run(over: usedLink)
+        letGo[ObjectIdentifier(session)] = { await session.letGo() }
+        let outcome = await session.run()
         letGo[ObjectIdentifier(session)] = nil
         if witness?.isDryRun != true {
             if await session.hasLookedAtClock {

@@ -5,13 +5,11 @@ extension ReadSession {
 
     /// Leaves it to a peripheral that wants so to end the link; what it still sends is taken. Recent
     /// Omron cuffs take a link that the central ends for one that broke, and forget their bond.
-    func awaitHangUp(over link: any PeripheralLink) async throws(SessionError) {
+    func awaitHangUp() async throws(SessionError) {
         guard entry.model.has(.bondFirstThenKeepLink) else { return }
         let deadline = environment.clock.now + Self.hangUpTimeout
-        while let value = try await nextValue(
-            over: link, within: max(.zero, deadline.since(environment.clock.now)))
-        {
-            try await take(value, over: link)
+        while let value = try await values.next(within: max(.zero, deadline.since(environment.clock.now))) {
+            try await take(value)
         }
     }
 }

@@ -2,46 +2,46 @@
 extension ReadSession {
     /// As measurements, but a health sensor sends nothing before it is told to. What it has stored comes
     /// first: while it sends live observations it may refuse to report (response code 10).
-    func readObservations(over link: any PeripheralLink) async throws(SessionError) {
+    func readObservations() async throws(SessionError) {
         let live: Set = [GenericHealthSensor.live]
         let stored: Set = [GenericHealthSensor.stored]
         let access = GenericHealthSensor.recordAccess
-        hasMemory = try await hasAny(of: stored, over: link)
-        if hasMemory { hasMemory = try await hasControlPoint(access, over: link) }
-        guard hasMemory else {
-            try await subscribe(over: link)
-            try await startLiveObservations(over: link)
-            return try await takeAll(over: link)
+        known.hasStoredRecords = try await hasAny(of: stored)
+        if known.hasStoredRecords { known.hasStoredRecords = try await hasControlPoint(access) }
+        guard known.hasStoredRecords else {
+            try await subscribe()
+            try await startLiveObservations()
+            return try await takeAll()
         }
-        try await subscribe(over: link) { stored.contains($0.characteristic) }
+        try await subscribe { stored.contains($0.characteristic) }
         var refusal: SessionError?
         do throws(SessionError) {
-            try await transfer(access, of: stored, over: link)
+            try await transfer(access, of: stored)
             hasSucceeded = true
         } catch {
             // Once the control point has answered, what it observes is to be had all the same.
             guard case .noReport = error, reporting == nil else { throw error }
             refusal = error
         }
-        if try await hasAny(of: live, over: link) {
-            try await subscribe(over: link) { live.contains($0.characteristic) }
-            try await startLiveObservations(over: link)
+        if try await hasAny(of: live) {
+            try await subscribe { live.contains($0.characteristic) }
+            try await startLiveObservations()
             var patience = Self.longestStreamPause
-            while let value = try await nextValue(over: link, within: patience) {
-                try await take(value, over: link)
-                guard joining.isIncomplete else { break }
+            while let value = try await values.next(within: patience) {
+                try await take(value)
+                guard committer.isIncomplete else { break }
                 patience = Self.packetTimeout
             }
         }
-        try await readDetails(over: link)
-        try await takeFurther(over: link)
+        await details.read()
+        try await takeFurther()
         guard let refusal else { return }
         // A memory that is not read to its end is a failure, whatever came after it.
         hasSucceeded = false
         throw refusal
     }
 
-    private func startLiveObservations(over link: any PeripheralLink) async throws(SessionError) {
+    private func startLiveObservations() async throws(SessionError) {
         let service = HealthSensorControl.service
         let controlPoint = HealthSensorControl.controlPoint
         do throws(LinkError) {

@@ -16,37 +16,37 @@ extension ReadSession {
 
     // MARK: Measurements that come by themselves
 
-    func readMeasurements(over link: any PeripheralLink) async throws(SessionError) {
-        try await subscribe(over: link)
-        try await takeAll(over: link)
+    func readMeasurements() async throws(SessionError) {
+        try await subscribe()
+        try await takeAll()
     }
 
-    func takeAll(over link: any PeripheralLink) async throws(SessionError) {
+    func takeAll() async throws(SessionError) {
         repeat {
-            guard let value = try await nextValue(over: link, within: Self.firstValueTimeout) else {
+            guard let value = try await values.next(within: Self.firstValueTimeout) else {
                 throw .noMeasurement
             }
-            try await take(value, over: link)
-        } while committedCount == 0
-        try await readDetails(over: link)
-        try await takeFurther(over: link)
+            try await take(value)
+        } while committer.count == 0
+        await details.read()
+        try await takeFurther()
     }
 
     /// Takes the values that come until none has come for a moment; for a longer one while a value is
     /// not whole, so that a peripheral that gives all of it anew on each link comes to its end.
     func takeFurther(
-        over link: any PeripheralLink, within moment: Duration = furtherValueTimeout
+        within moment: Duration = furtherValueTimeout
     ) async throws(SessionError) {
-        while committedCount < Self.mostValues {
-            let patience = joining.isIncomplete ? Self.packetTimeout : moment
-            guard let value = try await nextValue(over: link, within: patience) else { return }
-            try await take(value, over: link)
+        while committer.count < Self.mostValues {
+            let patience = committer.isIncomplete ? Self.packetTimeout : moment
+            guard let value = try await values.next(within: patience) else { return }
+            try await take(value)
         }
     }
 
     /// Subscribes to what the peripheral has of the profile's sources.
     func subscribe(
-        over link: any PeripheralLink, _ isWanted: (Profile.Source) -> Bool = { _ in true }
+        _ isWanted: (Profile.Source) -> Bool = { _ in true }
     ) async throws(SessionError) {
         do throws(LinkError) {
             if profile.longestPayload > Profile.payloadOfDefaultMTU {
@@ -58,7 +58,7 @@ extension ReadSession {
                 if source.isOptional, try await !link.has(source.characteristic, in: source.service) {
                     continue
                 }
-                if !isSubscribed { try await observeClockInPassing(beside: source, over: link) }
+                if !isSubscribed { try await clock.inPassing(beside: source) }
                 try await link.subscribe(to: source.characteristic, in: source.service)
                 isSubscribed = true
             }
@@ -73,23 +73,23 @@ extension ReadSession {
     // MARK: Stored records
 
     func readStoredRecords(
-        _ access: RecordAccess, over link: any PeripheralLink
+        _ access: RecordAccess
     ) async throws(SessionError) {
-        hasMemory = try await hasControlPoint(access, over: link)
-        guard hasMemory else { return try await readMeasurements(over: link) }
-        try await subscribe(over: link)
-        try await readSession(of: access, over: link)
-        try await transfer(access, of: Set(profile.sources.map(\.characteristic)), over: link)
+        known.hasStoredRecords = try await hasControlPoint(access)
+        guard known.hasStoredRecords else { return try await readMeasurements() }
+        try await subscribe()
+        try await readSession(of: access)
+        try await transfer(access, of: Set(profile.sources.map(\.characteristic)))
         hasSucceeded = true
-        try await readDetails(over: link)
+        await details.read()
         // A sensor whose session is over measures nothing any more.
-        let isOver = access.filter == .timeOffset && memory.sensorSession?.isOver == true
-        try await takeFurther(over: link, within: isOver ? .zero : Self.furtherValueTimeout)
-        try await commit([], way: .live, concluding: true)
+        let isOver = access.filter == .timeOffset && known.memory.sensorSession?.isOver == true
+        try await takeFurther(within: isOver ? .zero : Self.furtherValueTimeout)
+        try await committer.commit([], way: .live, concluding: true)
     }
 
     func hasControlPoint(
-        _ access: RecordAccess, over link: any PeripheralLink
+        _ access: RecordAccess
     ) async throws(SessionError) -> Bool {
         do throws(LinkError) {
             if try await link.has(RecordAccess.controlPoint, in: access.service) { return true }
@@ -103,13 +103,13 @@ extension ReadSession {
     /// Time offsets count from the session's start. Without one, they name no moment. Whether the
     /// payloads have checksums, the sensor's features say.
     private func readSession(
-        of access: RecordAccess, over link: any PeripheralLink
+        of access: RecordAccess
     ) async throws(SessionError) {
         guard access.filter == .timeOffset else { return }
         do {
             if try await link.has(ContinuousGlucose.sessionStartTime, in: access.service) {
                 let start = try await link.read(ContinuousGlucose.sessionStartTime, in: access.service)
-                joining.session = try ContinuousGlucose.sessionStart(start)
+                committer.session = try ContinuousGlucose.sessionStart(start)
             }
         } catch let error as LinkError {
             throw .link(error)
@@ -118,15 +118,15 @@ extension ReadSession {
             throw .noReport("the sensor's session start time cannot be read: \(error)")
         }
         // The numbers of another session say nothing of this one.
-        let isNew = memory.storedRecords?.session != joining.session?.description
-        if isNew { memory.storedRecords?.mark = nil }
+        let isNew = known.memory.storedRecords?.session != committer.session?.description
+        if isNew { known.memory.storedRecords?.mark = nil }
         do throws(LinkError) {
-            if isNew || memory.features == nil { try await readFeatures(over: link) }
-            joining.hasChecksum = memory.features?.first { $0.isOf(ContinuousGlucose.feature) }?.flags
-                .contains(ContinuousGlucose.checksumFlag)
-            memory.sensorSession = ContinuousGlucose.session(
-                status: try await value(ContinuousGlucose.status, in: access.service, over: link),
-                runTime: try await value(ContinuousGlucose.sessionRunTime, in: access.service, over: link))
+            if isNew || known.memory.features == nil { try await details.readFeatures() }
+            let feature = known.memory.features?.first { $0.isOf(ContinuousGlucose.feature) }
+            committer.setHasChecksum(feature?.flags.contains(ContinuousGlucose.checksumFlag))
+            known.memory.sensorSession = ContinuousGlucose.session(
+                status: try await values.value(ContinuousGlucose.status, in: access.service),
+                runTime: try await values.value(ContinuousGlucose.sessionRunTime, in: access.service))
         } catch {
             throw .link(error)
         }
@@ -134,44 +134,42 @@ extension ReadSession {
 
     /// Has the peripheral report what is new, and commits it in groups as it streams in.
     func transfer(
-        _ access: RecordAccess, of sources: Set<BluetoothUUID>, over link: any PeripheralLink
+        _ access: RecordAccess, of sources: Set<BluetoothUUID>
     ) async throws(SessionError) {
-        let way = Way.stored(isFirstTransfer: memory.storedRecords == nil)
+        let way = RecordCommitter.Way.stored(isFirstTransfer: known.memory.storedRecords == nil)
         forgetMarkOfOtherHistory()
         let accepted = sources.union([RecordAccess.controlPoint])
-        equalPayloads = [:]
-        // A record that an earlier report broke off in comes again whole.
-        joining.drop(sources)
+        committer.beginReport(of: sources)
         var count = 0
-        var transfer = StoredTransfer(filter: access.filter, memory: memory.storedRecords)
+        var transfer = StoredTransfer(filter: access.filter, memory: known.memory.storedRecords)
         var group: [ReceivedValue] = []
         do throws(SessionError) {
-            try await subscribeToControlPoint(of: access, over: link)
-            try await ask(transfer.request, access, over: link)
+            try await subscribeToControlPoint(of: access)
+            try await ask(transfer.request, access)
             while true {
                 // What is there already shares a transaction.
                 let patience = group.isEmpty ? Self.firstValueTimeout : .zero
-                let value = try await nextValue(over: link, within: patience, of: accepted)
+                let value = try await values.next(within: patience, of: accepted)
                 if let value, value.characteristic == RecordAccess.controlPoint {
-                    transfer = try await commit(group, way: way, transfer: transfer).transfer ?? transfer
+                    transfer =
+                        try await committer.commit(group, way: way, transfer: transfer).transfer ?? transfer
                     group = []
                     let step = transfer.answered(value.value)
                     if step == .finished {
                         reporting = nil
-                        try await commit([], way: way, transfer: transfer, concluding: true)
+                        try await committer.commit([], way: way, transfer: transfer, concluding: true)
                         hasSucceeded = true
-                        try await observeClockBeforeConfirming(over: link)
+                        try await clock.beforeConfirming()
                     }
-                    try await confirm(value, of: nil, over: link)
+                    try await values.confirm(value, of: nil)
                     switch step {
                     case .finished: return tellSkipped(transfer.leftCount)
                     case .failed(let words):
                         reporting = nil
                         throw .noReport("the peripheral: \(words)")
                     case .ask(let request):
-                        equalPayloads = [:]
-                        joining.drop(sources)
-                        try await ask(request, access, over: link)
+                        committer.beginReport(of: sources)
+                        try await ask(request, access)
                     case .wait: break
                     }
                 } else if let value {
@@ -182,15 +180,16 @@ extension ReadSession {
                             "the peripheral reports more records than there are numbers")
                     }
                     guard value.isIndication || isWhole(group) else { continue }
-                    let (id, next) = try await commit(group, way: way, transfer: transfer)
+                    let (id, next) = try await committer.commit(group, way: way, transfer: transfer)
                     transfer = next ?? transfer
                     group = []
-                    try await confirm(value, of: id, over: link)
+                    try await values.confirm(value, of: id)
                 } else {
                     guard !group.isEmpty else {
                         throw .noReport("the peripheral stopped in the middle of reporting its records")
                     }
-                    transfer = try await commit(group, way: way, transfer: transfer).transfer ?? transfer
+                    transfer =
+                        try await committer.commit(group, way: way, transfer: transfer).transfer ?? transfer
                     group = []
                 }
             }
@@ -198,7 +197,9 @@ extension ReadSession {
             if case .link(.ended) = error { reporting = nil }
             // What came is kept; the mark stays where it was.
             if error.isCommitFailure { throw error }
-            if !isStopping, !group.isEmpty { try await commit(group, way: way, transfer: transfer) }
+            if !values.isEnding, !group.isEmpty {
+                try await committer.commit(group, way: way, transfer: transfer)
+            }
             throw error
         }
     }
@@ -211,12 +212,12 @@ extension ReadSession {
 
     /// What an earlier history left in the device may be wanted now.
     func forgetMarkOfOtherHistory() {
-        guard memory.storedRecords?.history != entry.history.description else { return }
-        memory.storedRecords?.mark = nil
+        guard known.memory.storedRecords?.history != entry.history.description else { return }
+        known.memory.storedRecords?.mark = nil
     }
 
     private func subscribeToControlPoint(
-        of access: RecordAccess, over link: any PeripheralLink
+        of access: RecordAccess
     ) async throws(SessionError) {
         do {
             try await link.subscribe(to: RecordAccess.controlPoint, in: access.service)
@@ -226,9 +227,9 @@ extension ReadSession {
     }
 
     private func ask(
-        _ request: [UInt8], _ access: RecordAccess, over link: any PeripheralLink
+        _ request: [UInt8], _ access: RecordAccess
     ) async throws(SessionError) {
-        guard !isStopping else { throw .link(.ended(.byGateway)) }
+        guard !values.isEnding else { throw .link(.ended(.byGateway)) }
         do {
             try await link.write(request, to: RecordAccess.controlPoint, in: access.service)
         } catch {
@@ -247,35 +248,35 @@ extension ReadSession {
     /// Makes a record of each interval, for as long as the timing allows.
     /// - Parameter singles: characteristics among the sources whose every value is a record.
     func readStream(
-        singles: Set<BluetoothUUID>, over link: any PeripheralLink
+        singles: Set<BluetoothUUID>
     ) async throws(SessionError) {
         // Single measurements are what such peripherals store.
         let access = RecordAccess(
             service: profile.sources.first?.service ?? 0, filter: .none, isOptional: true)
-        let hasSingles = try await hasAny(of: singles, over: link)
-        hasMemory = hasSingles ? try await hasControlPoint(access, over: link) : false
+        let hasSingles = try await hasAny(of: singles)
+        known.hasStoredRecords = hasSingles ? try await hasControlPoint(access) : false
         // Only single measurements are counted; the streaming time limits the sampled values.
         var singleCount = 0
-        if hasMemory {
+        if known.hasStoredRecords {
             // The stream would only stand in the way.
-            try await subscribe(over: link) { singles.contains($0.characteristic) }
+            try await subscribe { singles.contains($0.characteristic) }
             // What it has just measured comes before anything was asked for.
             while singleCount < Self.mostValues,
-                let value = try await nextValue(over: link, within: .zero, of: singles)
+                let value = try await values.next(within: .zero, of: singles)
             {
                 singleCount += 1
-                try await take(value, over: link)
+                try await take(value)
             }
             // A memory that is not read to its end is a failure, whatever came before it.
             hasSucceeded = false
-            try await transfer(access, of: singles, over: link)
+            try await transfer(access, of: singles)
             hasSucceeded = true
-            try await subscribe(over: link) { !singles.contains($0.characteristic) }
+            try await subscribe { !singles.contains($0.characteristic) }
         } else {
-            try await subscribe(over: link)
+            try await subscribe()
         }
         let pause =
-            try await hasAny(of: Set(profile.sources.map(\.characteristic)).subtracting(singles), over: link)
+            try await hasAny(of: Set(profile.sources.map(\.characteristic)).subtracting(singles))
             ? Self.longestStreamPause : Self.furtherValueTimeout
         let end = environment.clock.now + timing.streamMaximum
         var sampler = StreamSampler<ReceivedValue>(interval: timing.streamInterval)
@@ -284,17 +285,17 @@ extension ReadSession {
             while environment.clock.now < end, singleCount < Self.mostValues {
                 if hasSucceeded, !hasDetails {
                     hasDetails = true
-                    try await readDetails(over: link)
+                    await details.read()
                 }
                 let left = end.since(environment.clock.now)
                 let patience = min(hasSucceeded ? pause : Self.firstValueTimeout, left)
-                guard let value = try await nextValue(over: link, within: patience) else {
+                guard let value = try await values.next(within: patience) else {
                     if hasSucceeded || environment.clock.now >= end { break }
                     throw SessionError.noMeasurement
                 }
                 if singles.contains(value.characteristic) {
                     singleCount += 1
-                    try await take(value, over: link)
+                    try await take(value)
                 } else {
                     let reading = try? profile.decode(value.value, of: value.characteristic)
                     if reading.map(HeartRate.isOfNobody) ?? false {
@@ -302,28 +303,28 @@ extension ReadSession {
                         hasSucceeded = true
                     } else {
                         for taken in sampler.offer(value, isUsable: isUsable(reading), at: value.received) {
-                            try await commit([taken], way: .live)
+                            try await committer.commit([taken], way: .live)
                             hasSucceeded = true
                         }
                     }
                     // What is not taken is done with.
-                    try await confirm(value, of: nil, over: link)
+                    try await values.confirm(value, of: nil)
                 }
             }
         } catch {
             if error.isCommitFailure { throw error }
-            for left in sampler.flush() { try await commit([left], way: .live) }
+            for left in sampler.flush() { try await committer.commit([left], way: .live) }
             throw error
         }
         for left in sampler.flush() {
-            try await commit([left], way: .live)
+            try await committer.commit([left], way: .live)
             hasSucceeded = true
         }
     }
 
     /// Whether the peripheral has any of these sources.
     func hasAny(
-        of characteristics: Set<BluetoothUUID>, over link: any PeripheralLink
+        of characteristics: Set<BluetoothUUID>
     ) async throws(SessionError) -> Bool {
         do throws(LinkError) {
             for source in profile.sources where characteristics.contains(source.characteristic) {

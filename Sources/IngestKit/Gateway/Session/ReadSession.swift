@@ -47,13 +47,6 @@ actor ReadSession {
         case storeUnusable(StoreError)
     }
 
-    /// A committed record that waits for its release, and what it was made of.
-    struct Unfrozen {
-        var record: Record
-        var basis: RecordFactory.Basis
-        let committed: MonotonicInstant
-    }
-
     /// How long the peripheral may take from the subscription to its first value.
     static let firstValueTimeout = Duration.seconds(30)
     /// How long further values are awaited after the last.
@@ -61,13 +54,6 @@ actor ReadSession {
     /// Values taken on one link, where nothing tells which is the last: more than any cuff stores.
     /// What comes after them comes on the next.
     static let mostValues = 1_000
-    /// The shortest connection interval of LE, 7.5 ms (Core Specification Vol 6 Part B 4.5.1): what
-    /// ends sooner after a confirmation was handed over cannot be an answer to it.
-    private static let shortestInterval = Duration.microseconds(7_500)
-    /// Records that wait for their release at most, and the bytes of their payloads: some megabytes. More than a
-    /// meter has in its memory, so that their times can still be corrected by its clock.
-    static let mostUnfrozen = 4_096
-    static let mostUnfrozenBytes = 1 << 20
     /// How long a report of stored records may take to be ended when the gateway stops.
     private static let abortTimeout = Duration.seconds(1)
 
@@ -75,123 +61,107 @@ actor ReadSession {
     static let hangingDisk = "the disk does not answer"
 
     let environment: Environment
-    let entry: AllowedPeripheral
-    let device: DeviceAddress
     let profile: Profile
     let timing: PassiveTiming
-    let acquaintance: Acquaintance
-    let isForClock: Bool
-    let witness: ReadWitness?
-
-    var memory: DeviceMemory
-    private let isRemembered: Bool
-    /// Committed on this link and not yet released.
-    var unfrozen: [Unfrozen] = []
-    let firstUnfrozen: AsyncStream<Void>
-    let firstUnfrozenContinuation: AsyncStream<Void>.Continuation
-    /// Records that this link brought, new and known.
-    var committedCount = 0
+    let link: any PeripheralLink
+    let values: LinkValues
+    let known: KnownDevice
+    let clock: ClockCheck
+    let details: DeviceDetails
+    let committer: RecordCommitter
+    private let unreleased: UnreleasedRecords
+    private let isForClock: Bool
+    private let isLookedOn: Bool
     /// Whether the procedure has reached what counts as a reading.
     var hasSucceeded = false
-    var indicationCount = 0
-    /// Joins values that belong together.
-    var joining: ValueJoining
-    var relations: Relations
     /// The service whose control point reports records now.
     var reporting: BluetoothUUID?
-    /// Whether the peripheral has a memory that is asked for.
-    var hasMemory = false
-    /// How often each payload that nothing dates came in this report.
-    var equalPayloads: [PayloadDigest: Int] = [:]
-    /// Which indication of the link began a value in several packets.
-    var beginnings: [BluetoothUUID: Int] = [:]
-    /// Records whose release is under way, so that nothing can be added to them.
-    var releasing: Set<RecordID> = []
-    private(set) var isStopping = false
     private var isLetGo = false
     /// The writing of an abort, which whoever closes the link waits for.
     private var aborting: Task<Void, Never>?
-    /// What the device's clock showed on this link, beside the gateway's or alone.
-    var clockObservation: ClockObservation?
-    var shownClock: ShownClock?
-    var hasLookedAtClock = false
-    /// A confirmation that was handed to the kernel, while nothing shows yet that it arrived.
-    var unproven: (id: RecordID, sent: MonotonicInstant)?
 
-    init(environment: Environment, target: Target) {
+    var entry: AllowedPeripheral { known.entry }
+
+    /// - Parameter link: has just been opened.
+    init(environment: Environment, target: Target, link: any PeripheralLink) {
         self.environment = environment
-        entry = target.entry
-        device = target.device
+        self.link = link
         profile = target.profile
-        memory = target.memory
-        isRemembered = target.isRemembered
         timing = target.timing
-        acquaintance = target.acquaintance
         isForClock = target.isForClock
-        witness = target.witness
-        joining = ValueJoining(profile: target.profile, device: target.device)
-        relations = Relations(waiting: target.memory.unpaired ?? [])
-        (firstUnfrozen, firstUnfrozenContinuation) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(1))
+        isLookedOn = target.witness != nil
+        let known = KnownDevice(target)
+        let values = LinkValues(of: link, target.profile, environment)
+        let unreleased = UnreleasedRecords(of: known, environment)
+        let clock = ClockCheck(
+            of: known, target.profile, over: link, values, unreleased: unreleased, environment)
+        self.known = known
+        self.values = values
+        self.unreleased = unreleased
+        self.clock = clock
+        details = DeviceDetails(of: known, target.profile, over: link, values, clock: clock, environment)
+        committer = RecordCommitter(
+            of: known, target, values, clock: clock, unreleased: unreleased, environment)
     }
 
     /// A link is ended after this time, whatever comes over it. Stored records earn it time, so that a
     /// large memory is read to its end, and no peripheral can hold the adapter with nothing.
     private var longestLink: Duration {
-        let longestTransfer = min(Duration.seconds(900 + committedCount), .seconds(7_200))
+        let longestTransfer = min(Duration.seconds(900 + committer.count), .seconds(7_200))
         return switch profile.procedure {
         case .storedRecords, .oneTouchVerio: longestTransfer
-        case .observations where hasMemory: longestTransfer
+        case .observations where known.hasStoredRecords: longestTransfer
         case .stream: timing.streamMaximum + .seconds(180)
         case .measurements, .observations, .broadcast: .seconds(180)
         }
     }
 
-    /// Reads over a link that `connected` has just opened, and closes it. Cancelling the task ends
-    /// the link.
-    func run(over link: any PeripheralLink) async -> Outcome {
+    /// Reads over the link and closes it. Cancelling the task ends the link.
+    func run() async -> Outcome {
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup(returning: Outcome.self) { group in
-                group.addTask { await self.freezeInTime() }
+                group.addTask { await self.releaseInTime() }
                 group.addTask {
                     // Whatever the peripheral goes on sending, others wait for the adapter.
-                    await self.closeInTime(link)
+                    await self.closeInTime()
                 }
-                let outcome = await readAndClose(link)
+                let outcome = await readAndClose()
                 group.cancelAll()
                 return outcome
             }
         } onCancel: {
-            Task { await self.stop(link) }
+            Task { await self.stop() }
         }
     }
 
-    private func closeInTime(_ link: any PeripheralLink) async {
+    private func releaseInTime() async { await unreleased.releaseInTime() }
+
+    private func closeInTime() async {
         let start = environment.clock.now
         while environment.clock.now < start + longestLink {
             guard (try? await environment.clock.sleep(until: start + longestLink)) != nil else { return }
         }
-        await end(link)
+        await end()
     }
 
     /// Ends the link because the queue's disk does not answer. What was not confirmed stays in the device, and is read
     /// again.
-    func letGo(_ link: any PeripheralLink) async {
+    func letGo() async {
         isLetGo = true
-        await stop(link)
+        await stop()
     }
 
-    private func stop(_ link: any PeripheralLink) async {
-        isStopping = true
-        await end(link)
+    private func stop() async {
+        values.stop()
+        await end()
     }
 
     /// Ends the link at once, but for a report of stored records, which is aborted first: a device
     /// that is left in the middle of one may refuse the next.
-    private func end(_ link: any PeripheralLink) async {
+    private func end() async {
         if let service = reporting {
             reporting = nil
-            let clock = environment.clock
+            let (link, clock) = (link, environment.clock)
             let timeout = Task {
                 try? await clock.sleep(for: Self.abortTimeout)
                 await link.close()
@@ -207,158 +177,89 @@ actor ReadSession {
         await link.close()
     }
 
-    private func readAndClose(_ link: any PeripheralLink) async -> Outcome {
+    private func readAndClose() async -> Outcome {
         var failure: SessionError?
         do throws(SessionError) {
-            try await recallPackets()
-            try await read(over: link)
+            try await committer.recallPackets()
+            try await read()
         } catch {
             failure = error
         }
         // In a task of its own, which is not cancelled: what the link brought is brought to its end.
-        await Task { await conclude(link, after: failure) }.value
+        await Task { await conclude(after: failure) }.value
         switch failure {
         case .store(_, let fatal?): return .storeUnusable(fatal)
         case _ where isLetGo: return .failed(Self.hangingDisk)
         case .store: return .failed(failure?.words ?? "")
         // The status reports it. An operator's read reports it to the operator.
-        case .strangersFull: return witness == nil ? .refused : .failed(SessionError.strangersFull.words)
+        case .strangersFull: return !isLookedOn ? .refused : .failed(SessionError.strangersFull.words)
         case .dayIsFull(let end): return .dayIsFull(until: end)
         case let failure? where !hasSucceeded: return .failed(failure.words)
         default: return .succeeded
         }
     }
 
-    private func conclude(_ link: any PeripheralLink, after failure: SessionError?) async {
-        await settleConfirmation(after: failure, on: link)
-        memory.layout = await link.layout
+    private func conclude(after failure: SessionError?) async {
+        await values.reconcileConfirmation(after: failure)
+        known.memory.layout = await link.layout
         switch failure {
         case .noMeasurement, .link(.missing), .link(.attribute):
             // A subscription that went to a handle which has moved looks just so, and what is missing or refused
             // may come with an update or a bond.
-            memory.layout = .unknown
+            known.memory.layout = .unknown
         default: break
         }
-        // Without a time, only what comes over one link is of one weighing, or over the next after one
-        // that the peripheral or the air ended.
-        let unpaired = relations.waiting.filter { $0.time != nil || failure != nil }
-        memory.unpaired = unpaired.isEmpty ? nil : unpaired
-        await end(link)
-        await freeze()
-        if outlivesRun {
-            let kept = entry.address == nil ? memory.shortened : memory
-            try? await environment.devices.remember(kept, of: device)
-        } else if memory.bondedAdapter != nil {
-            try? await environment.devices.remember(memory.bondAlone, of: device)
-        }
+        committer.conclude(after: failure)
+        await end()
+        await unreleased.release()
+        await known.remember(in: environment.devices)
     }
 
-    /// Whether the queue is to remember what is learned of the device. Anybody can invent addresses, so one that no
-    /// entry names has to give a record first. Its bond is remembered in any case.
-    var outlivesRun: Bool { entry.address != nil || isRemembered || committedCount > 0 }
+    // MARK: What it leaves
 
     /// What the queue does not remember of the device; nil if there is nothing.
-    var volatileMemory: DeviceMemory? { outlivesRun ? nil : memory }
+    var volatileMemory: DeviceMemory? { known.volatileMemory }
 
-    /// Whether so much waits for its release that it is released now, though the link may tell more of it.
-    var isFrozenDue: Bool {
-        unfrozen.count >= Self.mostUnfrozen
-            || unfrozen.reduce(0) { $0 + $1.record.raw.bytes.count } >= Self.mostUnfrozenBytes
+    /// Whether the device's clock was looked at.
+    var hasLookedAtClock: Bool { clock.hasLooked }
+
+    /// What the device's clock showed, if it could not be compared with the gateway's.
+    var shownClock: ShownClock? { clock.findings.shown }
+
+    /// What waits for its release: records and the octets of their payloads; and the different payloads of a report
+    /// that nothing dates.
+    var kept: (records: Int, octets: Int, payloads: Int) {
+        (unreleased.count, unreleased.payloadBytes, committer.equalPayloadCount)
     }
 
-    private func read(over link: any PeripheralLink) async throws(SessionError) {
-        try await observeClockFirst(over: link)
+    // MARK: The order of things
+
+    private func read() async throws(SessionError) {
+        try await clock.beforeMeasurement(isAll: isForClock)
         guard !isForClock else {
             hasSucceeded = true
             return
         }
         switch profile.procedure {
-        case .measurements: try await readMeasurements(over: link)
-        case .storedRecords(let access): try await readStoredRecords(access, over: link)
-        case .stream(let singles): try await readStream(singles: singles, over: link)
-        case .observations: try await readObservations(over: link)
-        case .oneTouchVerio: try await readOneTouchMeter(over: link)
+        case .measurements: try await readMeasurements()
+        case .storedRecords(let access): try await readStoredRecords(access)
+        case .stream(let singles): try await readStream(singles: singles)
+        case .observations: try await readObservations()
+        case .oneTouchVerio: try await readOneTouchMeter()
         case .broadcast: throw .notReadable
         }
-        try await awaitHangUp(over: link)
-    }
-
-    // MARK: Values
-
-    /// The next value of one of these characteristics; of the profile's sources when nil.
-    func nextValue(
-        over link: any PeripheralLink, within timeout: Duration, of characteristics: Set<BluetoothUUID>? = nil
-    ) async throws(SessionError) -> ReceivedValue? {
-        let deadline = environment.clock.now + timeout
-        do throws(LinkError) {
-            // What is not asked for earns no time.
-            while let value = try await link.nextValue(
-                within: max(.zero, deadline.since(environment.clock.now)))
-            {
-                // What was under way when the gateway is stopping stays in the device.
-                if isStopping { throw LinkError.ended(.byGateway) }
-                await confirmationArrived()
-                if characteristics?.contains(value.characteristic) ?? profile.measures(value.characteristic) {
-                    return value
-                }
-                // Not what was subscribed to: some peripherals indicate more than they were asked.
-                try await link.confirm(value)
-            }
-            return nil
-        } catch {
-            throw .link(error)
-        }
+        try await awaitHangUp()
     }
 
     /// Commits what a value says, then confirms it.
-    func take(_ value: ReceivedValue, over link: any PeripheralLink) async throws(SessionError) {
-        let id = try await commit([value], way: .live).id
+    func take(_ value: ReceivedValue) async throws(SessionError) {
+        let id = try await committer.commit([value], way: .live).id
         // The first packets of a value are no reading yet.
-        if committedCount > 0 {
+        if committer.count > 0 {
             hasSucceeded = true
-            if value.isIndication { try await observeClockBeforeConfirming(over: link) }
+            if value.isIndication { try await clock.beforeConfirming() }
         }
-        try await confirm(value, of: id, over: link)
-    }
-
-    /// Confirms an indication whose record is committed.
-    func confirm(
-        _ value: ReceivedValue, of id: RecordID?, over link: any PeripheralLink
-    ) async throws(SessionError) {
-        guard value.isIndication else { return }
-        do {
-            try await link.confirm(value)
-        } catch {
-            throw .link(error)
-        }
-        if let id { unproven = (id, environment.clock.now) }
-    }
-
-    // MARK: Confirmations
-
-    /// Something came after the confirmation was sent, and LE delivers in order: the device has it.
-    func confirmationArrived() async {
-        guard let (id, _) = unproven else { return }
-        unproven = nil
-        // If this fails the record stays marked: an equal one within minutes counts as this one. In a
-        // task of its own, because the session's may be cancelled.
-        let store = environment.store
-        await Task { try? await store.markConfirmed(id) }.value
-    }
-
-    /// Decides, at the end of the link, whether the last confirmation reached the device.
-    private func settleConfirmation(after failure: SessionError?, on link: any PeripheralLink) async {
-        guard let (_, sent) = unproven else { return }
-        switch failure {
-        case .link(.ended(.byPeripheral)), .link(.ended(.byGateway)):
-            let end = await link.ended ?? environment.clock.now
-            guard end.since(sent) >= Self.shortestInterval else { return }
-            await confirmationArrived()
-        case nil:
-            await confirmationArrived()
-        default:
-            break
-        }
+        try await values.confirm(value, of: id)
     }
 }
 
@@ -398,5 +299,15 @@ enum SessionError: Error, Equatable {
         case .dayIsFull: DailyAllowance.words
         case .store(let words, _): "the reading could not be committed and was not confirmed: \(words)"
         }
+    }
+}
+
+extension ReadSession.Environment {
+    /// The queue did not take or give what it was asked to. Tells of it, unless the gateway is stopping.
+    func storeFailure(_ error: any Error) -> SessionError {
+        let storeError = error as? StoreError
+        if storeError?.kind == .strangersFull { return .strangersFull }
+        if !Task.isCancelled { events.emit(storeError: error) }
+        return .store("\(error)", fatal: storeError?.isFatal == true ? storeError : nil)
     }
 }

@@ -92,6 +92,9 @@ import Testing
             var memory =
                 try await store.devices.recall(Self.device) ?? DeviceMemory(hasDeviceInformation: true)
             memory.lastDailyCheck = clock.wallNanoseconds / 1_000_000_000
+            let link = ScriptedLink(
+                to: Self.device, values, of: characteristic, isIndication: isIndication, isLost: isLost,
+                clock: clock)
             let session = ReadSession(
                 environment: .init(
                     store: store.records, devices: store.devices, events: EventLog(sink: RecordingSink()),
@@ -104,11 +107,9 @@ import Testing
                     acquaintance: .always(entry.subjects), timing: PassiveTiming(),
                     witness: ReadWitness(
                         isDryRun: false, show: { _ in },
-                        queued: { [outcomes] new in outcomes.all.withLock { $0 += new } }, hungUp: {})))
-            let link = ScriptedLink(
-                to: Self.device, values, of: characteristic, isIndication: isIndication, isLost: isLost,
-                clock: clock)
-            #expect(await session.run(over: link) == .succeeded)
+                        queued: { [outcomes] new in outcomes.all.withLock { $0 += new } }, hungUp: {})),
+                link: link)
+            #expect(await session.run() == .succeeded)
         }
     }
 

@@ -1,5 +1,5 @@
-/// From values to committed records.
-extension ReadSession {
+/// Makes records of a link's values and commits them.
+final class RecordCommitter {
     typealias Way = RecordFactory.Circumstances.Way
 
     /// A record that is about to be committed.
@@ -24,13 +24,84 @@ extension ReadSession {
         var dates: DeviceDates?
     }
 
+    private let environment: ReadSession.Environment
+    private let profile: Profile
+    private let acquaintance: Acquaintance
+    private let witness: ReadWitness?
+    private let known: KnownDevice
+    private let values: LinkValues
+    private let clock: ClockCheck
+    private let unreleased: UnreleasedRecords
+    /// Joins values that belong together.
+    private var joining: ValueJoining
+    private var relations: Relations
+    private var indicationCount = 0
+    /// Which indication of the link began a value in several packets.
+    private var beginnings: [BluetoothUUID: Int] = [:]
+    /// How often each payload that nothing dates came in this report.
+    private var equalPayloads: [PayloadDigest: Int] = [:]
+    /// Records that this link brought, new and known.
+    private(set) var count = 0
+
+    private var entry: AllowedPeripheral { known.entry }
+
+    init(
+        of known: KnownDevice, _ target: ReadSession.Target, _ values: LinkValues, clock: ClockCheck,
+        unreleased: UnreleasedRecords, _ environment: ReadSession.Environment
+    ) {
+        self.environment = environment
+        self.known = known
+        self.values = values
+        self.clock = clock
+        self.unreleased = unreleased
+        profile = target.profile
+        acquaintance = target.acquaintance
+        witness = target.witness
+        joining = ValueJoining(profile: target.profile, device: target.device)
+        relations = Relations(waiting: target.memory.unpaired ?? [])
+    }
+
+    // MARK: Values that belong together
+
+    /// Whether packets of this link wait for their rest.
+    var isIncomplete: Bool { joining.isIncomplete }
+
+    /// Different payloads of a report that nothing dates.
+    var equalPayloadCount: Int { equalPayloads.count }
+
+    /// The wall time of the session's start, for continuous glucose.
+    var session: DeviceTime? {
+        get { joining.session }
+        set { joining.session = newValue }
+    }
+
+    /// The device is asked for a report. A record that an earlier one broke off in comes again whole.
+    func beginReport(of sources: Set<BluetoothUUID>) {
+        equalPayloads = [:]
+        joining.drop(sources)
+    }
+
+    /// Continuous glucose measurements end in a checksum, or not; nil if the sensor does not say.
+    func setHasChecksum(_ hasChecksum: Bool?) { joining.hasChecksum = hasChecksum }
+
+    /// The device's number of the record that comes next, if its bytes do not hold it.
+    func setRecordNumber(_ number: Int) { joining.recordNumber = number }
+
+    /// The link has ended: keeps what a later one may complete.
+    func conclude(after failure: SessionError?) {
+        // Without a time, only what comes over one link is of one weighing, or over the next after one
+        // that the peripheral or the air ended.
+        let unpaired = relations.waiting.filter { $0.time != nil || failure != nil }
+        known.memory.unpaired = unpaired.isEmpty ? nil : unpaired
+    }
+
     /// Takes over packets that an earlier link left behind.
-    func recallPackets() async throws(SessionError) {
+    nonisolated(nonsending) func recallPackets() async throws(SessionError) {
         guard !profile.assemblers.isEmpty else { return }
         do {
-            joining.recall(try await environment.devices.pendingPackets(of: device))
+            joining.recall(try await environment.devices.pendingPackets(of: known.device))
         } catch {
-            throw storeFailure(error)
+            throw environment.storeFailure(error)
         }
     }
 
@@ -41,12 +112,12 @@ extension ReadSession {
     ///     and so do contexts whose glucose did not come.
     /// - Returns: the id of the last record, new or known; nil when they make up none.
     @discardableResult
-    func commit(
-        _ values: [ReceivedValue], way: Way, transfer: StoredTransfer? = nil, concluding: Bool = false
+    nonisolated(nonsending) func commit(
+        _ received: [ReceivedValue], way: Way, transfer: StoredTransfer? = nil, concluding: Bool = false
     ) async throws(SessionError) -> (id: RecordID?, transfer: StoredTransfer?) {
-        var lessons = Lessons(transfer: transfer, dates: memory.dates)
+        var lessons = Lessons(transfer: transfer, dates: known.memory.dates)
         var drafts: [Draft] = []
-        for value in values {
+        for value in received {
             if value.isIndication { indicationCount += 1 }
             if !joining.isIncomplete(value.characteristic) {
                 beginnings[value.characteristic] = indicationCount
@@ -59,23 +130,23 @@ extension ReadSession {
             drafts += self.drafts(of: part, way: way, &lessons)
         }
         var allowance = DailyAllowance(
-            memory.allowance, bootID: environment.factory.bootID, at: environment.clock.now)
+            known.memory.allowance, bootID: environment.factory.bootID, at: environment.clock.now)
         guard allowance.admits(records: drafts.count, bytes: drafts.reduce(0) { $0 + $1.size }) else {
-            memory.allowance = allowance
+            known.memory.allowance = allowance
             throw .dayIsFull(until: allowance.end)
         }
         var transaction = QueueTransaction(submissions: drafts.map(\.submission))
         transaction.pending = joining.takeChanges()
-        var concluded = memory
-        if lessons.dates != memory.dates {
+        var concluded = known.memory
+        if lessons.dates != known.memory.dates {
             concluded.dates = lessons.dates
-            transaction.memory = (device, entry.address == nil ? concluded.shortened : concluded)
+            transaction.memory = (known.device, known.kept(concluded))
         }
         if concluding, let transfer = lessons.transfer {
             concluded.storedRecords = transfer.memory(
                 session: joining.session?.description, history: entry.history.description)
-            if outlivesRun || !drafts.isEmpty {
-                transaction.memory = (device, entry.address == nil ? concluded.shortened : concluded)
+            if known.outlivesRun || !drafts.isEmpty {
+                transaction.memory = (known.device, known.kept(concluded))
             }
         }
         try await show(drafts)
@@ -84,23 +155,21 @@ extension ReadSession {
         do {
             outcomes = try await environment.store.commit(transaction)
         } catch {
-            throw storeFailure(error)
+            throw environment.storeFailure(error)
         }
         environment.log.committed(
             drafts.map(\.record), outcomes, of: entry, took: environment.clock.now.since(start))
         await witness?.queued(outcomes)
-        memory = concluded
+        known.memory = concluded
+        if !drafts.isEmpty { known.gaveRecord() }
         var last: RecordID?
         for (draft, outcome) in zip(drafts, outcomes) {
-            committedCount += 1
+            count += 1
             switch outcome {
             case .committed(let id):
                 last = id
                 allowance.committed(bytes: draft.size)
-                unfrozen.append(
-                    Unfrozen(
-                        record: draft.record, basis: draft.basis, committed: environment.clock.now))
-                firstUnfrozenContinuation.yield()
+                unreleased.add(draft.record, madeOf: draft.basis)
             case .duplicate(let id):
                 last = id
             }
@@ -111,25 +180,18 @@ extension ReadSession {
                 relate(draft, id: last)
             }
         }
-        if allowance.records > 0 { memory.allowance = allowance }
-        if isFrozenDue { await freeze() }
+        if allowance.records > 0 { known.memory.allowance = allowance }
+        if unreleased.areDue { await unreleased.release() }
         return (last, lessons.transfer)
     }
 
     /// Shows the operator who looks on what is about to be committed.
-    private func show(_ drafts: [Draft]) async throws(SessionError) {
+    nonisolated(nonsending) private func show(_ drafts: [Draft]) async throws(SessionError) {
         guard let witness, !drafts.isEmpty else { return }
         await witness.show(
             drafts.map { .init(record: $0.record, decodeError: $0.submission.decodeError) })
         // Whoever stops the read now leaves it in the device.
-        if isStopping || Task.isCancelled { throw .link(.ended(.byGateway)) }
-    }
-
-    func storeFailure(_ error: any Error) -> SessionError {
-        let storeError = error as? StoreError
-        if storeError?.kind == .strangersFull { return .strangersFull }
-        if !Task.isCancelled { environment.events.emit(storeError: error) }
-        return .store("\(error)", fatal: storeError?.isFatal == true ? storeError : nil)
+        if values.isEnding || Task.isCancelled { throw .link(.ended(.byGateway)) }
     }
 
     // MARK: Records
@@ -146,7 +208,8 @@ extension ReadSession {
         // What the device itself says of a reading decides its time and whose it is; how it came decides
         // all else.
         let isStored = part.reading?.flags.contains(Reading.fromMemoryFlag) ?? false
-        let told = isStored && way == .live ? Way.stored(isFirstTransfer: memory.storedRecords == nil) : way
+        let told =
+            isStored && way == .live ? Way.stored(isFirstTransfer: known.memory.storedRecords == nil) : way
         // The wall clock of the reception, which may lie behind: values queue during commits.
         let wall = environment.clock.trustedWallNanoseconds(at: value.received)
         let raw = RawPayload(characteristic: value.characteristic, bytes: part.bytes)
@@ -154,12 +217,13 @@ extension ReadSession {
             reading: part.reading, raw: raw,
             reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),
             circumstances: RecordFactory.Circumstances(
-                way: told, clock: clockObservation, shownClock: shownClock, base: part.base,
+                way: told, clock: clock.findings.observation,
+                shownClock: clock.findings.shown, base: part.base,
                 acquaintance: acquaintance,
                 dateNames: dateNames(part, way: told, &lessons.dates), named: profile.name(of: raw)))
-        var product = basis.product(by: environment.factory, subjects: entry.subjects, device: deviceBlock)
+        var product = basis.product(by: environment.factory, subjects: entry.subjects, device: known.block)
         product.record.related = part.related
-        product.record.flags = withStandingFlags(product.record)
+        product.record.flags = known.withStandingFlags(product.record)
         let number = part.number
         // One that nothing dates has another id each time; its bytes are the same.
         let digest = product.isIdentified ? nil : PayloadDigest(basis.raw)
@@ -199,7 +263,8 @@ extension ReadSession {
     private func dateNames(
         _ part: ValueJoining.Part, way: Way, _ dates: inout DeviceDates?
     ) -> Bool {
-        guard way == .live, !hasMemory, part.base == nil, let reading = part.reading, reading.hasDate,
+        guard way == .live, !known.hasStoredRecords, part.base == nil, let reading = part.reading,
+            reading.hasDate,
             reading.sequence == nil
         else { return true }
         var known = dates ?? DeviceDates()
@@ -250,16 +315,18 @@ extension ReadSession {
     // MARK: Relations
 
     /// Glucose contexts whose glucose did not come on this link, or long ago: the queue may hold it.
-    private func unrelatedContexts(all: Bool) async throws(SessionError) -> [ValueJoining.Part] {
+    nonisolated(nonsending) private func unrelatedContexts(all: Bool) async throws(SessionError)
+        -> [ValueJoining.Part]
+    {
         var parts: [ValueJoining.Part] = []
         for part in joining.takeLoneContexts(all: all) {
             guard let sequence = part.reading?.sequence else { continue }
             do {
                 let glucose = try await environment.store.record(
-                    numbered: sequence, kind: .glucose, of: device.address)
+                    numbered: sequence, kind: .glucose, of: known.device.address)
                 parts.append(joining.context(part, of: glucose))
             } catch {
-                throw storeFailure(error)
+                throw environment.storeFailure(error)
             }
         }
         return parts
@@ -272,11 +339,7 @@ extension ReadSession {
         let pair = relations.add(draft.record, id: id, received: received, isDated: draft.isIdentified)
         guard let pair else { return }
         for (holder, named) in [(pair.bodyComposition, pair.weight), (pair.weight, pair.bodyComposition)] {
-            guard !releasing.contains(holder),
-                let index = unfrozen.firstIndex(where: { $0.record.id == holder })
-            else { continue }
-            unfrozen[index].record.related = named
-            return
+            if unreleased.relate(holder, to: named) { return }
         }
     }
 }

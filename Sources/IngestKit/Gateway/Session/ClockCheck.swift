@@ -1,32 +1,66 @@
-/// The device's clock: compared with the gateway's on each link, and set where the allow-list says so.
-extension ReadSession {
+/// What the look at a device's clock found.
+struct ClockFindings {
+    /// Compared with the gateway's clock.
+    var observation: ClockObservation?
+    /// Alone, while the gateway's own clock is not known to be right.
+    var shown: ShownClock?
+}
+
+/// The device's clock: compared with the gateway's on each link, and set if the allow-list says so.
+final class ClockCheck {
+    private let link: any PeripheralLink
+    private let values: LinkValues
+    private let known: KnownDevice
+    private let profile: Profile
+    private let environment: ReadSession.Environment
+    private let unreleased: UnreleasedRecords
+    private(set) var findings = ClockFindings()
+    /// Whether the clock was looked at on this link.
+    private(set) var hasLooked = false
+
+    private var entry: AllowedPeripheral { known.entry }
+
+    init(
+        of known: KnownDevice, _ profile: Profile, over link: any PeripheralLink, _ values: LinkValues,
+        unreleased: UnreleasedRecords, _ environment: ReadSession.Environment
+    ) {
+        self.link = link
+        self.values = values
+        self.known = known
+        self.profile = profile
+        self.unreleased = unreleased
+        self.environment = environment
+    }
+
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
     /// takes to find one may be more than the peripheral waits for, so the first search comes when the
     /// measurement is committed, unless the peripheral hung up before it or has to be set.
-    func observeClockFirst(over link: any PeripheralLink) async throws(SessionError) {
+    /// - Parameter isAll: whether nothing but the clock is wanted of the device.
+    nonisolated(nonsending) func beforeMeasurement(isAll: Bool) async throws(SessionError) {
         let isSearchOverdue =
-            memory.hasSoughtClock != true && (entry.clock == .set || !memory.layout.services.isEmpty)
-        guard memory.clockCharacteristic != nil || isSearchOverdue, isForClock || mayClockBeFirst else {
+            known.memory.hasSoughtClock != true
+            && (entry.clock == .set || !known.memory.layout.services.isEmpty)
+        guard known.memory.clockCharacteristic != nil || isSearchOverdue, isAll || mayComeFirst else {
             return
         }
-        try await observeClockAtRisk(over: link)
+        try await lookAtRisk()
     }
 
     /// Seeks the clock of a peripheral that has dated what is committed now, while it waits for the
     /// confirmation: many hang up as soon as they have it. What it gives again is known by its date.
-    func observeClockBeforeConfirming(over link: any PeripheralLink) async throws(SessionError) {
-        guard memory.hasSoughtClock != true, mayClockBeFirst,
-            let basis = unfrozen.last?.basis, basis.reading?.hasDate == true, basis.circumstances.dateNames,
+    nonisolated(nonsending) func beforeConfirming() async throws(SessionError) {
+        guard known.memory.hasSoughtClock != true, mayComeFirst,
+            let basis = unreleased.newest, basis.reading?.hasDate == true, basis.circumstances.dateNames,
             // One that did not wait has not hung up because it was asked.
             await link.ended == nil
         else { return }
-        try await observeClockAtRisk(over: link)
+        try await lookAtRisk()
     }
 
     /// Looks at the clock while the peripheral has not given, or not been confirmed, all of its reading.
-    private func observeClockAtRisk(over link: any PeripheralLink) async throws(SessionError) {
+    nonisolated(nonsending) private func lookAtRisk() async throws(SessionError) {
         do {
-            try await observeClock(over: link)
+            try await lookOnce()
         } catch {
             noteEndAtClock(error)
             throw .link(error)
@@ -36,10 +70,8 @@ extension ReadSession {
     /// Looks at a clock that the search for the measurement came by, as Date Time stands beside it: two
     /// PDUs on the first link too, and none where there is no such clock.
     /// - Parameter source: is subscribed to next.
-    func observeClockInPassing(
-        beside source: Profile.Source, over link: any PeripheralLink
-    ) async throws(LinkError) {
-        guard memory.hasSoughtClock != true, !hasLookedAtClock, mayClockBeFirst,
+    nonisolated(nonsending) func inPassing(beside source: Profile.Source) async throws(LinkError) {
+        guard known.memory.hasSoughtClock != true, !hasLooked, mayComeFirst,
             try await link.has(source.characteristic, in: source.service)
         else { return }
         let services = await link.layout.services
@@ -47,7 +79,7 @@ extension ReadSession {
             services[clock.service.description]??.characteristics[clock.characteristic.description] != nil
         }
         do {
-            memory.hasSoughtClock = try await look(at: met, over: link) ? true : memory.hasSoughtClock
+            known.memory.hasSoughtClock = try await look(at: met) ? true : known.memory.hasSoughtClock
         } catch {
             noteEndAtClock(error)
             throw error
@@ -56,66 +88,66 @@ extension ReadSession {
 
     /// Looks at the clock after the measurement, if it was not before, and seeks one that is not known.
     /// - Parameter isDue: whether what a peripheral lacks is to be looked for anew.
-    func observeClockLast(isDue: Bool, over link: any PeripheralLink) async throws(LinkError) {
-        guard isDue || memory.clockCharacteristic != nil || memory.hasSoughtClock != true else { return }
-        try await observeClock(over: link)
+    nonisolated(nonsending) func afterMeasurement(isDue: Bool) async throws(LinkError) {
+        guard isDue || known.memory.clockCharacteristic != nil || known.memory.hasSoughtClock != true else {
+            return
+        }
+        try await lookOnce()
     }
 
     /// A peripheral that hangs up whenever its clock is read must not keep its readings for it.
-    private var mayClockBeFirst: Bool {
+    private var mayComeFirst: Bool {
         // A day, as between two tries of a clock that does not let itself be set.
-        !ClockSkew.isRecent(memory.lastEndAtClock, at: environment.clock.wallNanoseconds / 1_000_000_000)
+        !ClockSkew.isRecent(
+            known.memory.lastEndAtClock, at: environment.clock.wallNanoseconds / 1_000_000_000)
     }
 
     private func noteEndAtClock(_ error: LinkError) {
         guard error != .ended(.byGateway) else { return }
-        memory.lastEndAtClock = environment.clock.wallNanoseconds / 1_000_000_000
+        known.memory.lastEndAtClock = environment.clock.wallNanoseconds / 1_000_000_000
     }
 
-    private func observeClock(over link: any PeripheralLink) async throws(LinkError) {
-        guard !hasLookedAtClock else { return }
-        let known = memory.clockCharacteristic
-        let candidates = profile.clocks.filter { known == nil || $0.characteristic == known }
-        let isShown = try await look(at: candidates, over: link)
-        hasLookedAtClock = true
-        if !isShown { memory.clockCharacteristic = nil }
+    nonisolated(nonsending) private func lookOnce() async throws(LinkError) {
+        guard !hasLooked else { return }
+        let before = known.memory.clockCharacteristic
+        let candidates = profile.clocks.filter { before == nil || $0.characteristic == before }
+        let isShown = try await look(at: candidates)
+        hasLooked = true
+        if !isShown { known.memory.clockCharacteristic = nil }
         // One that is there no longer may have moved elsewhere.
-        memory.hasSoughtClock = known == nil || isShown
-        memory.lastEndAtClock = nil
+        known.memory.hasSoughtClock = before == nil || isShown
+        known.memory.lastEndAtClock = nil
     }
 
     /// Compares the first of these clocks that the peripheral shows.
     /// - Returns: whether there is one.
-    private func look(
-        at sources: [Profile.Source], over link: any PeripheralLink
-    ) async throws(LinkError) -> Bool {
+    nonisolated(nonsending) private func look(at sources: [Profile.Source]) async throws(LinkError) -> Bool {
         for source in sources {
             guard try await link.has(source.characteristic, in: source.service) else { continue }
             let asked = environment.clock.now
-            guard let bytes = try await value(source.characteristic, in: source.service, over: link),
+            guard let bytes = try await values.value(source.characteristic, in: source.service),
                 let reading = try? Profiles.decode(characteristic: source.characteristic, bytes: bytes)
             else { continue }
             // The answer was made somewhere in between.
             let moment = asked + environment.clock.now.since(asked) / 2
-            memory.clockCharacteristic = source.characteristic
-            hasLookedAtClock = true
-            try await compareClock(reading, of: source, at: moment, over: link)
+            known.memory.clockCharacteristic = source.characteristic
+            hasLooked = true
+            try await compare(reading, of: source, at: moment)
             return true
         }
         return false
     }
 
-    private func compareClock(
-        _ reading: Reading, of source: Profile.Source, at moment: MonotonicInstant,
-        over link: any PeripheralLink
+    nonisolated(nonsending) private func compare(
+        _ reading: Reading, of source: Profile.Source, at moment: MonotonicInstant
     ) async throws(LinkError) {
         let zone = environment.factory.zone
         guard let wall = environment.clock.trustedWallNanoseconds(at: moment) else {
             // One that is not known to be right can judge no other: that waits with the records.
-            shownClock = reading.localDeviceTime(in: zone).map {
+            findings.shown = reading.localDeviceTime(in: zone).map {
                 ShownClock(time: $0, moment: .boot(id: environment.factory.bootID, instant: moment))
             }
-            return redateUnfrozen()
+            return unreleased.redate(by: findings)
         }
         let seconds = wall / 1_000_000_000
         // A counter of ticks is no clock, and one that says itself that it is wrong needs no notice.
@@ -123,17 +155,17 @@ extension ReadSession {
             return
         }
         var observed = reading.localDeviceTime(in: zone).map { ClockObservation($0, at: seconds, in: zone) }
-        let isSet = try await setClock(of: source, observed: observed, over: link)
+        let isSet = try await set(source, observed: observed)
         if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }
-        clockObservation = observed
-        redateUnfrozen()
+        findings.observation = observed
+        unreleased.redate(by: findings)
         tellSkew(observed, isSet: isSet, at: seconds)
     }
 
     /// Sets the clock where the allow-list says so, and it is wrong or its model expects it at each link.
     /// - Returns: whether the device took it.
-    private func setClock(
-        of source: Profile.Source, observed: ClockObservation?, over link: any PeripheralLink
+    nonisolated(nonsending) private func set(
+        _ source: Profile.Source, observed: ClockObservation?
     ) async throws(LinkError) -> Bool {
         guard entry.clock == .set else { return false }
         let difference = observed.map { abs($0.offsetSeconds) }
@@ -146,45 +178,29 @@ extension ReadSession {
         guard let time = DeviceTime(wallSeconds: seconds + offset),
             let value = DeviceClock.setting(
                 source.characteristic, to: time, nanoseconds: wall % 1_000_000_000),
-            !ClockSkew.isRecent(memory.lastClockRefusal, at: seconds)
+            !ClockSkew.isRecent(known.memory.lastClockRefusal, at: seconds)
         else { return false }
         do {
             try await link.write(value, to: source.characteristic, in: source.service)
-            await confirmationArrived()
+            await values.confirmationArrived()
             return true
         } catch {
             switch error {
             case .missing, .attribute, .notEncrypted, .malformed:
-                await confirmationArrived()
-                memory.lastClockRefusal = seconds
+                await values.confirmationArrived()
+                known.memory.lastClockRefusal = seconds
                 return false
             default: throw error
             }
         }
     }
 
-    /// Decides anew the time of what came before the clock was looked at.
-    private func redateUnfrozen() {
-        for index in unfrozen.indices where !releasing.contains(unfrozen[index].record.id) {
-            var basis = unfrozen[index].basis
-            basis.circumstances.clock = clockObservation
-            basis.circumstances.shownClock = shownClock
-            let made = basis.product(by: environment.factory, subjects: entry.subjects, device: deviceBlock)
-                .record
-            unfrozen[index].basis = basis
-            unfrozen[index].record.dating = made.dating
-            unfrozen[index].record.time = made.time
-            unfrozen[index].record.stage = made.stage
-            unfrozen[index].record.subject = made.subject
-        }
-    }
-
     private func tellSkew(_ observed: ClockObservation?, isSet: Bool, at seconds: Int64) {
         let remedy: ClockSkew.Remedy = isSet ? .wasSet : entry.clock == .set ? .cannotBeSet : .byHand
         guard let skew = ClockSkew(observed, remedy),
-            !ClockSkew.isRecent(memory.lastSkewNotice, at: seconds)
+            !ClockSkew.isRecent(known.memory.lastSkewNotice, at: seconds)
         else { return }
-        memory.lastSkewNotice = seconds
+        known.memory.lastSkewNotice = seconds
         environment.events.emit(.clockSkew(entry.reference, error: skew.words))
     }
 }
