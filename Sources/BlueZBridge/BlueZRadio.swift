@@ -84,7 +84,7 @@ package actor BlueZRadio: Radio {
                 for await index in work {
                     group.addTask {
                         do {
-                            try await self.settle(index)
+                            try await self.reconcile(index)
                         } catch {
                             // The group waits for this loop, which nothing else would end.
                             self.workContinuation.finish()
@@ -102,7 +102,7 @@ package actor BlueZRadio: Radio {
 
     package func update(_ filter: AdvertisementFilter) {
         listen(only: filter)
-        for index in inventory.keys { wantSettled(index) }
+        for index in inventory.keys { wantReconciled(index) }
     }
 
     private func indexList() async throws(ManagementError) -> [UInt16] {
@@ -152,19 +152,19 @@ package actor BlueZRadio: Radio {
         case ManagementProtocol.Event.newSettings:
             guard let settings else { return }
             let wanted = ManagementProtocol.Setting.powered | ManagementProtocol.Setting.lowEnergy
-            if settings & wanted != wanted { setProblem("powered off", of: index) }
-            wantSettled(index)
+            if settings & wanted != wanted { setProblem(.poweredOff, of: index) }
+            wantReconciled(index)
         case ManagementProtocol.Event.monitorRemoved:
             // Handle 0: somebody removed them all, as bluetoothd does when it starts.
             guard let handle, let own = inventory[index]?.monitor.handle, handle == own || handle == 0 else {
                 return
             }
             inventory[index]?.monitor = .none
-            wantSettled(index)
+            wantReconciled(index)
         case ManagementProtocol.Event.deviceRemoved:
             guard inventory[index]?.reported.isEmpty == false else { return }
             inventory[index]?.reported = []
-            wantSettled(index)
+            wantReconciled(index)
         default:
             break
         }
@@ -176,7 +176,7 @@ package actor BlueZRadio: Radio {
         lastGeneration += 1
         inventory[index] = Adapter(index: index, generation: lastGeneration, now: clock.now)
         filterInKernel()
-        wantSettled(index)
+        wantReconciled(index)
     }
 
     private func disappeared(_ index: UInt16) {
@@ -194,15 +194,18 @@ package actor BlueZRadio: Radio {
     // MARK: State
 
     /// Has the adapter brought into shape soon.
-    func wantSettled(_ index: UInt16) {
-        guard let adapter = inventory[index] else { return }
-        guard !adapter.needsSettling else { return }
-        inventory[index]?.needsSettling = true
-        if !adapter.isSettling { workContinuation.yield(index) }
+    func wantReconciled(_ index: UInt16) {
+        switch inventory[index]?.work {
+        case .idle?:
+            inventory[index]?.work = .wanted
+            workContinuation.yield(index)
+        case .underWay?: inventory[index]?.work = .underWay(again: true)
+        case .wanted?, nil: break
+        }
     }
 
     /// Notes why an adapter does not listen, or with nil that it does.
-    func setProblem(_ problem: String?, of index: UInt16) {
+    func setProblem(_ problem: AdapterProblem?, of index: UInt16) {
         guard let adapter = inventory[index], adapter.problem != problem else { return }
         inventory[index]?.problem = problem
         publish()

@@ -163,11 +163,10 @@ extension BlueZBondKeeper {
 
     /// Shows a passkey, once: bluetoothd tells it anew with each digit that is typed.
     private func show(_ passkey: UInt32) {
-        guard pairing?.shown != passkey, let responder = pairing?.responder else { return }
-        pairing?.shown = passkey
+        guard pairing?.display?.passkey != passkey, let responder = pairing?.responder else { return }
         pairing?.answers = .given
-        pairing?.display?.cancel()
-        pairing?.display = Task { @concurrent in await responder.show(passkey) }
+        pairing?.display?.task.cancel()
+        pairing?.display = (passkey, Task { @concurrent in await responder.show(passkey) })
         poke()
     }
 

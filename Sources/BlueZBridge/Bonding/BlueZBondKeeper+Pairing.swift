@@ -1,5 +1,13 @@
 /// Pairing: our link first, then Device1.Pair over it (docs/notes/bluez.md, "Bonds").
 extension BlueZBondKeeper {
+    /// Whether a change of what is known is waited for.
+    enum Waiting {
+        case none
+        /// One came while nobody waited.
+        case hasChanged
+        case until(CheckedContinuation<Void, Never>)
+    }
+
     /// The pairing under way.
     struct Pairing {
         let number: UInt64
@@ -13,15 +21,13 @@ extension BlueZBondKeeper {
         /// Whether its device's questions are answered.
         var isOpen = false
         var question: (request: BusRequest, task: Task<Void, Never>)?
-        var display: Task<Void, Never>?
-        var shown: UInt32?
+        /// The passkey that is shown, and the showing of it.
+        var display: (passkey: UInt32, task: Task<Void, Never>)?
         var answers = PairingAnswers.none
         /// What bluetoothd answered to Pair.
         var reply: Result<[BusValue], BusError>?
         var isCancelled = false
-        /// Who waits for a change; and whether one came while nobody did.
-        var waiter: CheckedContinuation<Void, Never>?
-        var isPoked = false
+        var waiting = Waiting.none
 
         /// When it is given up: a person takes longer than a device.
         var deadline: MonotonicInstant {
@@ -69,7 +75,7 @@ extension BlueZBondKeeper {
 
     private func endPairing() {
         withdrawQuestion()
-        pairing?.display?.cancel()
+        pairing?.display?.task.cancel()
         pairing = nil
     }
 
@@ -152,8 +158,11 @@ extension BlueZBondKeeper {
             try await wait(
                 before: { _ in deadline },
                 until: { keeper in
-                    guard let bluetoothd = keeper.bluetoothd else { return keeper.hasLooked }
-                    return bluetoothd.objects != nil && !bluetoothd.isRefreshing
+                    switch keeper.owner {
+                    case .unknown: false
+                    case .nobody: true
+                    case .bluetoothd(let bluetoothd): bluetoothd.objects != nil && !bluetoothd.isRefreshing
+                    }
                 })
         } catch .timedOut {
             throw .noKeeper
@@ -299,22 +308,22 @@ extension BlueZBondKeeper {
     }
 
     private func changed(within duration: Duration) async {
-        if pairing?.isPoked == true {
-            pairing?.isPoked = false
+        if case .hasChanged? = pairing?.waiting {
+            pairing?.waiting = .none
             return
         }
         let timer = loop.after(duration) { [weak self] in self?.assumeIsolated { $0.poke() } }
-        await withCheckedContinuation { pairing?.waiter = $0 }
+        await withCheckedContinuation { pairing?.waiting = .until($0) }
         loop.cancel(timer)
     }
 
     /// Has the pairing look at what has changed.
     func poke() {
-        guard let waiter = pairing?.waiter else {
-            pairing?.isPoked = true
+        guard case .until(let waiter)? = pairing?.waiting else {
+            pairing?.waiting = .hasChanged
             return
         }
-        pairing?.waiter = nil
+        pairing?.waiting = .none
         waiter.resume()
     }
 }

@@ -2,6 +2,14 @@
 ///
 /// It belongs to a loop, as the radio does; nothing in it blocks.
 package actor BlueZBondKeeper: BondKeeper {
+    /// Who owns bluetoothd's name.
+    enum Owner {
+        /// The bus has not told yet.
+        case unknown
+        case nobody
+        case bluetoothd(Bluetoothd)
+    }
+
     /// bluetoothd as one owner of its name.
     struct Bluetoothd {
         /// Its unique name: nothing is said to a later one in this one's place.
@@ -27,10 +35,7 @@ package actor BlueZBondKeeper: BondKeeper {
     /// Ends a link below its socket, and returns when it is down.
     let hangUp: @Sendable (DeviceAddress, AdapterID) async -> Void
     private(set) var bus: BusConnection?
-    /// Nil while nobody owns the name.
-    var bluetoothd: Bluetoothd?
-    /// Whether it is known who owns the name.
-    var hasLooked = false
+    private(set) var owner = Owner.unknown
     private var refreshes: UInt64 = 0
     var lastPairing: UInt64 = 0
     var pairing: Pairing?
@@ -60,6 +65,12 @@ package actor BlueZBondKeeper: BondKeeper {
         self.hangUp = hangUp
         (bonds, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         continuation.yield(.unknown)
+    }
+
+    /// Nil while nobody is known to own the name.
+    var bluetoothd: Bluetoothd? {
+        get { if case .bluetoothd(let bluetoothd) = owner { bluetoothd } else { nil } }
+        set { owner = newValue.map { .bluetoothd($0) } ?? .nobody }
     }
 
     // MARK: Following
@@ -93,7 +104,6 @@ package actor BlueZBondKeeper: BondKeeper {
         for await _ in ended {}
         bus?.close()
         bus = nil
-        hasLooked = true
         ownerChanged(to: nil)
     }
 
@@ -126,8 +136,10 @@ package actor BlueZBondKeeper: BondKeeper {
     }
 
     private func ownerChanged(to owner: String?) {
-        if bus != nil { hasLooked = true }
-        guard bluetoothd?.owner != owner else { return poke() }
+        guard bluetoothd?.owner != owner else {
+            if owner == nil { bluetoothd = nil }
+            return poke()
+        }
         bluetoothd = owner.map { Bluetoothd(owner: $0) }
         publish()
         refresh()

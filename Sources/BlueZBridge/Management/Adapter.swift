@@ -42,34 +42,58 @@ struct Adapter {
         }
     }
 
+    /// Bringing the adapter into shape.
+    enum Work: Equatable {
+        case idle
+        /// It waits for its turn.
+        case wanted
+        /// It goes on, and once more if something has changed since it began.
+        case underWay(again: Bool)
+    }
+
+    /// What silence means.
+    enum Hearing: Equatable {
+        /// Something was heard lately.
+        case trusted
+        /// Nothing has come for so long that everything is listened to, for a sign of life.
+        case inDoubt(wasRestarted: Bool)
+        /// The scan was restarted for silence, and nothing heard since.
+        case restarted
+
+        var wasRestarted: Bool { self == .restarted || self == .inDoubt(wasRestarted: true) }
+        var isInDoubt: Bool { if case .inDoubt = self { true } else { false } }
+    }
+
     let index: UInt16
     /// Tells it from others that had the index before it.
     let generation: UInt64
     /// Nil until the kernel has told.
     var address: BluetoothAddress?
+    /// Whether the configuration uses it.
     var isSelected = true
     var monitor = Monitor.none
     /// Devices put on the kernel's list, where the controller matches adverts itself.
     var reported: Set<DeviceAddress> = []
-    var hasScanTiming = false
-    var hasEndedStaleLinks = false
+    /// What is to be done once for each adapter.
+    var isSetUp: Set<SetUp> = []
     /// Why it does not listen; nil while it does.
-    var problem: String? = "starting"
-    /// Whether it is being brought into shape now, and whether something has changed meanwhile.
-    var isSettling = false
-    var needsSettling = false
+    var problem: AdapterProblem? = .starting
+    var work = Work.idle
     /// Attempts since it last listened.
     var attempt = 0
     var retry: RadioLoop.Timer?
-    var silence: RadioLoop.Timer?
+    var hearing = Hearing.trusted
     /// When an advert with content last came; empty ones come from controllers that hang.
     var lastAdvert: MonotonicInstant
-    /// Whether nothing has come for so long that everything is listened to, for a sign of life.
-    var isInDoubt = false
-    /// Whether the scan was restarted for silence, and nothing heard since.
-    var wasRestarted = false
+    var silence: RadioLoop.Timer?
     /// Whether the scan is to be restarted the next time the adapter is worked on.
     var restartsScan = false
+
+    enum SetUp {
+        case scanTiming
+        /// Links that an earlier process left behind are ended.
+        case staleLinks
+    }
 
     init(index: UInt16, generation: UInt64, now: MonotonicInstant) {
         self.index = index
@@ -80,6 +104,52 @@ struct Adapter {
     var state: AdapterState? {
         guard let address, isSelected else { return nil }
         return AdapterState(
-            id: AdapterID(index: index), address: address, isListening: problem == nil, reason: problem)
+            id: AdapterID(index: index), address: address, isListening: problem == nil,
+            reason: problem?.words)
+    }
+}
+
+/// Why an adapter does not listen.
+enum AdapterProblem: Equatable {
+    case starting
+    case unplugged
+    case notSelected
+    case poweredOff
+    case emptyAllowList
+    case command(ManagementError)
+
+    /// Our words for it.
+    var words: String {
+        switch self {
+        case .starting: "starting"
+        case .unplugged: "unplugged"
+        case .notSelected: "not selected"
+        case .poweredOff: "powered off"
+        case .emptyAllowList: "the allow-list is empty"
+        case .command(let error): error.words
+        }
+    }
+}
+
+extension ManagementError {
+    /// What is wrong with an adapter whose command failed: our words.
+    var words: String {
+        switch self {
+        case .status(ManagementProtocol.Status.blockedByRadioSwitch, _):
+            "blocked by a radio switch (rfkill)"
+        case .status(ManagementProtocol.Status.unknownCommand, ManagementProtocol.Opcode.readMonitorFeatures):
+            "this kernel has no advertisement monitors (Linux 5.10 or later has)"
+        case .status(ManagementProtocol.Status.rejected, ManagementProtocol.Opcode.setLowEnergy),
+            .status(ManagementProtocol.Status.notSupported, ManagementProtocol.Opcode.setLowEnergy):
+            "it has no Bluetooth LE"
+        case .status(let status, let opcode):
+            "the kernel answered command 0x\(String(opcode, radix: 16)) with status 0x\(String(status, radix: 16))"
+        case .noAnswer(let opcode):
+            "the kernel did not answer command 0x\(String(opcode, radix: 16))"
+        case .malformed(let opcode):
+            "the kernel's answer to command 0x\(String(opcode, radix: 16)) is malformed"
+        case .system(let error): error.description
+        case .noBluetooth, .noPermission, .threadsRunning, .ended: "the management socket has ended"
+        }
     }
 }

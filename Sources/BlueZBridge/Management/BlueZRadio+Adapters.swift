@@ -6,14 +6,13 @@ extension BlueZRadio {
 
     /// Works on one adapter until nothing has changed meanwhile, or it is gone. Another one that has
     /// come under its index is worked on by itself.
-    func settle(_ index: UInt16) async throws {
-        guard let adapter = inventory[index], !adapter.isSettling else { return }
-        inventory[index]?.isSettling = true
+    func reconcile(_ index: UInt16) async throws {
+        guard let adapter = inventory[index], adapter.work == .wanted else { return }
         defer {
-            if isPresent(adapter) { inventory[index]?.isSettling = false }
+            if isPresent(adapter) { inventory[index]?.work = .idle }
         }
-        while isPresent(adapter), inventory[index]?.needsSettling == true {
-            inventory[index]?.needsSettling = false
+        repeat {
+            inventory[index]?.work = .underWay(again: false)
             if let retry = inventory[index]?.retry {
                 loop.cancel(retry)
                 inventory[index]?.retry = nil
@@ -22,7 +21,7 @@ extension BlueZRadio {
                 let problem = try await bringUp(index)
                 guard isPresent(adapter) else { return }
                 // What was found has changed meanwhile: it is looked at again before it is told.
-                if problem == nil, inventory[index]?.needsSettling == true { continue }
+                if problem == nil, inventory[index]?.work == .underWay(again: true) { continue }
                 setProblem(problem, of: index)
                 if problem == nil {
                     inventory[index]?.attempt = 0
@@ -36,12 +35,12 @@ extension BlueZRadio {
                 return
             } catch .status(ManagementProtocol.Status.invalidIndex, _) {
                 // Unplugged meanwhile; the event for it is on its way.
-                setProblem("unplugged", of: index)
+                setProblem(.unplugged, of: index)
             } catch {
-                setProblem(Self.words(for: error), of: index)
+                setProblem(.command(error), of: index)
                 retryLater(index)
             }
-        }
+        } while isPresent(adapter) && inventory[index]?.work == .underWay(again: true)
     }
 
     /// Whether this adapter, and not another one, has its index now.
@@ -51,20 +50,20 @@ extension BlueZRadio {
 
     /// One pass over everything that must hold for an adapter to listen.
     /// - Returns: why it does not listen, or nil.
-    private func bringUp(_ index: UInt16) async throws(ManagementError) -> String? {
+    private func bringUp(_ index: UInt16) async throws(ManagementError) -> AdapterProblem? {
         let settings = try await readInformation(index)
-        guard let adapter = inventory[index], let address = adapter.address else { return "unplugged" }
+        guard let adapter = inventory[index], let address = adapter.address else { return .unplugged }
         let isSelected = self.settings.selection.includes(index: index, address: address)
         inventory[index]?.isSelected = isSelected
-        guard isSelected else { return "not selected" }
+        guard isSelected else { return .notSelected }
 
         if settings & ManagementProtocol.Setting.powered == 0 {
             let isBluetoothdRunning = await self.settings.isBluetoothdRunning()
-            guard isPresent(adapter) else { return "unplugged" }
+            guard isPresent(adapter) else { return .unplugged }
             guard !isBluetoothdRunning else {
                 // bluetoothd owns the switch. It may also be on its way out: look again.
                 retryLater(index)
-                return "powered off"
+                return .poweredOff
             }
             try await command(ManagementProtocol.Opcode.setLowEnergy, index, [1])
             try await command(ManagementProtocol.Opcode.setPowered, index, [1])
@@ -92,7 +91,8 @@ extension BlueZRadio {
     /// Scan interval and window, where they are configured: for the monitor's scan, the background
     /// scan and the one before a connection.
     private func setTiming(_ index: UInt16) async throws(ManagementError) {
-        guard let timing = settings.timing, inventory[index]?.hasScanTiming == false else { return }
+        guard let timing = settings.timing, inventory[index]?.isSetUp.contains(.scanTiming) == false
+        else { return }
         var parameters: [UInt8] = []
         for (types, value) in [
             (ManagementProtocol.DefaultParameter.scanInterval, timing.interval),
@@ -105,7 +105,7 @@ extension BlueZRadio {
             }
         }
         try await command(ManagementProtocol.Opcode.setDefaultConfiguration, index, parameters)
-        inventory[index]?.hasScanTiming = true
+        inventory[index]?.isSetUp.insert(.scanTiming)
     }
 
     // MARK: The scan
@@ -119,10 +119,10 @@ extension BlueZRadio {
     ].compactMap(\.self)
 
     /// Has the kernel scan passively, by a monitor of its own or one that is there.
-    private func scan(_ index: UInt16) async throws(ManagementError) -> String? {
+    private func scan(_ index: UInt16) async throws(ManagementError) -> AdapterProblem? {
         guard !receiver.filter.isEmpty else {
             try await removeMonitor(index)
-            return "the allow-list is empty"
+            return .emptyAllowList
         }
         let (matchesInController, handles) = try await monitorFeatures(index)
         var patterns = Array(receiver.filter.kernelPatterns.prefix(ManagementProtocol.patternsPerMonitor))
@@ -244,8 +244,7 @@ extension BlueZRadio {
     /// Once for each adapter: ends links to listed devices that an earlier process left behind. Such
     /// a device does not advertise, and would never be read again.
     private func endStaleLinks(_ index: UInt16) async {
-        guard inventory[index]?.hasEndedStaleLinks == false else { return }
-        inventory[index]?.hasEndedStaleLinks = true
+        guard inventory[index]?.isSetUp.insert(.staleLinks).inserted == true else { return }
         guard let answer = try? await command(ManagementProtocol.Opcode.getConnections, index) else { return }
         var devices: [DeviceAddress] = []
         var reader = ManagementReader(answer.span)
@@ -267,7 +266,7 @@ extension BlueZRadio {
         inventory[index]?.retry = loop.after(delay) { [weak self] in
             self?.assumeIsolated { radio in
                 radio.inventory[index]?.retry = nil
-                radio.wantSettled(index)
+                radio.wantReconciled(index)
             }
         }
     }
@@ -286,25 +285,5 @@ extension BlueZRadio {
             throw .status(ManagementProtocol.Status.invalidIndex, opcode: opcode)
         }
         return answer
-    }
-
-    static func words(for error: ManagementError) -> String {
-        switch error {
-        case .status(ManagementProtocol.Status.blockedByRadioSwitch, _):
-            "blocked by a radio switch (rfkill)"
-        case .status(ManagementProtocol.Status.unknownCommand, ManagementProtocol.Opcode.readMonitorFeatures):
-            "this kernel has no advertisement monitors (Linux 5.10 or later has)"
-        case .status(ManagementProtocol.Status.rejected, ManagementProtocol.Opcode.setLowEnergy),
-            .status(ManagementProtocol.Status.notSupported, ManagementProtocol.Opcode.setLowEnergy):
-            "it has no Bluetooth LE"
-        case .status(let status, let opcode):
-            "the kernel answered command 0x\(String(opcode, radix: 16)) with status 0x\(String(status, radix: 16))"
-        case .noAnswer(let opcode):
-            "the kernel did not answer command 0x\(String(opcode, radix: 16))"
-        case .malformed(let opcode):
-            "the kernel's answer to command 0x\(String(opcode, radix: 16)) is malformed"
-        case .system(let error): error.description
-        case .noBluetooth, .noPermission, .threadsRunning, .ended: "the management socket has ended"
-        }
     }
 }

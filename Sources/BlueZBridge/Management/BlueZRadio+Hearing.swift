@@ -26,7 +26,7 @@ extension BlueZRadio {
 
     /// Has the kernel drop what nobody asks for, or nothing, as things stand now. Without its help all adverts come.
     func filterInKernel() {
-        let needsAll = receiver.onEvery != nil || inventory.values.contains(where: \.isInDoubt)
+        let needsAll = receiver.onEvery != nil || inventory.values.contains(where: \.hearing.isInDoubt)
         do {
             try management.setFilter(needsAll ? nil : kernelFilter.program)
         } catch {
@@ -45,22 +45,24 @@ extension BlueZRadio {
     /// Notes an advert with content, whoever's.
     func heard(on index: UInt16) {
         inventory[index]?.lastAdvert = clock.now
-        guard let adapter = inventory[index], adapter.isInDoubt else { return }
-        setInDoubt(false, index)
+        guard let adapter = inventory[index], case .inDoubt(let wasRestarted) = adapter.hearing else {
+            return
+        }
+        set(wasRestarted ? .restarted : .trusted, index)
         if let timer = adapter.silence { loop.cancel(timer) }
         inventory[index]?.silence = nil
         watchSilence(index)
     }
 
-    private func setInDoubt(_ isInDoubt: Bool, _ index: UInt16) {
-        inventory[index]?.isInDoubt = isInDoubt
+    private func set(_ hearing: Adapter.Hearing, _ index: UInt16) {
+        inventory[index]?.hearing = hearing
         filterInKernel()
     }
 
     func watchSilence(_ index: UInt16) {
         guard let adapter = inventory[index], adapter.silence == nil else { return }
         let due = adapter.lastAdvert + Self.trust(in: adapter)
-        let wait = adapter.isInDoubt ? Self.silence : max(Duration.seconds(1), due.since(clock.now))
+        let wait = adapter.hearing.isInDoubt ? Self.silence : max(Duration.seconds(1), due.since(clock.now))
         inventory[index]?.silence = loop.after(wait) { [weak self] in
             self?.assumeIsolated { $0.checkSilence(index) }
         }
@@ -68,24 +70,24 @@ extension BlueZRadio {
 
     /// How long nothing may come of what the kernel does not drop.
     private static func trust(in adapter: Adapter) -> Duration {
-        adapter.wasRestarted ? longSilence - silence : trust
+        adapter.hearing.wasRestarted ? longSilence - silence : trust
     }
 
     private func checkSilence(_ index: UInt16) {
         guard let adapter = inventory[index] else { return }
         inventory[index]?.silence = nil
-        guard adapter.problem == nil else { return setInDoubt(false, index) }
-        if adapter.isInDoubt {
-            setInDoubt(false, index)
-            inventory[index]?.wasRestarted = true
+        let wasRestarted = adapter.hearing.wasRestarted
+        guard adapter.problem == nil else { return set(wasRestarted ? .restarted : .trusted, index) }
+        if adapter.hearing.isInDoubt {
+            set(.restarted, index)
             inventory[index]?.lastAdvert = clock.now
             inventory[index]?.restartsScan = true
-            wantSettled(index)
+            wantReconciled(index)
         } else if clock.now.since(adapter.lastAdvert) < Self.trust(in: adapter) {
-            if adapter.wasRestarted { inventory[index]?.wasRestarted = false }
+            inventory[index]?.hearing = .trusted
             watchSilence(index)
         } else {
-            setInDoubt(true, index)
+            set(.inDoubt(wasRestarted: wasRestarted), index)
             watchSilence(index)
         }
     }
