@@ -1,8 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import ServiceLifecycle
-import Synchronization
-import UnixSignals
 
 /// `ingestd pair`: pairs with a device by the running service.
 struct Pair: AsynchronousCommand {
@@ -25,77 +22,19 @@ struct Pair: AsynchronousCommand {
 
     func serve() async throws {
         let target = try ServiceOptions.target(target)
-        let client = ControlClient(path: try service.socket())
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await pair(target, by: client))
-        } catch let failure as ControlClient.Failure {
-            result = .failure(CommandFailure(failure, path: client.path))
-        } catch {
-            result = .failure(error)
-        }
-        await client.close()
-        try result.get()
-    }
-
-    private func pair(_ target: PairingTarget, by client: ControlClient) async throws {
-        let id = try await client.beginPairing(target)
-        let printsJSON = json
-        let interruption = Interruption()
-        try await withThrowingTaskGroup { group in
-            group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
-                    interruption.happened.withLock { $0 = true }
-                    try? await client.cancel(id)
-                    throw CommandFailure(.interrupted, "stopped")
-                }
-            }
-            group.addTask {
-                try await Self.follow(id, by: client, PairingScreen(printsJSON: printsJSON))
-            }
-            defer { group.cancelAll() }
-            do {
-                try await group.next()
-            } catch  where interruption.happened.withLock({ $0 }) {
-                // The service may tell of the pairing's end before it has answered.
-                throw CommandFailure(.interrupted, "stopped")
-            }
-        }
-    }
-
-    /// Whether the operator has stopped the command.
-    private final class Interruption: Sendable {
-        let happened = Mutex(false)
-    }
-
-    /// Shows the steps and answers what they ask, until the last one.
-    private static func follow(
-        _ id: String, by client: ControlClient, _ screen: PairingScreen
-    ) async throws {
-        var last = 0
-        while true {
-            for step in try await client.steps(of: id, after: last) {
-                last = step.number
-                try screen.show(step)
-                switch step.step {
-                case .passkeyWanted:
-                    screen.answer {
-                        .init(passkey: PairingScreen.typedPasskey(), step: step.number)
-                    } with: {
-                        // What comes too late is nobody's.
-                        try? await client.answer($0, to: id)
-                    }
-                case .confirmNumber:
-                    screen.answer {
-                        .init(sameNumber: PairingScreen.typedYes(), step: step.number)
-                    } with: {
-                        try? await client.answer($0, to: id)
-                    }
-                case .failed:
-                    throw CommandFailure(ExitStatus(step.reason ?? .other), step.text)
-                case .paired: return
-                default: break
-                }
+        let screen = PairingScreen(printsJSON: json)
+        try await ServiceOrder.follow(at: try service.socket()) { client throws(ControlClient.Failure) in
+            try await client.beginPairing(target)
+        } _: { step, answer in
+            try screen.show(step)
+            switch step.step {
+            case .passkeyWanted:
+                screen.answer(
+                    { .init(passkey: PairingScreen.typedPasskey(), step: step.number) }, with: answer)
+            case .confirmNumber:
+                screen.answer(
+                    { .init(sameNumber: PairingScreen.typedYes(), step: step.number) }, with: answer)
+            default: break
             }
         }
     }

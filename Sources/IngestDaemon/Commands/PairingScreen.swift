@@ -5,7 +5,7 @@ import FoundationEssentials
 struct PairingScreen: Sendable {
     let printsJSON: Bool
 
-    func show(_ step: PairingStep) throws {
+    func show(_ step: OperatorStep) throws {
         if printsJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -14,7 +14,7 @@ struct PairingScreen: Sendable {
         }
         // The failure's words go to standard error, by whoever ends the command.
         guard step.step != .failed else { return }
-        var text = step.text
+        var text = step.text ?? ""
         if let code = step.code { text += "  \(TerminalText.line(code))" }
         if let entry = step.entry {
             text +=

@@ -39,8 +39,8 @@ struct Read: AsynchronousCommand {
         let screen = ReadScreen(printsJSON: json)
         try await ServiceOrder.follow(at: try service.socket()) { client throws(ControlClient.Failure) in
             try await client.beginRead(message)
-        } _: {
-            try screen.show($0)
+        } _: { step, _ in
+            try screen.show(step)
         }
         let undecoded = screen.undecoded.withLock { $0 }
         guard undecoded == 0 else {
@@ -73,7 +73,7 @@ private final class ReadScreen: Sendable {
             if !printsJSON, let text = step.text { try StandardOutput.write(TerminalText.line(text) + "\n") }
         case .readingUnderWay, .waiting, .reading:
             if let text = step.text { Progress.show(text) }
-        case .scanning, .failed: break
+        default: break
         }
     }
 

@@ -58,12 +58,12 @@ struct Scan: AsynchronousCommand {
         let message = ControlMessage.Scan(seconds: seconds)
         try await ServiceOrder.follow(at: socket) { client throws(ControlClient.Failure) in
             try await client.beginScan(message)
-        } _: { step in
+        } _: { step, _ in
             switch step.step {
             case .readingUnderWay: Progress.show(step.text ?? "")
             case .scanning: Self.showProgress(found: step.found ?? 0, left: step.seconds ?? 0)
             case .done: try show(step.devices ?? [], configuration)
-            case .waiting, .reading, .record, .failed: break
+            default: break
             }
         }
     }

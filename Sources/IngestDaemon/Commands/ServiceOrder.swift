@@ -2,13 +2,16 @@ import ServiceLifecycle
 import Synchronization
 import UnixSignals
 
-/// A scan or a read by the running service, from the command that asks for it.
+/// An order that the running service carries out, from the command that asks for it.
 enum ServiceOrder {
+    /// Gives the service the operator's answer to a step that asks. One that comes too late is nobody's.
+    typealias Answer = @Sendable (ControlMessage.Answer) async -> Void
+
     /// Begins it and shows its steps, until the last one; Ctrl-C stops it at the service.
     /// - Throws: `CommandFailure`, also for an order that failed.
     static func follow(
         at path: String, begin: @Sendable (ControlClient) async throws(ControlClient.Failure) -> String,
-        _ show: @escaping @Sendable (OperatorStep) throws -> Void
+        _ show: @escaping @Sendable (OperatorStep, @escaping Answer) throws -> Void
     ) async throws {
         let client = ControlClient(path: path)
         let result: Result<Void, any Error>
@@ -33,7 +36,7 @@ enum ServiceOrder {
 
     private static func follow(
         _ id: String, by client: ControlClient, until signals: UnixSignalsSequence,
-        _ show: @escaping @Sendable (OperatorStep) throws -> Void
+        _ show: @escaping @Sendable (OperatorStep, @escaping Answer) throws -> Void
     ) async throws {
         let isInterrupted = Flag()
         try await withThrowingTaskGroup { group in
@@ -49,11 +52,11 @@ enum ServiceOrder {
                 while true {
                     for step in try await client.orderSteps(of: id, after: last) {
                         last = step.number
+                        try show(step) { try? await client.answer($0, to: id) }
                         if step.step == .failed {
                             throw CommandFailure(ExitStatus(step.reason ?? .other), step.text ?? "")
                         }
-                        try show(step)
-                        if step.step == .done { return }
+                        if step.isLast { return }
                     }
                 }
             }

@@ -10,7 +10,7 @@ struct ControlClient: Sendable {
     private static let timeout = TimeAmount.seconds(30)
     /// How long a socket may be too busy for one more connection.
     private static let connecting = Duration.seconds(10)
-    /// The most that is taken of an answer, in bytes: the steps of one pairing.
+    /// The most that is taken of an answer, in bytes: the steps of one order.
     private static let answerLimit = 1 << 20
 
     /// Why there was no answer that could be used.
@@ -47,25 +47,6 @@ struct ControlClient: Sendable {
 
     func close() async {
         try? await client.shutdown()
-    }
-
-    func beginPairing(_ target: PairingTarget) async throws(Failure) -> String {
-        let begun: ControlMessage.Begun = try await send(
-            .POST, "/pairings", ControlMessage.Target(target: target.description))
-        return begun.id
-    }
-
-    func steps(of id: String, after: Int) async throws(Failure) -> [PairingStep] {
-        let steps: ControlMessage.Steps = try await send(.GET, "/pairings/\(id)?after=\(after)")
-        return steps.steps
-    }
-
-    func answer(_ answer: ControlMessage.Answer, to id: String) async throws(Failure) {
-        let _: ControlMessage.Done = try await send(.POST, "/pairings/\(id)/answer", answer)
-    }
-
-    func cancel(_ id: String) async throws(Failure) {
-        let _: ControlMessage.Done = try await send(.DELETE, "/pairings/\(id)")
     }
 
     func unpair(_ target: PairingTarget) async throws(Failure) -> [BluetoothAddress] {
@@ -186,7 +167,7 @@ extension ExitStatus {
             case .badTarget: .usage
             case .noKeeper, .adapterUnavailable, .unreachable, .noAdapter, .notSeen: .unavailable
             case .busy, .readingUnderWay, .notHeard, .notReachable, .otherDevice, .timedOut, .cancelled,
-                .readFailed, .noBond, .storeError, .unknownOrder, .unknownPairing, .anotherUser, .noTime,
+                .readFailed, .noBond, .storeError, .unknownOrder, .anotherUser, .noTime,
                 .queueFull:
                 .tryAgain
             case .badRequest, .unknownRecord, .ambiguousRecord, .undecoded, .damaged, .notConfigured,

@@ -1,6 +1,11 @@
-/// Scans and reads of an operator.
+/// An operator's orders: scans, reads and pairings.
 extension ControlMessage {
-    /// POST /v1/scans. The answer is a `Begun`.
+    /// The answer to what begins an order.
+    struct Begun: Codable, Sendable {
+        var id: String
+    }
+
+    /// POST /v1/scans.
     struct Scan: Codable, Sendable {
         static let seconds = 1...120
 
@@ -14,7 +19,7 @@ extension ControlMessage {
         }
     }
 
-    /// POST /v1/reads. The answer is a `Begun`.
+    /// POST /v1/reads.
     struct Read: Codable, Sendable {
         static let seconds = 1...600
 
@@ -42,5 +47,28 @@ extension ControlMessage {
     /// order is cancelled when nobody asks any more.
     struct OrderSteps: Codable, Sendable {
         var steps: [OperatorStep]
+    }
+
+    /// POST /v1/orders/ID/answer: one of the two; neither refuses to give a passkey.
+    struct Answer: Codable, Sendable {
+        /// Six digits.
+        var passkey: String?
+        var sameNumber: Bool?
+        /// The number of the step that asked, so that an answer that comes late answers no other question.
+        var step: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case passkey, step
+            case sameNumber = "same_number"
+        }
+
+        func parsed() throws(Refusal) -> PairingAnswer {
+            if let sameNumber { return .sameNumber(sameNumber) }
+            guard let passkey else { return .passkey(nil) }
+            guard let number = Passkey.read(passkey) else {
+                throw Refusal(error: "expected a passkey of six digits", reason: .badPasskey)
+            }
+            return .passkey(number)
+        }
     }
 }

@@ -15,40 +15,6 @@ enum ControlMessage {
         }
     }
 
-    /// The answer to POST /v1/pairings.
-    struct Begun: Codable, Sendable {
-        var id: String
-    }
-
-    /// The answer to GET /v1/pairings/ID?after=N: those after number N, none when there was none for a
-    /// while. The pairing is cancelled when nobody asks any more.
-    struct Steps: Codable, Sendable {
-        var steps: [PairingStep]
-    }
-
-    /// POST /v1/pairings/ID/answer: one of the two; neither refuses to give a passkey.
-    struct Answer: Codable, Sendable {
-        /// Six digits.
-        var passkey: String?
-        var sameNumber: Bool?
-        /// The number of the step that asked, so that an answer that comes late answers no other question.
-        var step: Int?
-
-        enum CodingKeys: String, CodingKey {
-            case passkey, step
-            case sameNumber = "same_number"
-        }
-
-        func parsed() throws(Refusal) -> PairingAnswer {
-            if let sameNumber { return .sameNumber(sameNumber) }
-            guard let passkey else { return .passkey(nil) }
-            guard let number = Passkey.read(passkey) else {
-                throw Refusal(error: "expected a passkey of six digits", reason: .badPasskey)
-            }
-            return .passkey(number)
-        }
-    }
-
     /// The answer where there is nothing to tell.
     struct Done: Codable, Sendable {}
 

@@ -23,7 +23,6 @@ struct ControlServer: Service {
     private static let longestPause = Duration.seconds(60)
 
     let path: String
-    let pairings: Pairings
     let orders: OperatorOrders
     let sessions: Sessions
     let queue: QueueOperations
@@ -60,8 +59,7 @@ struct ControlServer: Service {
     private func serve() async throws {
         guard path.utf8.count <= ControlSocket.longestPath else { throw Obstacle.pathTooLong }
         guard ControlSocket.clear(path) else { throw Obstacle.answered }
-        let routes =
-            pairingRoutes + orderRoutes + sessionRoutes + statusRoutes + queueRoutes + entryRoutes
+        let routes = orderRoutes + sessionRoutes + statusRoutes + queueRoutes + entryRoutes
         let server = HTTPServer(routes, bounds: Self.bounds) { [log] in log.debug("\($0)") }
         let isOurs = Mutex(false)
         defer { if isOurs.withLock({ $0 }) { ControlSocket.remove(path) } }
@@ -88,33 +86,6 @@ struct ControlServer: Service {
     }
 
     // MARK: Routes
-
-    private var pairingRoutes: [HTTPRoute] {
-        let pairings = pairings
-        return [
-            Self.route("POST", "/v1/pairings") { request in
-                let message: ControlMessage.Target = try Self.message(of: request)
-                return ControlMessage.Begun(id: try await pairings.begin(try message.parsed()))
-            },
-            Self.route("GET", "/v1/pairings/:id") { request in
-                let steps = try await pairings.steps(of: Self.id(of: request), after: Self.after(of: request))
-                return ControlMessage.Steps(steps: steps)
-            },
-            Self.route("POST", "/v1/pairings/:id/answer") { request in
-                let message: ControlMessage.Answer = try Self.message(of: request)
-                try await pairings.answer(try message.parsed(), to: Self.id(of: request), step: message.step)
-                return ControlMessage.Done()
-            },
-            Self.route("DELETE", "/v1/pairings/:id") { request in
-                try await pairings.cancel(Self.id(of: request))
-                return ControlMessage.Done()
-            },
-            Self.route("POST", "/v1/unpair") { request in
-                let message: ControlMessage.Target = try Self.message(of: request)
-                return ControlMessage.Unpaired(addresses: try await pairings.unpair(try message.parsed()))
-            },
-        ]
-    }
 
     private var sessionRoutes: [HTTPRoute] {
         let sessions = sessions
@@ -206,9 +177,6 @@ struct ControlServer: Service {
     private static func reply(_ body: () async throws -> some Encodable) async -> HTTPAnswer {
         do {
             return response(200, try await body())
-        } catch let refusal as PairingRefusal {
-            return response(
-                refusal.status, ControlMessage.Refusal(error: refusal.words, reason: refusal.reason))
         } catch let refusal as OrderRefusal {
             return response(
                 refusal.status, ControlMessage.Refusal(error: refusal.words, reason: refusal.reason))
@@ -230,17 +198,6 @@ struct ControlServer: Service {
         // What is encoded here are strings and numbers.
         let data = (try? JSONEncoder().encode(body)) ?? Data("{}".utf8)
         return HTTPAnswer(status, headers: ["Content-Type": "application/json"], body: Array(data))
-    }
-}
-
-extension PairingRefusal {
-    fileprivate var status: Int {
-        switch self {
-        case .notAllowed, .onlyBroadcasts: 422
-        case .busy, .notAsked: 409
-        case .noKeeper: 503
-        case .unknown: 404
-        }
     }
 }
 

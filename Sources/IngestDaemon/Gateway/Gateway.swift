@@ -74,10 +74,10 @@ struct Gateway: Sendable {
         let passive = PassiveGateway(
             ports: ports, factory: factory, allowList: configuration.allowList,
             timing: configuration.passiveTiming)
-        let pairings = Pairings(gateway: passive, ports: ports) { [credentials] name throws(PasskeyError) in
+        let orders = OperatorOrders(gateway: passive, ports: ports, scanner: bluetooth.radio) {
+            [credentials] name throws(PasskeyError) in
             try credentials.passkey(name)
         }
-        let orders = OperatorOrders(gateway: passive, ports: ports, scanner: bluetooth.radio)
         let keeper = QueueKeeper(
             queue, disk: DirectorySpace(directory: configuration.gateway.stateDirectory),
             settings: configuration.queue,
@@ -104,7 +104,6 @@ struct Gateway: Sendable {
         services.append(Part("room") { try await keeper.run() })
         services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })
-        services.append(Part("pairing") { await pairings.run() })
         services.append(Part("orders") { await orders.run() })
         let operatorSessions = Sessions(
             deliveries, destinations: configuration.destinations, queue: queue, clock: clock)
@@ -116,7 +115,7 @@ struct Gateway: Sendable {
             journal: journal)
         services.append(
             ControlServer(
-                path: controlPath, pairings: pairings, orders: orders, sessions: operatorSessions,
+                path: controlPath, orders: orders, sessions: operatorSessions,
                 queue: QueueOperations(queue, configuration: configuration, key: key),
                 entries: EntryDesk(
                     queue: queue, clock: clock, gateway: configuration.gateway.id,

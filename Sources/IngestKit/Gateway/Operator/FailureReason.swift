@@ -20,7 +20,6 @@ package enum FailureReason: String, Sendable, Hashable, CaseIterable, Codable {
     case busy
     case readingUnderWay = "reading-under-way"
     case unknownOrder = "unknown-order"
-    case unknownPairing = "unknown-pairing"
     case notAsked = "not-asked"
     case noKeeper = "no-keeper"
     case adapterUnavailable = "adapter-unavailable"

@@ -40,7 +40,7 @@ extension OperatorOrders {
         let clock = ports.clock
         let (inputs, input) = AsyncStream.makeStream(
             of: Input.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
-        await gateway.beginPairing { advertisement in
+        await gateway.hold { advertisement in
             if Self.entry(of: advertisement, in: list, read.target) != nil {
                 input.yield(.heard(advertisement, at: clock.now))
             }
@@ -57,7 +57,7 @@ extension OperatorOrders {
         }
         ticks.cancel()
         // Its link has just ended: what it still has is read when it shows itself again.
-        await gateway.endPairing(of: device)
+        await gateway.release(after: device)
         await job.add(last)
     }
 
@@ -216,8 +216,8 @@ private actor ReadView {
         switch outcome {
         case .succeeded: return .done(OperatorStep(.done, summary))
         case .failed where isDryRun && hasHungUp: return .done(OperatorStep(.done, summary))
-        case .failed(let words):
-            let text = "the read failed: \(words)" + (added + known > 0 ? ". \(counts)" : "")
+        case .failed(let failure):
+            let text = "the read failed: \(failure.words)" + (added + known > 0 ? ". \(counts)" : "")
             let step = OperatorStep(.failed, text, reason: .readFailed)
             // What was shown is not shown again.
             return given > 0 ? .failed(step) : .tryAgain(step)

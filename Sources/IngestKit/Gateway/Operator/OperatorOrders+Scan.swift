@@ -6,7 +6,7 @@ extension OperatorOrders {
     private static let progressInterval = Duration.seconds(1)
 
     func scan(_ duration: Duration, _ job: OperatorJob) async {
-        await gateway.beginPairing { _ in false }
+        await gateway.hold { _ in false }
         let last: OperatorStep
         if let obstacle = await readsEnded(job) {
             last = obstacle
@@ -17,7 +17,7 @@ extension OperatorOrders {
             last = await survey(duration, job)
             await gateway.setScansActively(false)
         }
-        await gateway.endPairing()
+        await gateway.release()
         await job.add(last)
     }
 

@@ -138,3 +138,38 @@ struct DryRunLink: PeripheralLink {
         await link.close()
     }
 }
+
+extension ReadWitness {
+    /// The surroundings of a session that is looked on.
+    func environment(_ environment: ReadSession.Environment) -> ReadSession.Environment {
+        guard isDryRun else { return environment }
+        return ReadSession.Environment(
+            store: DryRunStore(store: environment.store),
+            devices: DryRunDevices(devices: environment.devices),
+            events: EventLog(sink: NoEvents()),
+            clock: environment.clock, factory: environment.factory, log: .silent)
+    }
+
+    func link(_ link: any PeripheralLink) -> any PeripheralLink {
+        isDryRun ? DryRunLink(link: link, hungUp: hungUp) : link
+    }
+
+    /// A dry run sets no clock.
+    func entry(_ entry: AllowedPeripheral) -> AllowedPeripheral {
+        guard isDryRun else { return entry }
+        var entry = entry
+        entry.clock = .observe
+        return entry
+    }
+
+    /// One reading of a stream is enough.
+    func timing(_ timing: PassiveTiming) -> PassiveTiming {
+        var timing = timing
+        timing.streamMaximum = min(timing.streamMaximum, timing.streamInterval)
+        return timing
+    }
+
+    private struct NoEvents: EventSink {
+        package func write(_ entry: JournalEntry) {}
+    }
+}

@@ -34,7 +34,7 @@ extension PassiveGateway {
     func readStanding(_ request: Request) async -> ReadSession.Outcome {
         guard attempts.withdrawn.remove(request.device) == nil else {
             attempts.ends[request.device] = .withdrawn
-            return .failed("the attempt was withdrawn")
+            return .failed(.withdrawn)
         }
         let task = Task { await self.read(request) }
         attempts.tasks[request.device] = task

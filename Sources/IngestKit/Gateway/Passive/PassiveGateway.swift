@@ -50,19 +50,21 @@ package actor PassiveGateway {
     }
 
     let ports: Ports
-    /// Pairings, scans and reads of an operator take turns.
-    nonisolated let turn = OperatorTurn()
     let environment: ReadSession.Environment
     let broadcasts: BroadcastReader
     var allowList: AllowList
     var scheduler: ReadScheduler
     var attempts = StandingAttempts()
-    var bonds = BondTable()
-    /// Whether `bonds` and `pairing` hold what the queue remembers of bonds and automatic pairings.
-    var hasRecalledBonds = false
-    /// Raised when a bond may be gone.
-    let bondsToLookFor = WakeUp()
-    var pairing = PairingHold()
+    let bonding: BondKeeping
+    /// The order that has the radio.
+    var holder: RadioHold?
+    /// Reads that were started and have not ended.
+    var readsUnderWay = 0
+    /// The same of standing attempts.
+    var attemptsUnderWay = 0
+    /// One reader.
+    let wishes: AsyncStream<Wish>
+    let wish: AsyncStream<Wish>.Continuation
     var shownClocks = ShownClocks()
     var strangers = StrangerMemories()
     var spent = SpentDevices()
@@ -94,6 +96,8 @@ package actor PassiveGateway {
             factory: factory,
             log: ports.log)
         broadcasts = BroadcastReader(ports: ports, factory: factory)
+        bonding = BondKeeping(ports)
+        (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostWishes))
         scheduler = ReadScheduler(timing: timing)
         // Without adapters and bonds there is nothing to do yet.
         _ = scheduler.allow(allowList, at: ports.clock.now)
@@ -105,7 +109,7 @@ package actor PassiveGateway {
     package func run() async throws {
         await acquaint()
         // If the queue cannot be read now, each read asks again, and until one succeeds none is paired automatically.
-        try? await recallBonds()
+        try? await bonding.recall()
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
                 // The group waits for the loop over the requests, which nothing else would end.
@@ -140,7 +144,7 @@ package actor PassiveGateway {
         await acquaint()
         scheduler.timing = timing
         perform(scheduler.allow(list, at: ports.clock.now))
-        bonds.reload()
+        bonding.reload()
         await broadcasts.reload()
         await ports.radio.update(filter)
     }
@@ -185,7 +189,9 @@ package actor PassiveGateway {
     // MARK: Inputs
 
     private func heard(_ advertisement: Advertisement) {
-        guard !isForPairing(advertisement), let entry = allowList.match(advertisement) else { return }
+        guard holder?.listener(advertisement) != true, let entry = allowList.match(advertisement) else {
+            return
+        }
         ports.log.heard(advertisement, as: entry)
         // Never connected to, and no matter of the scheduler's debounce.
         let isFull =
@@ -212,8 +218,7 @@ package actor PassiveGateway {
         adapterStates = states
         adapterChanges.raise()
         ports.log.adapters(states)
-        bonds.update(adapters: states, at: ports.clock.now)
-        bondsToLookFor.raise()
+        bonding.changed(adapters: states)
         perform(scheduler.adapters(states, at: ports.clock.now))
     }
 
@@ -239,7 +244,7 @@ package actor PassiveGateway {
 
     /// Has it read, beside what is being read.
     func start(_ request: Request) {
-        if request.isStanding { pairing.attemptsUnderWay += 1 } else { pairing.readsUnderWay += 1 }
+        if request.isStanding { attemptsUnderWay += 1 } else { readsUnderWay += 1 }
         requestsContinuation.yield(request)
     }
 
@@ -278,22 +283,27 @@ package actor PassiveGateway {
     /// - Throws: `StoreError` when the queue is not to be trusted any more.
     private func perform(_ request: Request) async throws {
         let outcome = request.isStanding ? await readStanding(request) : await read(request)
-        if request.isStanding { pairing.attemptsUnderWay -= 1 } else { pairing.readsUnderWay -= 1 }
+        if request.isStanding { attemptsUnderWay -= 1 } else { readsUnderWay -= 1 }
         guard !hasNotConnected(request) else { return }
         if case .storeUnusable(let error) = outcome {
             // The group waits for the loop over the requests, which nothing else would end.
             requestsContinuation.finish()
             throw error
         }
-        if case .failed(let words) = outcome, !Task.isCancelled {
-            ports.events.emit(.readFailed(request.entry.reference, error: words, attempt: request.attempt))
-        }
+        tellFailure(outcome, request)
         let succeeded = outcome == .succeeded
         ports.log.ended(request, outcome)
         perform(
             scheduler.finished(
-                request.device, outcome: succeeded ? .succeeded : .failed, wantsBond: outcome.isForWantOfBond,
+                request.device, outcome: succeeded ? .succeeded : .failed,
+                wantsBond: outcome.failure?.isForWantOfBond == true,
                 at: ports.clock.now))
+    }
+
+    func tellFailure(_ outcome: ReadSession.Outcome, _ request: Request) {
+        guard let failure = outcome.failure, !Task.isCancelled else { return }
+        ports.events.emit(
+            .readFailed(request.entry.reference, error: failure.words, attempt: request.attempt))
     }
 
     /// Since when the gateway has known the device and its users. Asked for at each read, because a
@@ -309,14 +319,14 @@ package actor PassiveGateway {
 
     func read(_ request: Request) async -> ReadSession.Outcome {
         guard let profile = Profiles.named(request.entry.model.profile) else {
-            return .failed("this version cannot read the profile \(request.entry.model.profile)")
+            return .failed(ReadFailure(cause: .profileUnknown(request.entry.model.profile)))
         }
         let stored: DeviceMemory?
         do {
-            if !hasRecalledBonds { try await recallBonds() }
+            try await bonding.recall()
             stored = try await ports.devices.recall(request.device)
         } catch {
-            return .failed("the queue could not be read: \(error)")
+            return .failed(ReadFailure(cause: .queueUnreadable("\(error)")))
         }
         var memory = strangers.memory(of: request.device, stored: stored)
         if let end = endOfDay(request, memory) {
@@ -345,18 +355,18 @@ package actor PassiveGateway {
             rearm()
             attempts.note(error, for: request)
             ports.log.connected(request, error: error, took: ports.clock.now.since(start))
-            return connectionFailed(error, request, isEncrypted: isEncrypted)
+            return bonding.connectionFailed(error, request, isEncrypted: isEncrypted)
         }
         scheduler.connecting(request.adapter, false, at: ports.clock.now)
         ports.log.connected(request, error: nil, took: ports.clock.now.since(start))
         rearm()
         guard isWanted(request) else {
             await link.close()
-            return .failed("the attempt was withdrawn")
+            return .failed(.withdrawn)
         }
         guard diskAnswers else {
             await link.close()
-            return .failed(ReadSession.hangingDisk)
+            return .failed(.diskHangs)
         }
         // The list may have changed while it was waited for: whose readings these are, too.
         guard allowList.successor(of: request.entry, for: request.device) == request.entry else {
@@ -364,9 +374,7 @@ package actor PassiveGateway {
             return .refused
         }
         if isEncrypted {
-            bonds.clear(request.device)
-            bonds.remember(request.device, isBonded: true)
-            // From here on it is read so, also where nobody can be asked for the bond.
+            bonding.encrypted(request.device)
             memory.bondedAdapter = bonds.address(of: request.adapter) ?? memory.bondedAdapter
         }
         let witness = request.witness
@@ -395,6 +403,6 @@ package actor PassiveGateway {
         // From here to the end of the request nothing is waited for: who hears of the end finds all of it done.
         ports.events.emit(.disconnected(request.entry.reference))
         ports.log.closed(request, pduCount: pduCount)
-        return withAdvice(outcome, request, isEncrypted: isEncrypted)
+        return bonding.withAdvice(outcome, request, isEncrypted: isEncrypted)
     }
 }

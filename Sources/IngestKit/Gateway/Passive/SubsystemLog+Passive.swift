@@ -51,7 +51,7 @@ extension ReadSession.Outcome {
     fileprivate var words: String {
         switch self {
         case .succeeded: "succeeded"
-        case .failed(let words): "failed: \(words)"
+        case .failed(let failure): "failed: \(failure.words)"
         case .refused: "not begun: a bond is missing or refused"
         case .dayIsFull: "ended: the device gave more than is taken of one in a day"
         case .storeUnusable(let error): "given up: \(error)"

@@ -36,7 +36,7 @@ final class ClockCheck {
     /// takes to find one may be more than the peripheral waits for, so the first search comes when the
     /// measurement is committed, unless the peripheral hung up before it or has to be set.
     /// - Parameter isAll: whether nothing but the clock is wanted of the device.
-    nonisolated(nonsending) func beforeMeasurement(isAll: Bool) async throws(SessionError) {
+    func beforeMeasurement(isAll: Bool) async throws(SessionError) {
         let isSearchOverdue =
             known.memory.hasSoughtClock != true
             && (entry.clock == .set || !known.memory.layout.services.isEmpty)
@@ -48,7 +48,7 @@ final class ClockCheck {
 
     /// Seeks the clock of a peripheral that has dated what is committed now, while it waits for the
     /// confirmation: many hang up as soon as they have it. What it gives again is known by its date.
-    nonisolated(nonsending) func beforeConfirming() async throws(SessionError) {
+    func beforeConfirming() async throws(SessionError) {
         guard known.memory.hasSoughtClock != true, mayComeFirst,
             let basis = unreleased.newest, basis.reading?.hasDate == true, basis.circumstances.dateNames,
             // One that did not wait has not hung up because it was asked.
@@ -58,7 +58,7 @@ final class ClockCheck {
     }
 
     /// Looks at the clock while the peripheral has not given, or not been confirmed, all of its reading.
-    nonisolated(nonsending) private func lookAtRisk() async throws(SessionError) {
+    private func lookAtRisk() async throws(SessionError) {
         do {
             try await lookOnce()
         } catch {
@@ -70,7 +70,7 @@ final class ClockCheck {
     /// Looks at a clock that the search for the measurement came by, as Date Time stands beside it: two
     /// PDUs on the first link too, and none where there is no such clock.
     /// - Parameter source: is subscribed to next.
-    nonisolated(nonsending) func inPassing(beside source: Profile.Source) async throws(LinkError) {
+    func inPassing(beside source: Profile.Source) async throws(LinkError) {
         guard known.memory.hasSoughtClock != true, !hasLooked, mayComeFirst,
             try await link.has(source.characteristic, in: source.service)
         else { return }
@@ -88,7 +88,7 @@ final class ClockCheck {
 
     /// Looks at the clock after the measurement, if it was not before, and seeks one that is not known.
     /// - Parameter isDue: whether what a peripheral lacks is to be looked for anew.
-    nonisolated(nonsending) func afterMeasurement(isDue: Bool) async throws(LinkError) {
+    func afterMeasurement(isDue: Bool) async throws(LinkError) {
         guard isDue || known.memory.clockCharacteristic != nil || known.memory.hasSoughtClock != true else {
             return
         }
@@ -107,7 +107,7 @@ final class ClockCheck {
         known.memory.lastEndAtClock = environment.clock.wallNanoseconds / 1_000_000_000
     }
 
-    nonisolated(nonsending) private func lookOnce() async throws(LinkError) {
+    private func lookOnce() async throws(LinkError) {
         guard !hasLooked else { return }
         let before = known.memory.clockCharacteristic
         let candidates = profile.clocks.filter { before == nil || $0.characteristic == before }
@@ -121,7 +121,7 @@ final class ClockCheck {
 
     /// Compares the first of these clocks that the peripheral shows.
     /// - Returns: whether there is one.
-    nonisolated(nonsending) private func look(at sources: [Profile.Source]) async throws(LinkError) -> Bool {
+    private func look(at sources: [Profile.Source]) async throws(LinkError) -> Bool {
         for source in sources {
             guard try await link.has(source.characteristic, in: source.service) else { continue }
             let asked = environment.clock.now
@@ -138,7 +138,7 @@ final class ClockCheck {
         return false
     }
 
-    nonisolated(nonsending) private func compare(
+    private func compare(
         _ reading: Reading, of source: Profile.Source, at moment: MonotonicInstant
     ) async throws(LinkError) {
         let zone = environment.factory.zone
@@ -164,7 +164,7 @@ final class ClockCheck {
 
     /// Sets the clock where the allow-list says so, and it is wrong or its model expects it at each link.
     /// - Returns: whether the device took it.
-    nonisolated(nonsending) private func set(
+    private func set(
         _ source: Profile.Source, observed: ClockObservation?
     ) async throws(LinkError) -> Bool {
         guard entry.clock == .set else { return false }

@@ -25,7 +25,7 @@ struct DeviceDetails {
     /// The clock, device information and features once, battery and Database Hash once a day. A link that
     /// ends here is no failure: the values that came before its end still wait, and are taken by the
     /// caller.
-    nonisolated(nonsending) func read() async {
+    func read() async {
         let now = wallClock.wallNanoseconds / 1_000_000_000
         // A check in the future was made by a clock that has been set since.
         let isDue = known.memory.lastDailyCheck.map { now - $0 >= Self.dailyCheck || now < $0 } ?? true
@@ -60,7 +60,7 @@ struct DeviceDetails {
     }
 
     /// What the device says it can do.
-    nonisolated(nonsending) func readFeatures() async throws(LinkError) {
+    func readFeatures() async throws(LinkError) {
         guard !profile.features.isEmpty else { return }
         var features: [DeviceFeature] = []
         for source in profile.features {
@@ -72,7 +72,7 @@ struct DeviceDetails {
         known.memory.features = features
     }
 
-    nonisolated(nonsending) private func readStandingFlags() async throws(LinkError) {
+    private func readStandingFlags() async throws(LinkError) {
         var flags: [String] = []
         for source in profile.standing {
             guard let bytes = try await values.value(source.characteristic, in: source.service)
@@ -82,7 +82,7 @@ struct DeviceDetails {
         known.memory.standingFlags = flags
     }
 
-    nonisolated(nonsending) private func readInformation() async throws(LinkError) {
+    private func readInformation() async throws(LinkError) {
         known.memory.manufacturer = try await text(DeviceInformation.manufacturerName)
         known.memory.model = try await text(DeviceInformation.modelNumber)
         known.memory.serial = try await text(DeviceInformation.serialNumber)
@@ -90,7 +90,7 @@ struct DeviceDetails {
         known.memory.hasDeviceInformation = true
     }
 
-    nonisolated(nonsending) private func text(
+    private func text(
         _ characteristic: BluetoothUUID
     ) async throws(LinkError) -> String? {
         try await values.value(characteristic, in: DeviceInformation.service).flatMap(DeviceInformation.text)

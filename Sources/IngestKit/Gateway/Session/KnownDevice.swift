@@ -28,7 +28,7 @@ final class KnownDevice {
     var volatileMemory: DeviceMemory? { outlivesRun ? nil : memory }
 
     /// Has the queue remember what it is to remember. If that fails, the next link learns it anew.
-    nonisolated(nonsending) func remember(in devices: any DeviceStore) async {
+    func remember(in devices: any DeviceStore) async {
         if outlivesRun {
             try? await devices.remember(kept(memory), of: device)
         } else if memory.bondedAdapter != nil {

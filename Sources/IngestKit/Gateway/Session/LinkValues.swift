@@ -24,7 +24,7 @@ final class LinkValues {
     func stop() { isEnding = true }
 
     /// The next value of one of these characteristics; of the profile's sources if nil.
-    nonisolated(nonsending) func next(
+    func next(
         within timeout: Duration, of characteristics: Set<BluetoothUUID>? = nil
     ) async throws(SessionError) -> ReceivedValue? {
         let deadline = clock.now + timeout
@@ -46,7 +46,7 @@ final class LinkValues {
     }
 
     /// A characteristic's value; nil if the peripheral has none or does not let us read it.
-    nonisolated(nonsending) func value(
+    func value(
         _ characteristic: BluetoothUUID, in service: BluetoothUUID
     ) async throws(LinkError) -> [UInt8]? {
         do {
@@ -66,7 +66,7 @@ final class LinkValues {
     // MARK: Confirmations
 
     /// Confirms an indication whose record is committed.
-    nonisolated(nonsending) func confirm(
+    func confirm(
         _ value: ReceivedValue, of id: RecordID?
     ) async throws(SessionError) {
         guard value.isIndication else { return }
@@ -79,7 +79,7 @@ final class LinkValues {
     }
 
     /// Something came after the confirmation was sent, and LE delivers in order: the device has it.
-    nonisolated(nonsending) func confirmationArrived() async {
+    func confirmationArrived() async {
         guard let (id, _) = unproven else { return }
         unproven = nil
         // If this fails the record stays marked: an equal one within minutes counts as this one. In a
@@ -89,7 +89,7 @@ final class LinkValues {
     }
 
     /// Decides, at the end of the link, whether the last confirmation reached the device.
-    nonisolated(nonsending) func reconcileConfirmation(after failure: SessionError?) async {
+    func reconcileConfirmation(after failure: SessionError?) async {
         guard let (_, sent) = unproven else { return }
         switch failure {
         case .link(.ended(.byPeripheral)), .link(.ended(.byGateway)):

@@ -35,8 +35,8 @@ actor ReadSession {
     enum Outcome: Sendable, Equatable {
         /// What the peripheral had was committed, or was there already.
         case succeeded
-        /// It ended before its first commit, or before the end of a transfer; our words for why.
-        case failed(String)
+        /// There was no link, or it ended before its first commit, or before the end of a transfer.
+        case failed(ReadFailure)
         /// There was no link, because a bond is missing or its keys were refused; or the queue has no room for what
         /// unpinned devices give. What is to be told was told.
         case refused
@@ -45,6 +45,8 @@ actor ReadSession {
         /// The queue's file is not to be trusted any more: nothing may be committed or confirmed
         /// before the process has started anew.
         case storeUnusable(StoreError)
+
+        var failure: ReadFailure? { if case .failed(let failure) = self { failure } else { nil } }
     }
 
     /// How long the peripheral may take from the subscription to its first value.
@@ -56,9 +58,6 @@ actor ReadSession {
     static let mostValues = 1_000
     /// How long a report of stored records may take to be ended when the gateway stops.
     private static let abortTimeout = Duration.seconds(1)
-
-    /// Why nothing is read while the queue's disk hangs.
-    static let hangingDisk = "the disk does not answer"
 
     let environment: Environment
     let profile: Profile
@@ -189,12 +188,12 @@ actor ReadSession {
         await Task { await conclude(after: failure) }.value
         switch failure {
         case .store(_, let fatal?): return .storeUnusable(fatal)
-        case _ where isLetGo: return .failed(Self.hangingDisk)
-        case .store: return .failed(failure?.words ?? "")
+        case _ where isLetGo: return .failed(.diskHangs)
+        case let failure? where failure.isOfStore: return .failed(.session(failure))
         // The status reports it. An operator's read reports it to the operator.
-        case .strangersFull: return !isLookedOn ? .refused : .failed(SessionError.strangersFull.words)
+        case .strangersFull: return isLookedOn ? .failed(.session(.strangersFull)) : .refused
         case .dayIsFull(let end): return .dayIsFull(until: end)
-        case let failure? where !hasSucceeded: return .failed(failure.words)
+        case let failure? where !hasSucceeded: return .failed(.session(failure))
         default: return .succeeded
         }
     }
@@ -260,45 +259,6 @@ actor ReadSession {
             if value.isIndication { try await clock.beforeConfirming() }
         }
         try await values.confirm(value, of: id)
-    }
-}
-
-/// Why a session ended before its time.
-enum SessionError: Error, Equatable {
-    case link(LinkError)
-    /// The peripheral took the subscription and sent nothing.
-    case noMeasurement
-    /// The peripheral did not report its stored records; our words for why.
-    case noReport(String)
-    /// The profile is not one that is read over a link.
-    case notReadable
-    /// The queue did not take the record: nothing was confirmed. `fatal` where the queue is of no
-    /// further use.
-    case store(String, fatal: StoreError?)
-    /// The queue has no room for what unpinned devices give: nothing was confirmed.
-    case strangersFull
-    /// More than is taken of one device in a day, which ends then: what it offered was not confirmed.
-    case dayIsFull(until: MonotonicInstant)
-
-    /// Whether what was not committed before it is not to be committed now.
-    var isCommitFailure: Bool {
-        switch self {
-        case .store, .strangersFull, .dayIsFull: true
-        case .link, .noMeasurement, .noReport, .notReadable: false
-        }
-    }
-
-    var words: String {
-        switch self {
-        case .link(let error): error.words
-        case .noMeasurement: "the peripheral sent no measurement within 30 s"
-        case .noReport(let words): words
-        case .notReadable: "this version cannot read the model's profile"
-        case .strangersFull:
-            "there is no room for readings of devices without an address in the allow-list: ingestd status says why"
-        case .dayIsFull: DailyAllowance.words
-        case .store(let words, _): "the reading could not be committed and was not confirmed: \(words)"
-        }
     }
 }
 

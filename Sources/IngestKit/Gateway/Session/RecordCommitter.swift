@@ -96,7 +96,7 @@ final class RecordCommitter {
     }
 
     /// Takes over packets that an earlier link left behind.
-    nonisolated(nonsending) func recallPackets() async throws(SessionError) {
+    func recallPackets() async throws(SessionError) {
         guard !profile.assemblers.isEmpty else { return }
         do {
             joining.recall(try await environment.devices.pendingPackets(of: known.device))
@@ -112,7 +112,7 @@ final class RecordCommitter {
     ///     and so do contexts whose glucose did not come.
     /// - Returns: the id of the last record, new or known; nil when they make up none.
     @discardableResult
-    nonisolated(nonsending) func commit(
+    func commit(
         _ received: [ReceivedValue], way: Way, transfer: StoredTransfer? = nil, concluding: Bool = false
     ) async throws(SessionError) -> (id: RecordID?, transfer: StoredTransfer?) {
         var lessons = Lessons(transfer: transfer, dates: known.memory.dates)
@@ -186,7 +186,7 @@ final class RecordCommitter {
     }
 
     /// Shows the operator who looks on what is about to be committed.
-    nonisolated(nonsending) private func show(_ drafts: [Draft]) async throws(SessionError) {
+    private func show(_ drafts: [Draft]) async throws(SessionError) {
         guard let witness, !drafts.isEmpty else { return }
         await witness.show(
             drafts.map { .init(record: $0.record, decodeError: $0.submission.decodeError) })
@@ -315,7 +315,7 @@ final class RecordCommitter {
     // MARK: Relations
 
     /// Glucose contexts whose glucose did not come on this link, or long ago: the queue may hold it.
-    nonisolated(nonsending) private func unrelatedContexts(all: Bool) async throws(SessionError)
+    private func unrelatedContexts(all: Bool) async throws(SessionError)
         -> [ValueJoining.Part]
     {
         var parts: [ValueJoining.Part] = []

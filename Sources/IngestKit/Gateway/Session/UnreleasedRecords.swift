@@ -70,7 +70,7 @@ final class UnreleasedRecords {
     }
 
     /// Releases records whose link outlasts the bound, until the task is cancelled.
-    nonisolated(nonsending) func releaseInTime() async {
+    func releaseInTime() async {
         for await _ in arrivals {
             while let oldest = items.first {
                 do {
@@ -88,7 +88,7 @@ final class UnreleasedRecords {
     }
 
     /// Releases all of them.
-    nonisolated(nonsending) func release() async {
+    func release() async {
         guard !items.isEmpty else { return }
         let block = known.block
         let records = items.map { item in

@@ -185,7 +185,7 @@ struct BondedReadingTests {
                 ])
             #expect(await bench.links() == 0)
             if isUnpairedBefore {
-                #expect(try await bench.pairings.unpair(.model(1)) == [RadioBench.pinned])
+                #expect(try await bench.orders.unpair(.model(1)) == [RadioBench.pinned])
             }
             _ = try await bench.pair()
             try await bench.advance(until: "disconnected")
@@ -319,7 +319,7 @@ struct BondedReadingTests {
         try await GatewayBench.run(bonding, entry: .init(passkey: "cuff")) { bench in
             let first = try await bench.pair()
             #expect(first.last?.step == .paired)
-            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
+            while await bench.orders.isUnderWay { try await bench.spend(.milliseconds(250)) }
             await bench.peripheral.changeBonding { $0.isInPairingMode = true }
             let second = try await bench.pair(.device(RadioBench.pinned))
             #expect(second.last?.step == .paired)

@@ -32,7 +32,7 @@ struct DevicePairingTests {
         var entry = GatewayBench.Entry()
         var answers: [PairingAnswer] = []
         /// Between `found` and the end.
-        let steps: [PairingStep.Kind]
+        let steps: [OperatorStep.Kind]
         let code: String?
         /// Nil: there is a bond.
         let reason: FailureReason?
@@ -63,7 +63,7 @@ struct DevicePairingTests {
     func theOperatorAnswersWhatTheDeviceAsks(dialogue: Dialogue) async throws {
         try await GatewayBench.run(SimulatedBonding(dialogue.method), entry: dialogue.entry) { bench in
             let steps = try await bench.pair(answers: dialogue.answers)
-            let end: PairingStep.Kind = dialogue.reason == nil ? .paired : .failed
+            let end: OperatorStep.Kind = dialogue.reason == nil ? .paired : .failed
             #expect(steps.map(\.step) == [.instructions, .waiting, .found] + dialogue.steps + [end])
             #expect(steps.compactMap(\.code).first == dialogue.code)
             #expect(steps.last?.reason == dialogue.reason)
@@ -103,22 +103,22 @@ struct DevicePairingTests {
 
     @Test func pairingEndsWhenItsOperatorHasGone() async throws {
         try await GatewayBench.run(SimulatedBonding()) { bench in
-            _ = try await bench.pairings.begin(.model(1))
+            _ = try await bench.orders.begin(.pair(.model(1)))
             try await bench.advance(until: "pair-failed")
             #expect(bench.errors(of: "pair-failed") == ["it was stopped"])
-            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
+            while await bench.orders.isUnderWay { try await bench.spend(.milliseconds(250)) }
         }
     }
 
     @Test func pairingThatIsCancelledMakesNoBondAndReadingGoesOn() async throws {
         try await GatewayBench.run(SimulatedBonding(.passkey(1), isRequired: false)) { bench in
-            let id = try await bench.pairings.begin(.model(1))
-            await #expect(throws: PairingRefusal.busy) { _ = try await bench.pairings.begin(.model(1)) }
-            let steps = Notes<PairingStep.Kind>()
+            let id = try await bench.orders.begin(.pair(.model(1)))
+            await #expect(throws: OrderRefusal.busy) { _ = try await bench.orders.begin(.pair(.model(1))) }
+            let steps = Notes<OperatorStep.Kind>()
             let following = Task {
                 var last = 0
                 while steps.all.last != .failed {
-                    for step in try await bench.pairings.steps(of: id, after: last) {
+                    for step in try await bench.orders.steps(of: id, after: last) {
                         last = step.number
                         steps.add(step.step)
                     }
@@ -127,7 +127,7 @@ struct DevicePairingTests {
             while !steps.all.contains(.waiting) { try await bench.spend(.milliseconds(250)) }
             await bench.peripheral.wakeUp()
             while !steps.all.contains(.passkeyWanted) { try await bench.spend(.milliseconds(250)) }
-            try await bench.pairings.cancel(id)
+            try await bench.orders.cancel(id)
             try await following.value
             #expect(bench.errors(of: "pair-failed") == ["it was stopped"])
             #expect(bench.keeper.all.isEmpty)
@@ -138,10 +138,10 @@ struct DevicePairingTests {
 
     @Test func pairingThatIsCancelledBeforeItIsTakenUpEndsToo() async throws {
         try await GatewayBench.run(SimulatedBonding(isInPairingMode: false)) { bench in
-            let id = try await bench.pairings.begin(.model(1))
-            try await bench.pairings.cancel(id)
-            #expect(await !bench.pairings.isPairing)
-            #expect(try await bench.pairings.steps(of: id, after: 0).last?.reason == .cancelled)
+            let id = try await bench.orders.begin(.pair(.model(1)))
+            try await bench.orders.cancel(id)
+            #expect(await !bench.orders.isUnderWay)
+            #expect(try await bench.orders.steps(of: id, after: 0).last?.reason == .cancelled)
             #expect(bench.errors(of: "pair-failed") == ["it was stopped"])
         }
     }
@@ -159,12 +159,14 @@ struct DevicePairingTests {
 
     @Test func whatIsNotOnTheListIsNotPaired() async throws {
         try await GatewayBench.run(SimulatedBonding()) { bench in
-            await #expect(throws: PairingRefusal.notAllowed(.model(2))) {
-                _ = try await bench.pairings.begin(.model(2))
+            await #expect(throws: OrderRefusal.notAllowed(.model(2))) {
+                _ = try await bench.orders.begin(.pair(.model(2)))
             }
             bench.keeper.setPresent(false)
             while await bench.gateway.bonds.all != nil { try await bench.spend(.milliseconds(250)) }
-            await #expect(throws: PairingRefusal.noKeeper) { _ = try await bench.pairings.begin(.model(1)) }
+            await #expect(throws: OrderRefusal.noKeeper) {
+                _ = try await bench.orders.begin(.pair(.model(1)))
+            }
         }
     }
 
@@ -259,13 +261,13 @@ struct DevicePairingTests {
     @Test func unpairRemovesTheBondAndTheMemoryOfIt() async throws {
         try await GatewayBench.run(SimulatedBonding(isRequired: false), isRequired: false) { bench in
             await #expect(throws: UnpairFailure.notBonded(.device(RadioBench.pinned))) {
-                _ = try await bench.pairings.unpair(.device(RadioBench.pinned))
+                _ = try await bench.orders.unpair(.device(RadioBench.pinned))
             }
             _ = try await bench.pair()
             // The reading that follows would write its memory of the bond at its end.
             try await bench.advance(until: "disconnected")
-            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
-            #expect(try await bench.pairings.unpair(.model(1)) == [RadioBench.pinned])
+            while await bench.orders.isUnderWay { try await bench.spend(.milliseconds(250)) }
+            #expect(try await bench.orders.unpair(.model(1)) == [RadioBench.pinned])
             #expect(bench.keeper.all.isEmpty)
             #expect(try await bench.store.devices.recall(bench.peripheral.device)?.bondedAdapter == nil)
         }

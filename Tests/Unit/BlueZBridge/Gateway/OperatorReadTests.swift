@@ -218,11 +218,11 @@ struct OperatorReadTests {
             }
             let id = try await bench.orders.begin(order(.model(1)))
             await #expect(throws: OrderRefusal.busy) { _ = try await bench.orders.begin(.scan(.seconds(1))) }
-            await #expect(throws: PairingRefusal.busy) { _ = try await bench.pairings.begin(.model(1)) }
+            await #expect(throws: OrderRefusal.busy) { _ = try await bench.orders.begin(.pair(.model(1))) }
             try await bench.orders.cancel(id)
-            let pairing = try await bench.pairings.begin(.model(1))
+            let pairing = try await bench.orders.begin(.pair(.model(1)))
             await #expect(throws: OrderRefusal.busy) { _ = try await bench.orders.begin(order(.model(1))) }
-            try await bench.pairings.cancel(pairing)
+            try await bench.orders.cancel(pairing)
             let next = try await bench.orders.begin(order(.model(1)))
             try await bench.orders.cancel(next)
             await #expect(throws: OrderRefusal.unknown) {

@@ -16,7 +16,7 @@ struct OperatorScanTests {
         ) {
             bench in
             let start = bench.clock.now
-            let steps = try await bench.follow(.scan(.seconds(5))) { step in
+            let steps = try await bench.follow(.scan(.seconds(5))) { step, _ in
                 if step.step == .scanning { await bench.peripheral.wakeUp() }
             }
             #expect(Set(steps.map(\.step)) == [.scanning, .done])

@@ -183,7 +183,7 @@ struct OtherAddressTypeTests {
             await impostor.wakeUp()
             try await bench.advance(until: "bond-lost")
             try await bench.spend(GatewayBench.longPause)
-            #expect(try await bench.pairings.unpair(.device(RadioBench.pinned)) == [RadioBench.pinned])
+            #expect(try await bench.orders.unpair(.device(RadioBench.pinned)) == [RadioBench.pinned])
             #expect(await bench.gateway.bonds.admits(Self.impostor, at: bench.clock.now))
             #expect(await !bench.gateway.bonds.isShadowed(Self.impostor))
         }

@@ -50,8 +50,8 @@ struct PrivateAddressTests {
         try await Self.run { bench in
             _ = try await bench.pair(target)
             try await bench.advance(until: "disconnected")
-            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
-            _ = try await bench.pairings.unpair(.device(RadioBench.pinned))
+            while await bench.orders.isUnderWay { try await bench.spend(.milliseconds(250)) }
+            _ = try await bench.orders.unpair(.device(RadioBench.pinned))
             await bench.peripheral.forgetBonds()
             // Nobody knows it now, and nothing leads to a link.
             await bench.peripheral.wakeUp()
@@ -73,7 +73,7 @@ struct PrivateAddressTests {
         try await Self.run { bench in
             _ = try await bench.pair()
             try await bench.advance(until: "disconnected")
-            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
+            while await bench.orders.isUnderWay { try await bench.spend(.milliseconds(250)) }
             try await bench.spend(GatewayBench.settling)
             #expect(bench.count(of: "bond-lost") == 0)
             bench.keeper.forget(Bond(device: Self.identity, adapter: RadioBench.address))
@@ -88,11 +88,11 @@ struct PrivateAddressTests {
             await bench.peripheral.forgetBonds()
             await bench.peripheral.changeBonding { $0.isInPairingMode = true }
             #expect(try await bench.pair().last?.step == .paired)
-            while await bench.pairings.isPairing { try await bench.spend(.milliseconds(250)) }
+            while await bench.orders.isUnderWay { try await bench.spend(.milliseconds(250)) }
             // It waits for the read after the pairing, which needs time.
             let removed = Notes<Bool>()
             let removal = Task {
-                _ = try await bench.pairings.unpair(.device(RadioBench.pinned))
+                _ = try await bench.orders.unpair(.device(RadioBench.pinned))
                 removed.add(true)
             }
             while removed.all.isEmpty { try await bench.spend(.milliseconds(250)) }

@@ -1,5 +1,6 @@
 import PeripheralSimulator
 import QueueTestSupport
+import Synchronization
 import Testing
 
 @testable import IngestBluetooth
@@ -65,23 +66,13 @@ extension GatewayBench {
     /// - Returns: the steps.
     func pair(
         _ target: PairingTarget = .model(1), answers: [PairingAnswer] = [], wakesUp: Bool = true
-    ) async throws -> [PairingStep] {
-        let id = try await pairings.begin(target)
-        let steps = Notes<PairingStep>()
-        let following = Task {
-            var answers = answers[...]
-            while steps.all.last?.isLast != true {
-                for step in try await pairings.steps(of: id, after: steps.all.last?.number ?? 0) {
-                    steps.add(step)
-                    if wakesUp, step.step == .waiting { await peripheral.wakeUp() }
-                    let asks = step.step == .passkeyWanted || step.step == .confirmNumber
-                    guard asks, let answer = answers.popFirst() else { continue }
-                    try await pairings.answer(answer, to: id)
-                }
-            }
+    ) async throws -> [OperatorStep] {
+        let answers = Mutex(answers[...])
+        return try await follow(.pair(target)) { step, id in
+            if wakesUp, step.step == .waiting { await peripheral.wakeUp() }
+            let asks = step.step == .passkeyWanted || step.step == .confirmNumber
+            guard asks, let answer = answers.withLock({ $0.popFirst() }) else { return }
+            try await orders.answer(answer, to: id)
         }
-        while steps.all.last?.isLast != true { try await spend(.milliseconds(250)) }
-        try await following.value
-        return steps.all
     }
 }

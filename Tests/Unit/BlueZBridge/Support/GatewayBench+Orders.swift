@@ -2,21 +2,21 @@ import PeripheralSimulator
 
 @testable import IngestGateway
 
-/// An operator who scans and reads.
+/// An operator who scans, reads and pairs.
 extension GatewayBench {
     /// Has an order carried out while the clock moves, and follows its steps as the operator's side does.
-    /// - Parameter onStep: may wake the peripheral up, or stop to ask.
+    /// - Parameter onStep: may wake the peripheral up, answer or stop to ask; gets the order's name too.
     /// - Returns: the steps.
     func follow(
         _ order: OperatorOrders.Order,
-        _ onStep: @escaping @Sendable (OperatorStep) async throws -> Void = { _ in }
+        _ onStep: @escaping @Sendable (OperatorStep, String) async throws -> Void = { _, _ in }
     ) async throws -> [OperatorStep] {
         let id = try await orders.begin(order)
         let steps = Notes<OperatorStep>()
         let following = Task {
             while steps.all.last?.isLast != true {
                 for step in try await orders.steps(of: id, after: steps.all.last?.number ?? 0) {
-                    try await onStep(step)
+                    try await onStep(step, id)
                     steps.add(step)
                 }
             }
@@ -32,7 +32,7 @@ extension GatewayBench {
         _ onStep: @escaping @Sendable (OperatorStep) async throws -> Void = { _ in }
     ) async throws -> [OperatorStep] {
         let read = OperatorRead(target: target, timeout: timeout, isDryRun: isDryRun)
-        return try await follow(.read(read)) { step in
+        return try await follow(.read(read)) { step, _ in
             if step.step == .waiting { await peripheral.wakeUp() }
             try await onStep(step)
         }

@@ -63,7 +63,6 @@ struct GatewayBench {
     /// Nil without an output of the test's.
     let journal: TaggingSink?
     let gateway: PassiveGateway
-    let pairings: Pairings
     let orders: OperatorOrders
     private let model: PeripheralModel
     private let timing: PassiveTiming
@@ -97,12 +96,10 @@ struct GatewayBench {
     private actor Running {
         private var task: Task<Void, any Error>?
 
-        func start(_ gateway: PassiveGateway, _ pairings: Pairings, _ orders: OperatorOrders) {
+        func start(_ gateway: PassiveGateway, _ orders: OperatorOrders) {
             task = Task {
-                async let pairing: Void = pairings.run()
                 async let ordering: Void = orders.run()
                 try await gateway.run()
-                await pairing
                 await ordering
             }
         }
@@ -182,8 +179,9 @@ struct GatewayBench {
             ports: ports,
             factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
             allowList: AllowList([setup.entry.of(model)]), timing: setup.timing)
-        pairings = Pairings(gateway: gateway, ports: ports) { _ throws(PasskeyError) in 123_456 }
-        orders = OperatorOrders(gateway: gateway, ports: ports, scanner: radio)
+        orders = OperatorOrders(gateway: gateway, ports: ports, scanner: radio) {
+            _ throws(PasskeyError) in 123_456
+        }
     }
 
     /// Runs the gateway on a peripheral with this sensor, from when its adapter listens.
@@ -239,7 +237,7 @@ struct GatewayBench {
         _ setup: Setup, _ body: (GatewayBench) async throws -> Void
     ) async throws {
         let bench = try await GatewayBench(setup)
-        await bench.running.start(bench.gateway, bench.pairings, bench.orders)
+        await bench.running.start(bench.gateway, bench.orders)
         let result: Result<Void, any Error>
         do {
             await bench.told("adapter-ready")

@@ -39,14 +39,14 @@ import Testing
             ([pinnedCuff], .device(stranger), .failure(.notAllowed(.device(stranger)))),
             ([pinnedCuff], .model(1000), .failure(.notAllowed(.model(1000)))),
             ([], .model(1001), .failure(.notAllowed(.model(1001)))),
-            ([anyScale], .model(1009), .failure(.onlyBroadcasts(.model(1009)))),
+            ([anyScale], .model(1009), .failure(.needsNoPairing(.model(1009)))),
             ([anyScale], .device(stranger), .failure(.notAllowed(.device(stranger)))),
-        ] as [([AllowedPeripheral], PairingTarget, Result<[AllowedPeripheral], PairingRefusal>)])
+        ] as [([AllowedPeripheral], PairingTarget, Result<[AllowedPeripheral], OrderRefusal>)])
     func onlyWhatIsAllowedIsPaired(
         entries: [AllowedPeripheral], target: PairingTarget,
-        expected: Result<[AllowedPeripheral], PairingRefusal>
+        expected: Result<[AllowedPeripheral], OrderRefusal>
     ) {
-        let result = Result { () throws(PairingRefusal) in try AllowList(entries).pairable(target) }
+        let result = Result { () throws(OrderRefusal) in try AllowList(entries).pairable(target) }
         #expect(result == expected)
     }
 

@@ -1,13 +1,26 @@
+/// What is to be paired.
+struct PairingOrder: Sendable {
+    let target: PairingTarget
+    let entries: [AllowedPeripheral]
+    /// What was heard already of a device that is paired without being asked.
+    let heard: Advertisement?
+}
+
 /// One pairing, from the search for its device to what follows from the bond.
-extension Pairings {
+extension OperatorOrders {
     /// Adverts that wait to be looked at.
     private static let mostWaiting = 256
 
-    func carryOut(_ order: Order) async {
+    private enum Input: Sendable {
+        case heard(Advertisement)
+        case tick
+    }
+
+    func pair(_ order: PairingOrder, _ job: OperatorJob) async {
         let list = await gateway.allowList
         let (inputs, input) = AsyncStream.makeStream(
             of: Input.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
-        await gateway.beginPairing(of: order.target) { advertisement in
+        await gateway.hold(for: order.target) { advertisement in
             guard let entry = list.match(advertisement, pairing: order.target) else { return false }
             input.yield(.heard(advertisement))
             // It is read on the pairing's link, and must not wait for another read behind that.
@@ -20,7 +33,7 @@ extension Pairings {
         }
         var paired: DeviceAddress?
         let result = await withTaskCancellationHandler {
-            await search(order, list, inputs)
+            await search(order, job, list, inputs)
         } onCancel: {
             input.finish()
         }
@@ -28,18 +41,18 @@ extension Pairings {
         switch result {
         case .success(let (candidate, bond)):
             // In a task of its own, which is not cancelled: the bond is there.
-            await Task { await conclude(order, candidate, bond) }.value
+            await Task { await conclude(order, job, candidate, bond) }.value
             paired = bond.device
         case .failure(let stop):
             let entry = stop.entry ?? order.entries[0]
             var words = stop.failure.words(for: entry.model)
-            if order.heard != nil, await gateway.pairing.automatic.isSpent(entry) {
+            if order.heard != nil, await gateway.hasSpentPasskey(of: entry) {
                 words += "; it is not paired automatically again: run ingestd pair \(entry.model.id)"
             }
             ports.events.emit(.pairFailed(entry.reference, error: words))
             if order.heard != nil { await gateway.automaticPairing(as: entry, succeeded: false) }
-            await order.job.add(
-                PairingStep(
+            await job.add(
+                OperatorStep(
                     .failed, "Could not pair: \(words)", peripheralID: entry.model.id,
                     reason: stop.failure.reason))
         }
@@ -47,54 +60,38 @@ extension Pairings {
         while paired != nil, !Task.isCancelled, await gateway.isReading {
             guard (try? await clock.sleep(for: Self.pace)) != nil else { break }
         }
-        await gateway.endPairing(of: paired)
+        await gateway.release(after: paired)
     }
 
-    /// How a pairing ended, and the entry it had come to.
-    struct Stop: Error {
+    /// How a pairing ended without a bond, and the entry it had come to.
+    private struct Stop: Error {
         let failure: PairingFailure
         var entry: AllowedPeripheral?
     }
 
     /// Waits for the device, chooses it and pairs with it.
     private func search(
-        _ order: Order, _ list: AllowList, _ inputs: AsyncStream<Input>
+        _ order: PairingOrder, _ job: OperatorJob, _ list: AllowList, _ inputs: AsyncStream<Input>
     ) async -> Result<(PairingCourse.Candidate, Bond), Stop> {
-        let job = order.job
         for step in Self.instructions(of: order.entries) { await job.add(step) }
-        let start = ports.clock.now
         let atStart = await gateway.bonds
-        var course: PairingCourse?
-        var isToldOfReading = false
+        if await readsEnded(job) != nil { return .failure(Stop(failure: .readingUnderWay)) }
+        var course = PairingCourse(
+            at: ports.clock.now,
+            window: order.heard == nil ? PairingCourse.window : PairingCourse.automaticWindow)
+        await job.add(OperatorStep(.waiting, "Waiting for the device, 2 min at most."))
         for await input in inputs {
-            // Reads that were under way end as they do.
-            if course == nil, await gateway.isReading {
-                guard ports.clock.now < start + Self.readingTimeout else {
-                    return .failure(Stop(failure: .readingUnderWay))
-                }
-                if !isToldOfReading {
-                    await job.add(
-                        PairingStep(.readingUnderWay, "A reading is under way; its end is waited for."))
-                }
-                isToldOfReading = true
-                continue
-            }
-            if course == nil {
-                course = PairingCourse(
-                    at: ports.clock.now,
-                    window: order.heard == nil ? PairingCourse.window : PairingCourse.automaticWindow)
-                await job.add(PairingStep(.waiting, "Waiting for the device, 2 min at most."))
-            }
-            let action: PairingCourse.Action?
+            var next: PairingCourse.Action?
             switch input {
-            case .tick: action = course?.wake(at: ports.clock.now)
+            case .tick: next = course.wake(at: ports.clock.now)
             case .heard(let advertisement):
-                guard let entry = list.match(advertisement, pairing: order.target),
+                // Who was heard while a reading came to its end may have gone.
+                guard ports.clock.now.since(advertisement.received) < PairingCourse.freshness,
+                    let entry = list.match(advertisement, pairing: order.target),
                     await isWanted(advertisement.device, for: order.target)
                 else { continue }
-                action = course?.heard(advertisement, as: entry)
+                next = course.heard(advertisement, as: entry)
             }
-            var next = action
             while let action = next {
                 next = nil
                 switch action {
@@ -103,14 +100,14 @@ extension Pairings {
                 case .fail(let failure): return .failure(Stop(failure: failure))
                 case .pair(let candidate):
                     do throws(PairingFailure) {
-                        return .success(try await pair(candidate, order, list, atStart: atStart))
+                        return .success(try await pair(candidate, order, job, list, atStart: atStart))
                     } catch .error(let error) {
                         if Task.isCancelled { break }
-                        next = course?.failed(error, at: ports.clock.now)
+                        next = course.failed(error, at: ports.clock.now)
                         if case .fail(let failure) = next {
                             return .failure(Stop(failure: failure, entry: candidate.entry))
                         }
-                        await job.add(PairingStep(.waiting, "It went away; waiting for it again."))
+                        await job.add(OperatorStep(.waiting, "It went away; waiting for it again."))
                     } catch {
                         return .failure(Stop(failure: error, entry: candidate.entry))
                     }
@@ -132,11 +129,11 @@ extension Pairings {
     /// - Parameter atStart: the bonds before the order.
     /// - Returns: the candidate, under the entry of its identity.
     private func pair(
-        _ candidate: PairingCourse.Candidate, _ order: Order, _ list: AllowList, atStart: BondTable
+        _ candidate: PairingCourse.Candidate, _ order: PairingOrder, _ job: OperatorJob, _ list: AllowList,
+        atStart: BondTable
     ) async throws(PairingFailure) -> (PairingCourse.Candidate, Bond) {
         guard let keeper = ports.bondKeeper else { throw .error(.noKeeper) }
         let entry = candidate.entry
-        let job = order.job
         let before = await gateway.bonds
         let earlier = before.all ?? []
         let isAutomatic = order.heard != nil
@@ -144,7 +141,7 @@ extension Pairings {
             throw .alreadyPaired
         }
         await job.add(
-            PairingStep(
+            OperatorStep(
                 .found, "Found \(entry.model.name) at \(candidate.device.address); pairing.",
                 peripheralID: entry.model.id, address: candidate.device.address))
         var code: UInt32?
@@ -155,20 +152,19 @@ extension Pairings {
                 throw .passkey(error)
             }
         }
-        if isAutomatic {
-            // Nobody looks on.
-            await job.beginAttempt(passkey: code) { [gateway] in await gateway.spendPasskey(of: entry) }
-        } else {
-            await job.beginAttempt(passkey: code)
-        }
+        let attempt = PairingAttempt(
+            isAutomatic
+                ? .nobody(mayGivePasskey: { [gateway] in await gateway.spendPasskey(of: entry) })
+                : .theOperator(job),
+            passkey: code)
         let bond: Bond
         do throws(PairingError) {
             // A bond with this adapter that the device still takes stays: pairing mode is what an advert
             // says, whoever sent it.
             bond = try await keeper.pair(
                 candidate.device, on: candidate.adapter,
-                keepsLink: entry.model.has(.bondFirstThenKeepLink) || entry.setsClockAtPairing, responder: job
-            )
+                keepsLink: entry.model.has(.bondFirstThenKeepLink) || entry.setsClockAtPairing,
+                responder: attempt)
         } catch {
             throw .error(error)
         }
@@ -183,8 +179,8 @@ extension Pairings {
         let lacksPasskey: Bool
         if entry.passkey != nil {
             // A device that claims to have neither display nor keys is bonded without any code (Just Works).
-            let isKept = await job.hasKeptBond && atStart.hasListed(bond)
-            lacksPasskey = await !job.hasGivenPasskey && !isKept
+            let isKept = await attempt.hasKeptBond && atStart.hasListed(bond)
+            lacksPasskey = await !attempt.hasGivenPasskey && !isKept
         } else {
             lacksPasskey = false
         }
@@ -205,7 +201,9 @@ extension Pairings {
     }
 
     /// Remembers a bond that was made, and tells of it.
-    private func conclude(_ order: Order, _ candidate: PairingCourse.Candidate, _ bond: Bond) async {
+    private func conclude(
+        _ order: PairingOrder, _ job: OperatorJob, _ candidate: PairingCourse.Candidate, _ bond: Bond
+    ) async {
         let entry = candidate.entry
         await remember(bond.adapter, of: bond.device)
         await gateway.paired(bond)
@@ -217,8 +215,8 @@ extension Pairings {
         if entry.model.has(.bondFirstThenKeepLink) {
             await gateway.readAfterPairing(bond.device, as: entry, over: candidate.adapter)
         }
-        await order.job.add(
-            PairingStep(
+        await job.add(
+            OperatorStep(
                 .paired, "Paired with \(entry.model.name) at \(bond.device.address).",
                 peripheralID: entry.model.id, address: bond.device.address,
                 entry: entry.address == nil ? Self.line(for: entry, bond.device.address) : nil))
@@ -238,14 +236,14 @@ extension Pairings {
 
     // MARK: Words
 
-    private static func instructions(of entries: [AllowedPeripheral]) -> [PairingStep] {
+    private static func instructions(of entries: [AllowedPeripheral]) -> [OperatorStep] {
         // A target that is an address without an entry of its own may be of any model.
         guard Set(entries.map(\.model.id)).count == 1, let model = entries.first?.model else {
-            return [PairingStep(.instructions, "Put the device into pairing mode.")]
+            return [OperatorStep(.instructions, "Put the device into pairing mode.")]
         }
         let quirk = model.has(.oneBondOnly) ? "\n" + PeripheralModel.Quirk.oneBondOnly.meaning : ""
         return [
-            PairingStep(
+            OperatorStep(
                 .instructions, "\(model.name): \(model.instructions.pairing)\(quirk)", peripheralID: model.id)
         ]
     }
