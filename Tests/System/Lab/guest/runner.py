@@ -16,7 +16,7 @@ from labkit.gateway import Gateway
 from labkit.journal import Journal
 from labkit.pairing import forget_all_bonds
 from labkit.receiver import Receiver
-from labkit.waiting import Failure, expect, expect_equal, wait_until
+from labkit.waiting import BUSY_FACTOR, Failure, expect, expect_equal, wait_until
 
 RESULTS = "/var/tmp/results"
 SELECTION = "/lab/cases"
@@ -86,7 +86,7 @@ def run_case(lab, name):
     case = importlib.import_module(f"cases.{name}")
     say(f"started {name}")
     began = time.monotonic()
-    signal.alarm(getattr(case, "LIMIT_S", CASE_LIMIT_S))
+    signal.alarm(getattr(case, "LIMIT_S", CASE_LIMIT_S) * BUSY_FACTOR)
     reason, note = None, None
     try:
         lab.begin()

@@ -12,7 +12,7 @@ from labkit.tags import tag
 from labkit.waiting import expect, expect_equal, hold_for, wait_until
 
 TITLE = "the package: docs/operating.md's first page as written; upgraded with a queue, removed, purged"
-LIMIT_S = 800
+LIMIT_S = 400
 NEEDS_PACKAGE = True
 START_LIMIT_S = 90
 WATCH_S = 3

@@ -12,7 +12,7 @@ from labkit.waiting import expect, expect_equal, wait_until
 
 TITLE = ("upgraded from an earlier version: the edited configuration, waiting records, dead letters, a bond and the "
          "place in a meter's memory are kept")
-LIMIT_S = 800
+LIMIT_S = 400
 NEEDS_PREVIOUS = True
 START_LIMIT_S = 90
 STORED, NEW = 5, 2

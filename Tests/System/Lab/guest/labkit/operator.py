@@ -6,7 +6,7 @@ import pty
 import subprocess
 import threading
 
-from .waiting import Failure, expect, wait_until
+from .waiting import BUSY_FACTOR, Failure, expect, wait_until
 
 PROGRAM = "/usr/bin/ingestd"
 # A scan of the cases, or a device's wake-up and link, with the room that emulation needs.
@@ -48,7 +48,7 @@ class OperatorCommand:
     def end(self, status=0):
         """Waits for its end with this status, and returns the objects that it printed."""
         try:
-            output, _ = self.process.communicate(timeout=COMMAND_LIMIT_S)
+            output, _ = self.process.communicate(timeout=COMMAND_LIMIT_S * BUSY_FACTOR)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise Failure(f"ingestd {' '.join(self.arguments)} goes on; it told: {self.told!r}") from None
