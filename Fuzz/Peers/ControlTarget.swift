@@ -88,7 +88,7 @@ enum ControlTarget {
     private static let bounds = HTTPServer.Bounds(
         head: 256, connections: 2, bodies: 96, patience: .seconds(90))
     private static let routes: [HTTPRoute] = [
-        route("POST", "/v1/pairings", 0), route("POST", "/v1/pairings/:id/answer", 1),
+        route("POST", "/v1/pairings", 0), route("POST", "/v1/orders/:id/answer", 1),
         route("POST", "/v1/scans", 2),
         route("POST", "/v1/reads", 3), route("POST", "/v1/failed/retry", 4), route("POST", "/v1/entries", 9),
         HTTPRoute("GET", "/v1/orders/:id", bodyLimit: 64) { request in
