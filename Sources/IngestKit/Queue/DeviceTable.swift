@@ -194,7 +194,7 @@ package final class DeviceTable: DeviceStore {
 
     // MARK: - Since when devices and users are known
 
-    package func acquaint(_ entries: [AllowedPeripheral]) async throws {
+    package func noteFirstSeen(_ entries: [AllowedPeripheral]) async throws {
         let users = Dictionary(
             entries.flatMap { entry in
                 entry.subjects.assignments.map { (entry.key(ofSlot: $0.slot), $0.subject) }
@@ -203,7 +203,7 @@ package final class DeviceTable: DeviceStore {
         let now = moment
         try await database.write { db in
             self.listed.withLock { $0 = users }
-            _ = try Self.acquaintances(of: entries, listed: users, now: now, db)
+            _ = try Self.firstSeen(of: entries, listed: users, now: now, db)
             let known = try String.fetchAll(db, sql: "SELECT key FROM acquaintance WHERE subject <> ''")
             for key in known where users[key] == nil {
                 try db.execute(sql: "DELETE FROM acquaintance WHERE key = ?", arguments: [key])
@@ -218,19 +218,19 @@ package final class DeviceTable: DeviceStore {
         try await strangers.adopt(entries.compactMap(\.address))
     }
 
-    package func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
+    package func firstSeen(of entries: [AllowedPeripheral]) async throws -> [FirstSeen] {
         let now = moment
         return try await database.write { db in
             // Here, and not before: the list may change while others write.
             let listed = self.listed.withLock { $0 }
-            return try Self.acquaintances(of: entries, listed: listed, now: now, db)
+            return try Self.firstSeen(of: entries, listed: listed, now: now, db)
         }
     }
 
     private var moment: NotedMoment {
         // The operator may have the gateway trust a clock that was never set.
         if let wall = database.clock.trustedWallNanoseconds.map({ $0 / 1_000_000_000 }),
-            wall >= Acquaintance.earliest
+            wall >= FirstSeen.earliest
         {
             .wall(wall)
         } else {
@@ -238,18 +238,18 @@ package final class DeviceTable: DeviceStore {
         }
     }
 
-    private static func acquaintances(
+    private static func firstSeen(
         of entries: [AllowedPeripheral], listed: [String: String]?, now: NotedMoment, _ db: Database
-    ) throws -> [Acquaintance] {
+    ) throws -> [FirstSeen] {
         try entries.map { entry in
-            var acquaintance = Acquaintance(
+            var firstSeen = FirstSeen(
                 device: try since(entry.entryKey, "", now: now, db), subjects: [:])
             for (slot, subject) in entry.subjects.assignments {
                 // Under a list that is no longer in force nobody comes to know a person.
                 if let listed, listed[entry.key(ofSlot: slot)] != subject { continue }
-                acquaintance.subjects[slot] = try since(entry.key(ofSlot: slot), subject, now: now, db)
+                firstSeen.subjects[slot] = try since(entry.key(ofSlot: slot), subject, now: now, db)
             }
-            return acquaintance
+            return firstSeen
         }
     }
 

@@ -65,7 +65,7 @@ package struct UndatedRecords: DatedQueue {
     /// record for which that cannot be read is set aside with an event.
     /// - Parameter time: of this boot.
     package func date(by time: BootTime, in zone: TimeZoneRules) async throws {
-        try await database.write { db in try Self.settleAcquaintances(by: time, db) }
+        try await database.write { db in try Self.reconcileFirstSeen(by: time, db) }
         while true {
             let now = database.clock.now
             let count = try await database.write { db in
@@ -128,7 +128,7 @@ package struct UndatedRecords: DatedQueue {
             try db.execute(
                 sql:
                     "UPDATE acquaintance SET since_s = ? WHERE boot_id IS NULL AND (since_s > ? OR since_s < ?)",
-                arguments: [now, ahead, Acquaintance.earliest])
+                arguments: [now, ahead, FirstSeen.earliest])
             let count = db.changesCount
             if count > 0 { try OutboxTable.append(.clockCorrected(count: count), db) }
             return count
@@ -198,11 +198,11 @@ package struct UndatedRecords: DatedQueue {
         }
     }
 
-    private static func settleAcquaintances(by time: BootTime, _ db: Database) throws {
+    private static func reconcileFirstSeen(by time: BootTime, _ db: Database) throws {
         let rows = try Row.fetchAll(db, sql: "SELECT * FROM acquaintance WHERE boot_id IS NOT NULL")
         for row in rows {
             let since = time.latest(NotedMoment(row))
-            guard since >= Acquaintance.earliest else { continue }
+            guard since >= FirstSeen.earliest else { continue }
             try db.execute(
                 sql: """
                     UPDATE acquaintance SET since_s = ?, boot_id = NULL, monotonic_ns = NULL WHERE key = ?

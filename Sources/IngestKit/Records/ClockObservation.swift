@@ -1,6 +1,6 @@
 /// What a device's clock showed on a link while nothing said that the gateway's own is right, so that
 /// the two are compared later.
-package struct ShownClock: Sendable, Equatable, Codable {
+package struct DeviceClockReading: Sendable, Equatable, Codable {
     /// The wall time that it showed.
     package var time: DeviceTime
     /// When it did.

@@ -21,7 +21,7 @@ package struct RecordDating: Sendable, Equatable, Codable {
     /// The device's clock, where it was compared with the gateway's on the same link.
     var clock: ClockObservation?
     /// The same, where it was read and could not be compared.
-    var shownClock: ShownClock?
+    var shownClock: DeviceClockReading?
     /// Since when the device is known; nil where that cannot be told.
     var deviceKnown: NotedMoment?
     /// Whom the allow-list names for it; nil is nobody.

@@ -49,26 +49,26 @@ package struct RecordFactory: Sendable {
         /// The device's clock, where it was compared with the gateway's on this link.
         package var clock: ClockObservation?
         /// The same, where it was read and could not be compared.
-        package var shownClock: ShownClock?
+        package var shownClock: DeviceClockReading?
         /// The wall time that the payload counts from and does not hold.
         package var base: DeviceTime?
         /// Since when device and users are known. Nil: always.
-        package var acquaintance: Acquaintance?
+        package var firstSeen: FirstSeen?
         /// Whether the payload's date, if it has one, names the reading. Its time follows from the date all the same.
         package var dateNames: Bool
         /// The payload that names a reading with a date; nil: the one that came.
         package var named: RawPayload?
 
         package init(
-            way: Way = .live, clock: ClockObservation? = nil, shownClock: ShownClock? = nil,
-            base: DeviceTime? = nil, acquaintance: Acquaintance? = nil, dateNames: Bool = true,
+            way: Way = .live, clock: ClockObservation? = nil, shownClock: DeviceClockReading? = nil,
+            base: DeviceTime? = nil, firstSeen: FirstSeen? = nil, dateNames: Bool = true,
             named: RawPayload? = nil
         ) {
             self.way = way
             self.clock = clock
             self.shownClock = shownClock
             self.base = base
-            self.acquaintance = acquaintance
+            self.firstSeen = firstSeen
             self.dateNames = dateNames
             self.named = named
         }
@@ -156,16 +156,16 @@ package struct RecordFactory: Sendable {
         of reading: Reading?, _ instant: MonotonicInstant, _ circumstances: Circumstances,
         subjects: AssignedSubjects, device: DeviceBlock
     ) -> RecordDating {
-        let acquaintance = circumstances.acquaintance ?? .always(subjects)
+        let firstSeen = circumstances.firstSeen ?? .always(subjects)
         let assignment = reading.flatMap { self.assignment(of: $0, subjects, device: device) }
         return RecordDating(
             reception: .boot(id: bootID, instant: instant), way: circumstances.way,
             device: reading?.localDeviceTime(in: zone), instant: reading?.sessionInstant(in: zone),
             clock: circumstances.clock, shownClock: circumstances.shownClock,
-            deviceKnown: acquaintance.device, subject: assignment?.subject,
+            deviceKnown: firstSeen.device, subject: assignment?.subject,
             subjectSince: assignment.flatMap { assignment in
                 subjects.since.flatMap(midnight).map(NotedMoment.wall)
-                    ?? acquaintance.subjects[assignment.slot]
+                    ?? firstSeen.subjects[assignment.slot]
             })
     }
 

@@ -35,10 +35,10 @@ package protocol DeviceStore: Sendable {
     func pendingPackets(of device: DeviceAddress) async throws -> [PendingPackets]
     /// Since when each entry's device and users are known; those that are new are known from now on.
     /// A slot that comes to another subject starts anew.
-    func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance]
+    func firstSeen(of entries: [AllowedPeripheral]) async throws -> [FirstSeen]
     /// The whole allow-list is now `entries`: users that are not on it are known no longer, and start
     /// anew when they come back, because another may have the device meanwhile.
-    func acquaint(_ entries: [AllowedPeripheral]) async throws
+    func noteFirstSeen(_ entries: [AllowedPeripheral]) async throws
 }
 
 extension RecordStore {

@@ -118,8 +118,8 @@ import Testing
         func spentPairings() -> Set<String> { [] }
         func setPairing(_ key: String, isSpent: Bool) {}
         func record(numbered: Int, kind: RecordKind, of device: BluetoothAddress) -> StoredPayload? { nil }
-        func acquaintances(of entries: [AllowedPeripheral]) -> [Acquaintance] { [] }
-        func acquaint(_ entries: [AllowedPeripheral]) {}
+        func firstSeen(of entries: [AllowedPeripheral]) -> [FirstSeen] { [] }
+        func noteFirstSeen(_ entries: [AllowedPeripheral]) {}
     }
 
     private struct Kept: Sendable {
@@ -141,7 +141,7 @@ import Testing
                 log: .silent),
             target: .init(
                 entry: SampleCuff.entry(address: nil), device: .device(1), profile: .glucose,
-                memory: memory, isRemembered: false, acquaintance: Acquaintance(), timing: PassiveTiming()),
+                memory: memory, isRemembered: false, firstSeen: FirstSeen(), timing: PassiveTiming()),
             link: meter)
         let most = Mutex(Kept())
         await meter.onValues {

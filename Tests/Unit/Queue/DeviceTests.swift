@@ -184,31 +184,31 @@ import Testing
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()
             let store = try await SQLiteQueue.open(in: directory, clock: clock)
-            func since(_ subject: String?, users: [Int: String] = [:]) async throws -> Acquaintance {
+            func since(_ subject: String?, users: [Int: String] = [:]) async throws -> FirstSeen {
                 let entry = SampleCuff.entry(subject: subject, users: users)
-                try await store.devices.acquaint([entry])
-                return try #require(try await store.devices.acquaintances(of: [entry]).first)
+                try await store.devices.noteFirstSeen([entry])
+                return try #require(try await store.devices.firstSeen(of: [entry]).first)
             }
             let start = clock.wallNanoseconds / 1_000_000_000
-            #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start]))
+            #expect(try await since("anna") == FirstSeen(device: start, subjects: [nil: start]))
             clock.advance(by: .seconds(100))
-            #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start]))
+            #expect(try await since("anna") == FirstSeen(device: start, subjects: [nil: start]))
             // Given to another and back: what was measured meanwhile is not the first one's.
-            #expect(try await since("bert") == Acquaintance(device: start, subjects: [nil: start + 100]))
+            #expect(try await since("bert") == FirstSeen(device: start, subjects: [nil: start + 100]))
             clock.advance(by: .seconds(100))
-            #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start + 200]))
+            #expect(try await since("anna") == FirstSeen(device: start, subjects: [nil: start + 200]))
             // A read that began under the list before makes nobody known.
             let old = SampleCuff.entry(subject: "bert")
-            #expect(try await store.devices.acquaintances(of: [old]) == [Acquaintance(device: start)])
+            #expect(try await store.devices.firstSeen(of: [old]) == [FirstSeen(device: start)])
             // Not on the list for a while, the device may have been anybody's.
-            try await store.devices.acquaint([SampleCuff.entry(subject: nil)])
+            try await store.devices.noteFirstSeen([SampleCuff.entry(subject: nil)])
             clock.advance(by: .seconds(100))
-            #expect(try await since("anna") == Acquaintance(device: start, subjects: [nil: start + 300]))
-            try await store.devices.acquaint([])
+            #expect(try await since("anna") == FirstSeen(device: start, subjects: [nil: start + 300]))
+            try await store.devices.noteFirstSeen([])
             clock.advance(by: .seconds(100))
             #expect(
                 try await since(nil, users: [1: "anna", 2: "bert"])
-                    == Acquaintance(device: start, subjects: [1: start + 400, 2: start + 400]))
+                    == FirstSeen(device: start, subjects: [1: start + 400, 2: start + 400]))
             try await store.close()
         }
     }

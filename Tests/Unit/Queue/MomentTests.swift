@@ -30,11 +30,11 @@ import Testing
 
         func judge() async { _ = await timekeeper.judge() }
 
-        func acquaint() async throws { try await store.devices.acquaint([entry]) }
+        func noteFirstSeen() async throws { try await store.devices.noteFirstSeen([entry]) }
 
-        var known: Acquaintance {
+        var known: FirstSeen {
             get async throws {
-                try #require(try await store.devices.acquaintances(of: [entry]).first)
+                try #require(try await store.devices.firstSeen(of: [entry]).first)
             }
         }
 
@@ -56,26 +56,26 @@ import Testing
 
     @Test func whatAClockAheadHasNotedIsLoweredWhenItIsSetRight() async throws {
         try await withBench(wall: Self.ahead) { bench in
-            try await bench.acquaint()
-            #expect(try await bench.known == Acquaintance(device: Self.ahead, subjects: [nil: Self.ahead]))
+            try await bench.noteFirstSeen()
+            #expect(try await bench.known == FirstSeen(device: Self.ahead, subjects: [nil: Self.ahead]))
             bench.clock.set(wall: Self.today)
             await bench.judge()
-            #expect(try await bench.known == Acquaintance(device: Self.today, subjects: [nil: Self.today]))
+            #expect(try await bench.known == FirstSeen(device: Self.today, subjects: [nil: Self.today]))
             #expect(try await bench.corrections == ["2"])
             // Once is enough, and what is right stays.
             bench.clock.advance(by: .seconds(3600))
             await bench.judge()
-            #expect(try await bench.known == Acquaintance(device: Self.today, subjects: [nil: Self.today]))
+            #expect(try await bench.known == FirstSeen(device: Self.today, subjects: [nil: Self.today]))
             #expect(try await bench.corrections == ["2"])
         }
     }
 
     @Test func aClockThatOnlyTheConfigurationTrustsLowersNothing() async throws {
         try await withBench(wall: Self.ahead, isSynchronized: false) { bench in
-            try await bench.acquaint()
+            try await bench.noteFirstSeen()
             bench.clock.set(wall: Self.today)
             await bench.judge()
-            #expect(try await bench.known == Acquaintance(device: Self.ahead, subjects: [nil: Self.ahead]))
+            #expect(try await bench.known == FirstSeen(device: Self.ahead, subjects: [nil: Self.ahead]))
             #expect(try await bench.corrections.isEmpty)
         }
     }
@@ -83,50 +83,50 @@ import Testing
     /// Nor does one that shows less than when this version was made.
     @Test func aSynchronizedClockBeforeTheReleaseLowersNothing() async throws {
         try await withBench(wall: Self.today) { bench in
-            try await bench.acquaint()
+            try await bench.noteFirstSeen()
             bench.clock.set(wall: Self.released - 1)
             await bench.judge()
-            #expect(try await bench.known == Acquaintance(device: Self.today, subjects: [nil: Self.today]))
+            #expect(try await bench.known == FirstSeen(device: Self.today, subjects: [nil: Self.today]))
         }
     }
 
     /// A former owner's readings would be the present one's.
     @Test func aMomentBeforeTheClockWasEverSetIsNone() async throws {
         try await withBench(wall: 0, isSynchronized: false) { bench in
-            try await bench.acquaint()
+            try await bench.noteFirstSeen()
             let moment = NotedMoment.boot(id: "boot-1", instant: bench.clock.now)
-            #expect(try await bench.known == Acquaintance(device: moment, subjects: [nil: moment]))
+            #expect(try await bench.known == FirstSeen(device: moment, subjects: [nil: moment]))
             func date() async throws {
                 let time = BootTime(bootID: "boot-1", bench.clock.reading)
                 try await bench.store.undated.date(by: time, in: .utc)
             }
             try await date()
-            #expect(try await bench.known == Acquaintance(device: moment, subjects: [nil: moment]))
+            #expect(try await bench.known == FirstSeen(device: moment, subjects: [nil: moment]))
             bench.clock.set(wall: Self.today)
             try await date()
-            #expect(try await bench.known == Acquaintance(device: Self.today, subjects: [nil: Self.today]))
+            #expect(try await bench.known == FirstSeen(device: Self.today, subjects: [nil: Self.today]))
         }
     }
 
     /// An earlier version has noted it.
     @Test func aMomentBeforeThereWasThisProgramIsRaised() async throws {
         try await withBench(wall: Self.today) { bench in
-            try await bench.acquaint()
+            try await bench.noteFirstSeen()
             try await bench.store.database.write {
                 try $0.execute(sql: "UPDATE acquaintance SET since_s = 7")
             }
             await bench.judge()
-            #expect(try await bench.known == Acquaintance(device: Self.today, subjects: [nil: Self.today]))
+            #expect(try await bench.known == FirstSeen(device: Self.today, subjects: [nil: Self.today]))
         }
     }
 
     /// The system was asked for the time before it came.
     @Test func whatHasJustComeIsNotAhead() async throws {
         try await withBench(wall: Self.today) { bench in
-            try await bench.acquaint()
+            try await bench.noteFirstSeen()
             try await bench.store.fill(["a"])
             try await bench.store.undated.correctMoments(by: Self.today - 30)
-            #expect(try await bench.known == Acquaintance(device: Self.today, subjects: [nil: Self.today]))
+            #expect(try await bench.known == FirstSeen(device: Self.today, subjects: [nil: Self.today]))
             #expect(try await bench.corrections.isEmpty)
             let committed = try await bench.store.database.read {
                 try Int64.fetchOne($0, sql: "SELECT committed_ns FROM record")

@@ -235,7 +235,7 @@ import Testing
             #expect(try await new.add(try record("a")) == .duplicate(RecordID(text: "a")))
             let next = try await new.next()
             #expect(next.ids == ["a", "b"])
-            try await new.devices.acquaint([])
+            try await new.devices.noteFirstSeen([])
             // Nothing tells whose the old ones are: they are no strangers'.
             #expect(try await new.database.read { try StrangerCount(kept: $0).sums } == [:])
             let indexes = try await new.database.write {

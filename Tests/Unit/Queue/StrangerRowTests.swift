@@ -32,7 +32,7 @@ import Testing
 
     @Test func ofStrangersTheNewestAreRememberedAndBondsAndPinnedDevicesAlways() async throws {
         try await withStore { store, _ in
-            try await store.devices.acquaint([SampleCuff.entry()])
+            try await store.devices.noteFirstSeen([SampleCuff.entry()])
             var bond = DeviceMemory()
             bond.bondedAdapter = BluetoothAddress(value: 1)
             try await store.devices.remember(bond, of: .device(1))
@@ -68,7 +68,7 @@ import Testing
     @Test func aDeviceThatAnEntryNamesNowIsNoStranger() async throws {
         try await withStore { store, _ in
             try await store.devices.remember(DeviceMemory(serial: "cuff"), of: Self.pinned)
-            try await store.devices.acquaint([SampleCuff.entry()])
+            try await store.devices.noteFirstSeen([SampleCuff.entry()])
             try await rememberStrangers(0..<1_100, DeviceMemory(), in: store)
             #expect(try await store.devices.recall(Self.pinned)?.serial == "cuff")
             #expect(try await rows("device", of: store) == DeviceTable.mostStrangers + 1)
@@ -77,7 +77,7 @@ import Testing
 
     @Test func packetsOfStrangersAreBoundedInCountAndAge() async throws {
         try await withStore { store, clock in
-            try await store.devices.acquaint([SampleCuff.entry()])
+            try await store.devices.noteFirstSeen([SampleCuff.entry()])
             func keep(_ device: DeviceAddress) async throws {
                 let packets = [[UInt8]](repeating: [UInt8](repeating: 1, count: 512), count: 64)
                 _ = try await store.records.commit(
@@ -120,7 +120,7 @@ import Testing
     @Test func anOlderFileKeepsItsBondsAndLosesWhatIsTooLarge() async throws {
         try await withTemporaryDirectory { directory in
             var store = try await SQLiteQueue.open(in: directory, clock: DrivenClock())
-            try await store.devices.acquaint([SampleCuff.entry()])
+            try await store.devices.noteFirstSeen([SampleCuff.entry()])
             try await store.database.write { db in
                 try db.execute(sql: OpeningTests.version7)
                 var bonded = DeviceMemory(layout: .sample(characteristics: 20_000))

@@ -235,7 +235,9 @@ import Testing
             #expect(try await bench.fill(from: 1, "g") > 5)
             try await bench.keeper.look()
             let address = try #require(BluetoothAddress(Bench.address(1)))
-            try await bench.store.devices.acquaint([AllowedPeripheral(model: .sample(), address: address)])
+            try await bench.store.devices.noteFirstSeen([
+                AllowedPeripheral(model: .sample(), address: address)
+            ])
             #expect(try await bench.bytes(of: 1) == 0)
             #expect(try await bench.bytes() == bench.bytes(of: 2))
             try await bench.keeper.look()

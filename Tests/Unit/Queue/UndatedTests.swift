@@ -301,20 +301,20 @@ import Testing
             let clock = DoubtedClock()
             let entry = SampleCuff.entry(subject: "anna")
             var store = try await Self.open(directory, clock: clock)
-            try await store.devices.acquaint([entry])
+            try await store.devices.noteFirstSeen([entry])
             let came = NotedMoment.boot(id: "boot-1", instant: clock.now)
             clock.base.advance(by: .seconds(500))
-            let noted = Acquaintance(device: came, subjects: [nil: came])
-            #expect(try await store.devices.acquaintances(of: [entry]) == [noted])
+            let noted = FirstSeen(device: came, subjects: [nil: came])
+            #expect(try await store.devices.firstSeen(of: [entry]) == [noted])
             try await store.close()
 
             store = try await Self.open(directory, clock: clock, bootID: boot)
-            #expect(try await store.devices.acquaintances(of: [entry]) == [noted])
+            #expect(try await store.devices.firstSeen(of: [entry]) == [noted])
             let start: Int64 = 1_795_165_100
             try await store.undated.date(by: Self.time(start, boot: boot), in: .utc)
             #expect(
-                try await store.devices.acquaintances(of: [entry])
-                    == [Acquaintance(device: start + after, subjects: [nil: start + after])])
+                try await store.devices.firstSeen(of: [entry])
+                    == [FirstSeen(device: start + after, subjects: [nil: start + after])])
             try await store.close()
         }
     }

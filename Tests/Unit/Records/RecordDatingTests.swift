@@ -29,7 +29,7 @@ import Testing
             subjects: SampleCuff.entry(subject: "patient-17").subjects,
             device: DeviceBlock(peripheralID: 1001, address: SampleCuff.address, alias: nil),
             circumstances: .init(
-                way: way, acquaintance: Acquaintance(device: known, subjects: since.map { [nil: $0] } ?? [:]))
+                way: way, firstSeen: FirstSeen(device: known, subjects: since.map { [nil: $0] } ?? [:]))
         ).record
     }
 
@@ -87,7 +87,7 @@ import Testing
         var dating = try #require(
             Self.record(Self.reading(age: nil), way: .live, known: nil, since: nil, wall: nil).dating)
         dating.device = device
-        dating.shownClock = ShownClock(
+        dating.shownClock = DeviceClockReading(
             time: shown, moment: .boot(id: Self.boot, instant: Self.instant(Self.hour + 5)))
         // Noticed 90 s later, by a process that was started meanwhile.
         let stored = try JSONDecoder().decode(RecordDating.self, from: try JSONEncoder().encode(dating))

@@ -21,7 +21,7 @@ import Testing
     private func make(
         _ reading: Reading?, at received: Int64, zone: TimeZoneRules = .utc, clockOffset: Int? = nil,
         way: RecordFactory.Circumstances.Way = .live, base: DeviceTime? = nil,
-        acquaintance: Acquaintance? = nil, entry: AllowedPeripheral = SampleCuff.entry()
+        firstSeen: FirstSeen? = nil, entry: AllowedPeripheral = SampleCuff.entry()
     ) -> (record: Record, isIdentified: Bool) {
         let product = Self.factory(zone: zone).make(
             reading, raw: RawPayload(characteristic: 0x2A35, bytes: SampleCuff.dated),
@@ -34,7 +34,7 @@ import Testing
             circumstances: RecordFactory.Circumstances(
                 way: way,
                 clock: clockOffset.map { ClockObservation(offsetSeconds: $0, zoneOffsetSeconds: 0) },
-                base: base, acquaintance: acquaintance))
+                base: base, firstSeen: firstSeen))
         return (product.record, product.isIdentified)
     }
 
@@ -252,7 +252,7 @@ import Testing
             subjects: entry.subjects,
             device: DeviceBlock(peripheralID: 1000, address: SampleCuff.address, alias: nil),
             circumstances: .init(
-                way: way, acquaintance: Acquaintance(device: known, subjects: since.map { [nil: $0] } ?? [:]))
+                way: way, firstSeen: FirstSeen(device: known, subjects: since.map { [nil: $0] } ?? [:]))
         ).record
     }
 

@@ -93,7 +93,7 @@ extension OperatorOrders {
             let view = ReadView(job: job, isDryRun: read.isDryRun, showing: Self.showing)
             let outcome = await gateway.readForOperator(
                 candidate.device, as: candidate.entry, over: candidate.adapter,
-                isDirected: candidate.isDirected, view.witness)
+                isDirected: candidate.isDirected, view.observer)
             if Task.isCancelled { break }
             guard let outcome else {
                 // It was not there, which is no failure: nobody had heard it.
@@ -176,13 +176,13 @@ private actor ReadView {
         self.showing = showing
     }
 
-    nonisolated var witness: ReadWitness {
-        ReadWitness(
+    nonisolated var observer: ReadObserver {
+        ReadObserver(
             isDryRun: isDryRun, show: { await self.show($0) }, queued: { await self.queued($0) },
             hungUp: { await self.hungUp() })
     }
 
-    private func show(_ readings: [ReadWitness.Shown]) async {
+    private func show(_ readings: [ReadObserver.Shown]) async {
         given += readings.count
         for reading in readings {
             let json = reading.record.json

@@ -15,7 +15,7 @@ package struct OperatorRead: Sendable, Equatable {
 
 /// The operator who looks on while a device is read: what a session tells, and in a dry run all that it has
 /// instead of a queue.
-struct ReadWitness: Sendable {
+struct ReadObserver: Sendable {
     /// A reading before it is in the queue.
     struct Shown: Sendable {
         let record: Record
@@ -55,7 +55,7 @@ struct DryRunDevices: DeviceStore {
     let devices: any DeviceStore
 
     package func remember(_ memory: DeviceMemory, of device: DeviceAddress) {}
-    package func acquaint(_ entries: [AllowedPeripheral]) {}
+    package func noteFirstSeen(_ entries: [AllowedPeripheral]) {}
     package func setPairing(_ key: String, isSpent: Bool) {}
 
     package func rememberedBonds() async throws -> Set<DeviceAddress> { try await devices.rememberedBonds() }
@@ -69,8 +69,8 @@ struct DryRunDevices: DeviceStore {
         try await devices.pendingPackets(of: device)
     }
 
-    package func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
-        try await devices.acquaintances(of: entries)
+    package func firstSeen(of entries: [AllowedPeripheral]) async throws -> [FirstSeen] {
+        try await devices.firstSeen(of: entries)
     }
 }
 
@@ -139,7 +139,7 @@ struct DryRunLink: PeripheralLink {
     }
 }
 
-extension ReadWitness {
+extension ReadObserver {
     /// The surroundings of a session that is looked on.
     func environment(_ environment: ReadSession.Environment) -> ReadSession.Environment {
         guard isDryRun else { return environment }

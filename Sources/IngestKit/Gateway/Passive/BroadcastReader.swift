@@ -353,12 +353,12 @@ actor BroadcastReader {
             peripheralID: item.entry.model.id, address: item.advertisement.device.address,
             alias: item.entry.alias, manufacturer: device.memory.manufacturer, model: device.memory.model,
             serial: device.memory.serial, firmware: device.memory.firmware, battery: device.memory.battery)
-        let acquaintance = try? await ports.devices.acquaintances(of: [item.entry]).first
+        let firstSeen = try? await ports.devices.firstSeen(of: [item.entry]).first
         return factory.make(
             reading, raw: RawPayload(characteristic: nil, bytes: item.structure.value),
             reception: RecordFactory.Reception(instant: received, wallNanoseconds: wall),
             subjects: item.entry.subjects, device: block,
-            circumstances: RecordFactory.Circumstances(acquaintance: acquaintance ?? Acquaintance()))
+            circumstances: RecordFactory.Circumstances(firstSeen: firstSeen ?? FirstSeen()))
     }
 
     /// Commits a record, with what is remembered of the device, and releases it for delivery: there

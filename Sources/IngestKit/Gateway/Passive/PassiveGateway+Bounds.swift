@@ -2,7 +2,7 @@
 extension PassiveGateway {
     /// When the device's day ends; nil if something may still be committed in it, or the read commits nothing.
     func endOfDay(_ request: Request, _ memory: DeviceMemory) -> MonotonicInstant? {
-        guard !request.isForClock, request.witness?.isDryRun != true else { return nil }
+        guard !request.isForClock, request.observer?.isDryRun != true else { return nil }
         let day = DailyAllowance(memory.allowance, bootID: environment.factory.bootID, at: ports.clock.now)
         return day.isSpent ? day.end : nil
     }

@@ -1,9 +1,9 @@
 /// Clocks of devices that were read while the gateway's own was not known to be right, until they can be
 /// compared.
-struct ShownClocks: Sendable {
+struct UncomparedClocks: Sendable {
     struct Item: Sendable {
         let entry: AllowedPeripheral
-        let clock: ShownClock
+        let clock: DeviceClockReading
     }
 
     /// Of how many devices at most; who sends can invent addresses.
@@ -15,7 +15,7 @@ struct ShownClocks: Sendable {
 
     /// The device's clock was looked at.
     /// - Parameter clock: nil where nothing is left to compare.
-    mutating func note(_ clock: ShownClock?, of device: DeviceAddress, as entry: AllowedPeripheral) {
+    mutating func note(_ clock: DeviceClockReading?, of device: DeviceAddress, as entry: AllowedPeripheral) {
         guard let clock else {
             items[device] = nil
             return
@@ -31,17 +31,17 @@ struct ShownClocks: Sendable {
 extension PassiveGateway {
     /// Compares clocks that wait for it once the gateway's own is right, and tells of those that are
     /// wrong, until the task is cancelled. Their records are dated by the queue.
-    func compareShownClocks() async {
+    func compareClocks() async {
         while !Task.isCancelled {
             // Lowered before anything is looked at: what comes then raises it again.
-            _ = shownClocks.noted.consume()
+            _ = uncomparedClocks.noted.consume()
             if let reading = ports.clock.trustedReading {
-                await compareShownClocks(
+                await compareClocks(
                     by: BootTime(bootID: environment.factory.bootID, reading),
                     at: reading.wallNanoseconds / 1_000_000_000)
             }
-            if shownClocks.items.isEmpty {
-                await shownClocks.noted.wait()
+            if uncomparedClocks.items.isEmpty {
+                await uncomparedClocks.noted.wait()
             } else {
                 // As often as the clock is judged.
                 try? await ports.clock.sleep(for: JudgedClock.interval)
@@ -49,10 +49,10 @@ extension PassiveGateway {
         }
     }
 
-    private func compareShownClocks(by time: BootTime, at seconds: Int64) async {
+    private func compareClocks(by time: BootTime, at seconds: Int64) async {
         // What a read under way remembers at its end would take the place of what is noted here.
-        for device in Array(shownClocks.items.keys) where !isBeingRead(device) {
-            guard let item = shownClocks.take(device),
+        for device in Array(uncomparedClocks.items.keys) where !isBeingRead(device) {
+            guard let item = uncomparedClocks.take(device),
                 let observed = item.clock.observation(by: time, in: environment.factory.zone),
                 let skew = ClockSkew(observed, item.entry.clock == .set ? .isSetNext : .byHand)
             else { continue }

@@ -95,16 +95,16 @@ extension PassiveGateway {
     /// - Returns: nil if it is directed, and was not there.
     func readForOperator(
         _ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID, isDirected: Bool,
-        _ witness: ReadWitness
+        _ observer: ReadObserver
     ) async -> ReadSession.Outcome? {
         var request = Request(device: device, entry: entry, adapter: adapter, attempt: 1)
-        request.witness = witness
+        request.observer = observer
         request.isDirected = isDirected
-        guard witness.isDryRun || takesReadings else {
+        guard observer.isDryRun || takesReadings else {
             return .failed(ReadFailure(cause: .queueFull))
         }
         guard diskAnswers else { return .failed(.diskHangs) }
-        guard witness.isDryRun || !scheduler.fullStrangers.include(device.address, entry) else {
+        guard observer.isDryRun || !scheduler.fullStrangers.include(device.address, entry) else {
             return .failed(.session(.strangersFull))
         }
         if isDirected {
@@ -118,7 +118,7 @@ extension PassiveGateway {
         if isDirected, let end = attempts.takeEnd(of: device) {
             return end == .expired ? nil : outcome
         }
-        guard !witness.isDryRun else { return outcome }
+        guard !observer.isDryRun else { return outcome }
         if case .storeUnusable(let error) = outcome {
             unusableStore = error
             // Ends `run`, which tells of it.
@@ -135,7 +135,7 @@ extension PassiveGateway {
     /// The device counts as being read from now on, but in a dry run.
     /// - Returns: whether it may be.
     func startForOperator(_ request: Request) -> Bool {
-        guard request.witness?.isDryRun == false else { return true }
+        guard request.observer?.isDryRun == false else { return true }
         return !scheduler.readAfterPairing(
             request.device, as: request.entry, over: request.adapter, at: ports.clock.now
         ).isEmpty

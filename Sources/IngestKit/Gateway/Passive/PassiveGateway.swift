@@ -46,7 +46,7 @@ package actor PassiveGateway {
         /// Whether only the device's clock is to be set.
         var isForClock = false
         /// The operator who asked for it and looks on.
-        var witness: ReadWitness?
+        var observer: ReadObserver?
     }
 
     let ports: Ports
@@ -65,7 +65,7 @@ package actor PassiveGateway {
     /// One reader.
     let wishes: AsyncStream<Wish>
     let wish: AsyncStream<Wish>.Continuation
-    var shownClocks = ShownClocks()
+    var uncomparedClocks = UncomparedClocks()
     var strangers = StrangerMemories()
     var spent = SpentDevices()
     private(set) var takesReadings = true
@@ -107,7 +107,7 @@ package actor PassiveGateway {
     /// Reads until the task is cancelled; reads under way are ended then.
     /// - Throws: what the radio cannot live with.
     package func run() async throws {
-        await acquaint()
+        await noteFirstSeen()
         // If the queue cannot be read now, each read asks again, and until one succeeds none is paired automatically.
         try? await bonding.recall()
         try await withThrowingDiscardingTaskGroup { group in
@@ -124,7 +124,7 @@ package actor PassiveGateway {
             }
             group.addTask { await self.keepDeadlines() }
             group.addTask { await self.followBonds() }
-            group.addTask { await self.compareShownClocks() }
+            group.addTask { await self.compareClocks() }
             group.addTask {
                 defer { self.requestsContinuation.finish() }
                 try await self.broadcasts.run()
@@ -141,7 +141,7 @@ package actor PassiveGateway {
     /// Replaces the allow-list and the times of a running gateway; reads under way go on.
     package func apply(_ list: AllowList, timing: PassiveTiming) async {
         allowList = list
-        await acquaint()
+        await noteFirstSeen()
         scheduler.timing = timing
         perform(scheduler.allow(list, at: ports.clock.now))
         bonding.reload()
@@ -178,9 +178,9 @@ package actor PassiveGateway {
     package var listeningAdapters: Int { listening.count }
 
     /// Devices and users that are new on the list are known from now on.
-    private func acquaint() async {
+    private func noteFirstSeen() async {
         do {
-            try await ports.devices.acquaint(allowList.entries)
+            try await ports.devices.noteFirstSeen(allowList.entries)
         } catch {
             ports.events.emit(storeError: error)
         }
@@ -308,12 +308,12 @@ package actor PassiveGateway {
 
     /// Since when the gateway has known the device and its users. Asked for at each read, because a
     /// clock that could not tell may have been set meanwhile.
-    private func acquaintance(of entry: AllowedPeripheral) async -> Acquaintance {
+    private func firstSeen(of entry: AllowedPeripheral) async -> FirstSeen {
         do {
-            return try await ports.devices.acquaintances(of: [entry]).first ?? Acquaintance()
+            return try await ports.devices.firstSeen(of: [entry]).first ?? FirstSeen()
         } catch {
             // What is stored in the device then belongs to nobody.
-            return Acquaintance()
+            return FirstSeen()
         }
     }
 
@@ -334,8 +334,8 @@ package actor PassiveGateway {
             return .dayIsFull(until: end)
         }
         // What a dry run shows is not committed.
-        if request.witness?.isDryRun == true { memory.allowance = nil }
-        let acquaintance = await acquaintance(of: request.entry)
+        if request.observer?.isDryRun == true { memory.allowance = nil }
+        let firstSeen = await firstSeen(of: request.entry)
         // Asked after the last suspension: the bonds may have changed meanwhile.
         guard let isEncrypted = allowsLink(for: request, remembered: memory.bondedAdapter) else {
             return .refused
@@ -377,24 +377,24 @@ package actor PassiveGateway {
             bonding.encrypted(request.device)
             memory.bondedAdapter = bonds.address(of: request.adapter) ?? memory.bondedAdapter
         }
-        let witness = request.witness
-        let usedLink = witness?.link(link) ?? link
+        let observer = request.observer
+        let usedLink = observer?.link(link) ?? link
         let session = ReadSession(
-            environment: witness?.environment(environment) ?? environment,
+            environment: observer?.environment(environment) ?? environment,
             target: ReadSession.Target(
-                entry: witness?.entry(request.entry) ?? request.entry, device: request.device,
+                entry: observer?.entry(request.entry) ?? request.entry, device: request.device,
                 profile: profile, memory: memory, isRemembered: stored?.isBondAlone == false,
-                acquaintance: acquaintance,
-                timing: witness?.timing(scheduler.timing) ?? scheduler.timing,
-                isForClock: request.isForClock, witness: witness),
+                firstSeen: firstSeen,
+                timing: observer?.timing(scheduler.timing) ?? scheduler.timing,
+                isForClock: request.isForClock, observer: observer),
             link: usedLink)
         ports.events.emit(.connected(request.entry.reference))
         letGo[ObjectIdentifier(session)] = { await session.letGo() }
         let outcome = await session.run()
         letGo[ObjectIdentifier(session)] = nil
-        if witness?.isDryRun != true {
+        if observer?.isDryRun != true {
             if await session.hasLookedAtClock {
-                shownClocks.note(await session.shownClock, of: request.device, as: request.entry)
+                uncomparedClocks.note(await session.shownClock, of: request.device, as: request.entry)
             }
             strangers.note(await session.volatileMemory, of: request.device)
             if case .dayIsFull(let end) = outcome { holdBack(request, until: end) }

@@ -3,7 +3,7 @@ struct ClockFindings {
     /// Compared with the gateway's clock.
     var observation: ClockObservation?
     /// Alone, while the gateway's own clock is not known to be right.
-    var shown: ShownClock?
+    var shown: DeviceClockReading?
 }
 
 /// The device's clock: compared with the gateway's on each link, and set if the allow-list says so.
@@ -145,7 +145,7 @@ final class ClockCheck {
         guard let wall = environment.clock.trustedWallNanoseconds(at: moment) else {
             // One that is not known to be right can judge no other: that waits with the records.
             findings.shown = reading.localDeviceTime(in: zone).map {
-                ShownClock(time: $0, moment: .boot(id: environment.factory.bootID, instant: moment))
+                DeviceClockReading(time: $0, moment: .boot(id: environment.factory.bootID, instant: moment))
             }
             return unreleased.redate(by: findings)
         }

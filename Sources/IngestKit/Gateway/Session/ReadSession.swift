@@ -23,12 +23,12 @@ actor ReadSession {
         let memory: DeviceMemory
         /// Whether the queue remembers more of it than a bond.
         var isRemembered = true
-        let acquaintance: Acquaintance
+        let firstSeen: FirstSeen
         let timing: PassiveTiming
         /// Whether nothing but its clock is looked at.
         var isForClock = false
         /// The operator who looks on.
-        var witness: ReadWitness?
+        var observer: ReadObserver?
     }
 
     /// How the session ended.
@@ -88,7 +88,7 @@ actor ReadSession {
         profile = target.profile
         timing = target.timing
         isForClock = target.isForClock
-        isLookedOn = target.witness != nil
+        isLookedOn = target.observer != nil
         let known = KnownDevice(target)
         let values = LinkValues(of: link, target.profile, environment)
         let unreleased = UnreleasedRecords(of: known, environment)
@@ -223,7 +223,7 @@ actor ReadSession {
     var hasLookedAtClock: Bool { clock.hasLooked }
 
     /// What the device's clock showed, if it could not be compared with the gateway's.
-    var shownClock: ShownClock? { clock.findings.shown }
+    var shownClock: DeviceClockReading? { clock.findings.shown }
 
     /// What waits for its release: records and the octets of their payloads; and the different payloads of a report
     /// that nothing dates.

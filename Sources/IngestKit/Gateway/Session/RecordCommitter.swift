@@ -26,8 +26,8 @@ final class RecordCommitter {
 
     private let environment: ReadSession.Environment
     private let profile: Profile
-    private let acquaintance: Acquaintance
-    private let witness: ReadWitness?
+    private let firstSeen: FirstSeen
+    private let observer: ReadObserver?
     private let known: KnownDevice
     private let values: LinkValues
     private let clock: ClockCheck
@@ -55,8 +55,8 @@ final class RecordCommitter {
         self.clock = clock
         self.unreleased = unreleased
         profile = target.profile
-        acquaintance = target.acquaintance
-        witness = target.witness
+        firstSeen = target.firstSeen
+        observer = target.observer
         joining = ValueJoining(profile: target.profile, device: target.device)
         relations = Relations(waiting: target.memory.unpaired ?? [])
     }
@@ -159,7 +159,7 @@ final class RecordCommitter {
         }
         environment.log.committed(
             drafts.map(\.record), outcomes, of: entry, took: environment.clock.now.since(start))
-        await witness?.queued(outcomes)
+        await observer?.queued(outcomes)
         known.memory = concluded
         if !drafts.isEmpty { known.gaveRecord() }
         var last: RecordID?
@@ -187,8 +187,8 @@ final class RecordCommitter {
 
     /// Shows the operator who looks on what is about to be committed.
     private func show(_ drafts: [Draft]) async throws(SessionError) {
-        guard let witness, !drafts.isEmpty else { return }
-        await witness.show(
+        guard let observer, !drafts.isEmpty else { return }
+        await observer.show(
             drafts.map { .init(record: $0.record, decodeError: $0.submission.decodeError) })
         // Whoever stops the read now leaves it in the device.
         if values.isEnding || Task.isCancelled { throw .link(.ended(.byGateway)) }
@@ -219,7 +219,7 @@ final class RecordCommitter {
             circumstances: RecordFactory.Circumstances(
                 way: told, clock: clock.findings.observation,
                 shownClock: clock.findings.shown, base: part.base,
-                acquaintance: acquaintance,
+                firstSeen: firstSeen,
                 dateNames: dateNames(part, way: told, &lessons.dates), named: profile.name(of: raw)))
         var product = basis.product(by: environment.factory, subjects: entry.subjects, device: known.block)
         product.record.related = part.related

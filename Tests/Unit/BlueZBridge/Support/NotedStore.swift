@@ -90,12 +90,12 @@ final class NotedStore: RecordStore, DeviceStore {
         try await store.devices.setPairing(key, isSpent: isSpent)
     }
 
-    func acquaint(_ entries: [AllowedPeripheral]) async throws {
-        try await store.devices.acquaint(entries)
+    func noteFirstSeen(_ entries: [AllowedPeripheral]) async throws {
+        try await store.devices.noteFirstSeen(entries)
     }
 
-    func acquaintances(of entries: [AllowedPeripheral]) async throws -> [Acquaintance] {
-        try await store.devices.acquaintances(of: entries)
+    func firstSeen(of entries: [AllowedPeripheral]) async throws -> [FirstSeen] {
+        try await store.devices.firstSeen(of: entries)
     }
 }
 

@@ -104,8 +104,8 @@ import Testing
                     log: .silent),
                 target: .init(
                     entry: entry, device: Self.device, profile: profile, memory: memory,
-                    acquaintance: .always(entry.subjects), timing: PassiveTiming(),
-                    witness: ReadWitness(
+                    firstSeen: .always(entry.subjects), timing: PassiveTiming(),
+                    observer: ReadObserver(
                         isDryRun: false, show: { _ in },
                         queued: { [outcomes] new in outcomes.all.withLock { $0 += new } }, hungUp: {})),
                 link: link)
