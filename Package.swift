@@ -120,10 +120,22 @@ let modules: [Target] = [
         ]),
     // Readings that no peripheral sent: entries by hand, and imports.
     domain("Entries", ["Core", "Records", "Storage"]),
-    // Passive reading: when which device is read, sessions, pairing, the operator, hooks, status.
+    // The gateway's health, as values, text and metrics; and the hooks.
     domain(
-        "Gateway", ["Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage"],
-        [.logging]),
+        "Supervision", ["Core", "Bluetooth", "Records", "Peripherals", "Events", "Storage"], [.logging]),
+    // Passive reading: when which device is read and how, sessions, and what bonds decide.
+    domain(
+        "Reading",
+        [
+            "Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage", "Supervision",
+        ], [.logging]),
+    // An operator's orders: scans, reads and pairings.
+    domain(
+        "Operator",
+        [
+            "Core", "Bluetooth", "Records", "Peripherals", "Profiles", "Events", "Storage", "Supervision",
+            "Reading",
+        ]),
     // Settings and the catalogue, from YAML; the only user of Yams.
     domain(
         "Configuration",
@@ -227,7 +239,9 @@ let tests: [Target] = [
         "Delivery",
         allModules + ["HTTPService", "QueueTestSupport", "TestSupport", .crypto, .grdb, .nioCore, .nioPosix]),
     unitTests("Entries", ["IngestCore", "IngestQueue", "IngestRecords", "TestSupport"]),
-    unitTests("Gateway", allModules + ["QueueTestSupport", "TestSupport", .logging]),
+    unitTests("Supervision", allModules + ["TestSupport"]),
+    unitTests("Reading", allModules + ["QueueTestSupport", "TestSupport", .logging]),
+    unitTests("Operator", allModules + ["TestSupport"]),
     unitTests("Configuration", allModules + ["TestSupport"]),
     unitTests("Daemon", of: "IngestDaemon", allModules + ["TestSupport", .arguments]),
     unitTests("HTTPService", of: "HTTPService", [.nioCore, .nioPosix]),

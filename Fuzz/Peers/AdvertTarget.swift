@@ -5,12 +5,14 @@
 @testable import IngestDelivery
 @testable import IngestEntries
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
+@testable import IngestSupervision
 
 /// Adverts under a list: the filter's decision is that of a plain reading of the specification, and what the kernel's
 /// program drops the filter does not admit.

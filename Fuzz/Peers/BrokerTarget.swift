@@ -6,12 +6,14 @@ import Glibc
 @testable import IngestDelivery
 @testable import IngestEntries
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
+@testable import IngestSupervision
 @testable import MQTTBridge
 
 /// An MQTT broker over TCP, on the thread of the publisher: it moves whenever that asks whether to go on.

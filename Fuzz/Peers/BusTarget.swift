@@ -8,12 +8,14 @@ import Glibc
 @testable import IngestDelivery
 @testable import IngestEntries
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
+@testable import IngestSupervision
 
 /// Messages of the bus: what sd-bus takes of them is read into values, and these into what bluetoothd says of its objects.
 enum BusTarget {

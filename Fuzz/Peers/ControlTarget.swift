@@ -12,12 +12,14 @@ import NIOHTTP1
 @testable import IngestDelivery
 @testable import IngestEntries
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
+@testable import IngestSupervision
 
 /// The control socket: any bytes of a client, and any message of one.
 enum ControlTarget {

@@ -5,12 +5,14 @@
 @testable import IngestDelivery
 @testable import IngestEntries
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
+@testable import IngestSupervision
 
 /// The ATT bearer and the GATT client under any packets of a peripheral, at any moment. Each wait ends; of the
 /// peripheral's values none is invented, changed or out of order; what is remembered of its attributes obeys its bounds.

@@ -5,12 +5,14 @@
 @testable import IngestDelivery
 @testable import IngestEntries
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestPeripherals
 @testable import IngestProfiles
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
+@testable import IngestSupervision
 
 /// The radio under any packets of the management socket: it listens until that ends, and what it hands out is on the
 /// list.

@@ -4,8 +4,10 @@ import Testing
 
 @testable import IngestBluetooth
 @testable import IngestConfiguration
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestProfiles
+@testable import IngestReading
+@testable import IngestSupervision
 
 @Suite struct CatalogueTests {
     @Test(

@@ -4,8 +4,10 @@ import Testing
 @testable import IngestBluetooth
 @testable import IngestConfiguration
 @testable import IngestCore
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestProfiles
+@testable import IngestReading
+@testable import IngestSupervision
 
 /// The catalogue that comes with the program, entry by entry, and its documents.
 @Suite struct ShippedCatalogueTests {

@@ -2,7 +2,9 @@ import Testing
 
 @testable import IngestConfiguration
 @testable import IngestCore
-@testable import IngestGateway
+@testable import IngestOperator
+@testable import IngestReading
+@testable import IngestSupervision
 
 @Suite struct TerminalTextTests {
     @Test(arguments: [

@@ -3,8 +3,10 @@ import TestSupport
 import Testing
 
 @testable import IngestBluetooth
-@testable import IngestGateway
+@testable import IngestOperator
+@testable import IngestReading
 @testable import IngestStorage
+@testable import IngestSupervision
 
 @Suite struct DailyAllowanceTests {
     private static let start = MonotonicInstant.at(0)

@@ -3,9 +3,10 @@ import Testing
 
 @testable import IngestBluetooth
 @testable import IngestCore
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestProfiles
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
 @testable import TestSupport

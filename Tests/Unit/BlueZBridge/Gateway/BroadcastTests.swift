@@ -4,8 +4,9 @@ import QueueTestSupport
 import Synchronization
 import Testing
 
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 
 /// The whole way of a broadcast, from the simulated kernel to the queue.
 @Suite(.timeLimit(.minutes(15)))

@@ -2,8 +2,9 @@ import PeripheralSimulator
 import Testing
 
 @testable import IngestCore
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
 @testable import TestSupport

@@ -7,8 +7,9 @@ import Testing
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 
 extension PassiveGateway {

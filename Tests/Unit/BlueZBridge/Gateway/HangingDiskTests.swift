@@ -5,8 +5,9 @@ import QueueTestSupport
 import Testing
 
 @testable import IngestCore
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 
 /// A disk that hangs in the commit of a reading.
 @Suite(.timeLimit(.minutes(15)))

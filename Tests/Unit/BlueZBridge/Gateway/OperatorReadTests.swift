@@ -3,8 +3,9 @@ import Testing
 
 @testable import IngestBluetooth
 @testable import IngestCore
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import TestSupport
 

@@ -3,7 +3,8 @@ import Testing
 
 @testable import IngestCore
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
+@testable import IngestReading
 @testable import IngestRecords
 @testable import TestSupport
 

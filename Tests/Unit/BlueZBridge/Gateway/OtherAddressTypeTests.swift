@@ -1,7 +1,8 @@
 import PeripheralSimulator
 import Testing
 
-@testable import IngestGateway
+@testable import IngestOperator
+@testable import IngestReading
 @testable import IngestRecords
 @testable import TestSupport
 

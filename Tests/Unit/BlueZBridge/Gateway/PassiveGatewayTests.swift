@@ -6,7 +6,8 @@ import Synchronization
 import Testing
 
 @testable import IngestCore
-@testable import IngestGateway
+@testable import IngestOperator
+@testable import IngestReading
 @testable import IngestRecords
 
 /// The whole way of a reading up to the queue, on simulated radios.

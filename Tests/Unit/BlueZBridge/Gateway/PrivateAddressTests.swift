@@ -3,8 +3,9 @@ import Testing
 
 @testable import IngestBluetooth
 @testable import IngestCore
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 
 /// Pairing with a cuff that sends under a private address to all but its bonded gateway.

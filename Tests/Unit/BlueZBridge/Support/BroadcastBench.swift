@@ -7,9 +7,10 @@ import TestSupport
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestProfiles
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 
 /// The gateway on a simulated kernel, with devices that only broadcast, on a clock that stands still.

@@ -6,8 +6,9 @@ import Synchronization
 
 @testable import IngestCore
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
 

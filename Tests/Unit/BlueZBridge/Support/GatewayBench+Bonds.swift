@@ -6,8 +6,9 @@ import Testing
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 
 /// A cuff that knows bonds, and an operator.
 extension GatewayBench {

@@ -1,6 +1,7 @@
 import PeripheralSimulator
 
-@testable import IngestGateway
+@testable import IngestOperator
+@testable import IngestReading
 
 /// An operator who scans, reads and pairs.
 extension GatewayBench {

@@ -6,8 +6,9 @@ import QueueTestSupport
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestEvents
-@testable import IngestGateway
+@testable import IngestOperator
 @testable import IngestQueue
+@testable import IngestReading
 @testable import IngestRecords
 @testable import IngestStorage
 

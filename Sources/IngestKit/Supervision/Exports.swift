@@ -1,0 +1,3 @@
+@_exported public import IngestCore
+@_exported public import IngestEvents
+@_exported public import IngestStorage
