@@ -61,7 +61,7 @@ extension PassiveGateway {
     }
 
     private func isBeingRead(_ device: DeviceAddress) -> Bool {
-        isReadingAtOnce || scheduler.reads.values.contains { $0.device == device }
+        isReadingAtOnce || scheduler.reads[device] != nil
     }
 
     private func tell(

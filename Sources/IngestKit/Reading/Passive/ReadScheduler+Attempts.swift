@@ -50,7 +50,7 @@ extension ReadScheduler {
         turns[device]?.failures = 0
         peripheral.lastHeard = now
         peripherals[device] = peripheral
-        reads[adapter] = Read(device: device)
+        reads[device] = Read(adapter: adapter)
         updateListening(at: now)
         return hasWokenUp ? [.discovered(peripheral.entry, device)] : []
     }
@@ -117,7 +117,9 @@ extension ReadScheduler {
             }
             let since = heldSince[adapter] ?? now
             heldSince[adapter] = since
-            guard reads[adapter] == nil, !connecting.contains(adapter), !isWanted(adapter) else { continue }
+            guard !isReading(over: adapter), !connecting.contains(adapter), !isWanted(adapter) else {
+                continue
+            }
             if let end = holdEnd(of: adapter, heldSince: since), end > now {
                 reviewAt(end)
                 continue

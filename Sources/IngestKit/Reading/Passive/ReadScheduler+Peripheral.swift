@@ -23,7 +23,7 @@ extension ReadScheduler {
 
     /// A read that runs.
     struct Read: Sendable {
-        let device: DeviceAddress
+        let adapter: AdapterID
         /// Its adapter went away or stopped listening since it began.
         var isAdapterLost = false
     }

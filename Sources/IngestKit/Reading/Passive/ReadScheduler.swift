@@ -51,8 +51,8 @@ package struct ReadScheduler: Sendable {
     var peripherals: [DeviceAddress: Peripheral] = [:]
     /// Those that wait to be read, the longest first.
     private(set) var queue: [DeviceAddress] = []
-    /// The read that runs on each adapter.
-    var reads: [AdapterID: Read] = [:]
+    /// The reads that run.
+    var reads: [DeviceAddress: Read] = [:]
     /// Whether each adapter that is present has its scan in place.
     private(set) var scanning: [AdapterID: Bool] = [:]
     private(set) var addresses: [AdapterID: BluetoothAddress] = [:]
@@ -128,10 +128,9 @@ package struct ReadScheduler: Sendable {
     package mutating func finished(
         _ device: DeviceAddress, outcome: ReadOutcome, wantsBond: Bool = false, at now: MonotonicInstant
     ) -> [Action] {
-        guard let (adapter, read) = reads.first(where: { $0.value.device == device }) else { return [] }
-        reads[adapter] = nil
+        guard let read = reads.removeValue(forKey: device) else { return [] }
         // A read that has ended connects no more, even if its driver did not say so.
-        connecting.remove(adapter)
+        connecting.remove(read.adapter)
         updateListening(at: now)
         peripherals[device]?.readEnded = now
         if peripherals[device]?.isWithdrawn == true {
@@ -143,7 +142,7 @@ package struct ReadScheduler: Sendable {
                 _ = peripherals[device]?.machine.handle(.readSucceeded, at: now)
             case .failed:
                 _ = peripherals[device]?.machine.handle(.readFailed(jitter: jitter()), at: now)
-                peripherals[device]?.failed = Failure(adapter: adapter, at: now)
+                peripherals[device]?.failed = Failure(adapter: read.adapter, at: now)
                 if read.isAdapterLost { forgiveFailure(of: device, at: now) }
             }
         }
@@ -158,7 +157,7 @@ package struct ReadScheduler: Sendable {
         connecting.formIntersection(scanning.keys)
         // What an adapter heard before it went silent says nothing of who is there when it is back.
         let deaf = Set(before.filter { $0.value && scanning[$0.key] != true }.keys)
-        for adapter in deaf { reads[adapter]?.isAdapterLost = true }
+        for (device, read) in reads where deaf.contains(read.adapter) { reads[device]?.isAdapterLost = true }
         for (device, peripheral) in peripherals where !deaf.isEmpty {
             for adapter in deaf { peripherals[device]?.hearings[adapter] = nil }
             if let failed = peripheral.failed, deaf.contains(failed.adapter),
@@ -217,14 +216,14 @@ package struct ReadScheduler: Sendable {
         _ device: DeviceAddress, as entry: AllowedPeripheral, over adapter: AdapterID,
         at now: MonotonicInstant
     ) -> [Action] {
-        guard reads[adapter] == nil, !reads.values.contains(where: { $0.device == device }),
+        guard !isReading(over: adapter), reads[device] == nil,
             var peripheral = newPeripheral(entry: entry, at: now)
         else { return [] }
         peripheral.machine.isDirected = turns[device] != nil
         _ = peripheral.machine.handle(.readStarted, at: now)
         queue.removeAll { $0 == device }
         peripherals[device] = peripheral
-        reads[adapter] = Read(device: device)
+        reads[device] = Read(adapter: adapter)
         updateListening(at: now)
         return [.read(device, entry, adapter, attempt: 1)]
     }
@@ -259,7 +258,7 @@ package struct ReadScheduler: Sendable {
     /// The allow-list is now `list`. Peripherals that it no longer names are forgotten, after their
     /// read if one runs; the others stay as they are.
     package mutating func allow(_ list: AllowList, at now: MonotonicInstant) -> [Action] {
-        let busy = Set(reads.values.map(\.device))
+        let busy = Set(reads.keys)
         for (device, peripheral) in peripherals {
             if let entry = list.successor(of: peripheral.entry, for: device) {
                 peripherals[device]?.entry = entry
@@ -300,6 +299,11 @@ package struct ReadScheduler: Sendable {
     /// listens; where none of those is present, any other has to do.
     private func isHeard(_ peripheral: Peripheral, _ device: DeviceAddress) -> Bool {
         !listeners(for: peripheral, device).isEmpty
+    }
+
+    /// Whether a read runs over `adapter`.
+    func isReading(over adapter: AdapterID) -> Bool {
+        reads.values.contains { $0.adapter == adapter }
     }
 
     func listeners(for peripheral: Peripheral, _ device: DeviceAddress) -> [AdapterID] {
@@ -350,7 +354,7 @@ package struct ReadScheduler: Sendable {
                 guard case .reading(let attempt) = peripheral.machine.state else { continue }
                 peripheral.wait = nil
                 peripherals[device] = peripheral
-                reads[adapter] = Read(device: device)
+                reads[device] = Read(adapter: adapter)
                 actions.append(.read(device, peripheral.entry, adapter, attempt: attempt))
             case .withdraw(let adapter):
                 actions += withdrawAttempts { $0 == adapter }
@@ -380,7 +384,7 @@ package struct ReadScheduler: Sendable {
                 continue
             }
             let use: AdapterChoice.Use =
-                reads[adapter] != nil ? .reading : attempts[adapter] != nil ? .waiting : .free
+                isReading(over: adapter) ? .reading : attempts[adapter] != nil ? .waiting : .free
             choice.candidates.append(AdapterChoice.Candidate(adapter: adapter, rssi: hearing.rssi, use: use))
         }
         return choice
