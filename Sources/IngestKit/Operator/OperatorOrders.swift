@@ -202,7 +202,7 @@ package actor OperatorOrders {
     }
 
     /// Waits until nothing is read any more. Reading is paused already.
-    /// - Returns: the step that tells of it where that does not come.
+    /// - Returns: the step that ends the order if a read goes on for too long; nil if none runs any more.
     func readsEnded(_ job: OperatorJob) async -> OperatorStep? {
         let end = ports.clock.now + Self.readingTimeout
         var isTold = false

@@ -89,7 +89,7 @@ final class EventReserve: Sendable {
     /// - Parameters:
     ///   - remembered: what the file said before the queue was opened.
     ///   - isLost: whether something is missing. Then the file goes on saying that the queue is open until this start
-    ///     has told of it, so that the next start misses the same.
+    ///     has reported the loss. If this start ends before that, the next one reports it.
     init(_ remembered: QueueNumbers?, isLost: Bool, of file: QueueFile) {
         self.file = file
         var noted = remembered ?? QueueNumbers(reserved: 0, used: 0, isOpen: false)

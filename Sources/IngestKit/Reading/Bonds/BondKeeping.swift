@@ -86,7 +86,7 @@ final class BondKeeping {
     func waitForLoss() async {
         await mayBeLost.wait()
         _ = mayBeLost.consume()
-        // bluetoothd tells of one thing after the other.
+        // bluetoothd lists its adapters and devices one by one.
         try? await clock.sleep(for: BondTable.grace)
     }
 
@@ -135,7 +135,7 @@ final class BondKeeping {
         let now = clock.now
         guard let known = table.bonds(of: request.device) else { return .failed(.link(error)) }
         if known.isEmpty {
-            // While bluetoothd has not told of all its bonds nothing can be said.
+            // The bond may be one that bluetoothd has not listed yet.
             return table.isSettled(at: now) ? .failed(.link(error)) : .refused
         }
         tell(table.keysRefused(by: request.device, as: request.entry, at: now), of: request)

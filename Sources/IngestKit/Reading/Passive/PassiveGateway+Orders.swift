@@ -121,7 +121,7 @@ extension PassiveGateway {
         guard !observer.isDryRun else { return outcome }
         if case .storeUnusable(let error) = outcome {
             unusableStore = error
-            // Ends `run`, which tells of it.
+            // Ends `run`, which throws the error.
             requestsContinuation.finish()
             return outcome
         }
@@ -161,7 +161,7 @@ extension PassiveGateway {
             Request(device: device, entry: entry, adapter: adapter, attempt: 1, isForClock: true))
         guard case .storeUnusable(let error) = outcome else { return }
         unusableStore = error
-        // Ends `run`, which tells of it.
+        // Ends `run`, which throws the error.
         requestsContinuation.finish()
     }
 }
