@@ -29,6 +29,8 @@ package actor BlueZRadio: Radio {
     let receiver: AdvertReceiver
     private let connector: any LinkConnector
     var inventory: [UInt16: Adapter] = [:]
+    /// By the adapter's index, and kept when the adapter goes: who waits in one still has its turn.
+    private var lanes: [UInt16: ConnectionLane] = [:]
     var kernelFilter = KernelFilter()
     private var lastGeneration: UInt64 = 0
     private let statesContinuation: AsyncStream<[AdapterState]>.Continuation
@@ -221,6 +223,9 @@ package actor BlueZRadio: Radio {
         to device: DeviceAddress, on adapter: AdapterID, remembered: AttributeLayout?,
         requiresEncryption: Bool
     ) async throws(LinkError) -> any PeripheralLink {
+        await enterLane(of: adapter)
+        defer { leaveLane(of: adapter) }
+        guard !Task.isCancelled else { throw .ended(.byGateway) }
         guard let address = inventory[adapter.index]?.address else { throw .adapterUnavailable }
         let channel: PacketChannel
         do throws(LinkError) {
@@ -234,8 +239,18 @@ package actor BlueZRadio: Radio {
         let link = AttributeLink(
             device: device, channel: channel, loop: loop, clock: clock, remembered: remembered,
             isEncrypted: requiresEncryption,
-            hangUp: { [weak self] in await self?.hangUp(device, on: adapter) })
+            ending: AttributeLink.Ending(
+                begin: { [weak self] in await self?.enterLane(of: adapter) },
+                hangUp: { [weak self] in await self?.hangUp(device, on: adapter) },
+                finish: { [weak self] in await self?.leaveLane(of: adapter) }))
         await link.open()
         return link
     }
+
+    private func enterLane(of adapter: AdapterID) async {
+        guard !lanes[adapter.index, default: ConnectionLane()].take() else { return }
+        await withCheckedContinuation { lanes[adapter.index]?.wait($0) }
+    }
+
+    private func leaveLane(of adapter: AdapterID) { lanes[adapter.index]?.leave() }
 }

@@ -85,14 +85,14 @@ package final class PacketChannel: @unchecked Sendable {
         defer { isReading = false }
         var hasEnded = false
         for _ in 0..<limit {
-            guard let descriptor else { return }
+            guard let descriptor, let onPacket else { return }
             let pending = CBlueZ_socket_error(descriptor)
             if pending != 0 { failure = pending }
             let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
             if count > 0 {
                 hasEnded = false
                 shortestPacket = min(count, shortestPacket ?? count)
-                onPacket?(buffer.span.extracting(first: count))
+                onPacket(buffer.span.extracting(first: count))
                 continue
             }
             let error = count == 0 ? 0 : errno
@@ -155,6 +155,14 @@ package final class PacketChannel: @unchecked Sendable {
             unsafe CBlueZ_attach_filter(descriptor, program, UInt16(clamping: program.count))
         }
         self.filter = filter
+    }
+
+    /// Reads no more, and leaves the socket open; no handler is called any more.
+    func stop() {
+        guard let descriptor else { return }
+        loop.ignore(descriptor)
+        onPacket = nil
+        onEnd = nil
     }
 
     /// Closes the socket; no handler is called any more. May be called twice.

@@ -35,6 +35,8 @@ final class AttributeBearer {
     private var state = State.open
     /// When the link ended, as far as this side could see; nil while it is up.
     private(set) var ended: MonotonicInstant?
+    /// Whether the kernel has told that the link is down.
+    private(set) var isDown = false
     private var request: (opcode: UInt8, waiting: Waiting<[UInt8]>)?
     private var valueReader: Waiting<Value?>?
     private var values: [Value] = []
@@ -56,8 +58,12 @@ final class AttributeBearer {
     func open() {
         channel.open(
             onPacket: { [weak self] packet in self?.received(packet) },
-            onEnd: { [weak self] errno in self?.end(LinkEnd(errno: errno)) })
+            onEnd: { [weak self] errno in self?.end(LinkEnd(errno: errno), byKernel: true) })
     }
+
+    /// Ends every wait and reads no more. The socket stays open until `close`: closed, it would have the kernel end the
+    /// link at a moment of its own.
+    func stop() { end(.byGateway) }
 
     /// Closes the channel and ends every wait.
     func close() {
@@ -65,11 +71,13 @@ final class AttributeBearer {
         end(.byGateway)
     }
 
-    private func end(_ reason: LinkEnd) {
+    /// - Parameter byKernel: whether the kernel has told that the link is down.
+    private func end(_ reason: LinkEnd, byKernel: Bool = false) {
         guard case .open = state else { return }
         state = .ended(reason)
         ended = clock.now
-        channel.close()
+        isDown = byKernel
+        if byKernel { channel.close() } else { channel.stop() }
         if let (_, waiting) = request {
             request = nil
             finish(waiting, .failure(.ended(reason)))
@@ -101,7 +109,7 @@ final class AttributeBearer {
                 request = nil
                 finish(waiting, .failure(.noAnswer(opcode: opcode)))
                 // No further request may be sent on this bearer (3.3.3).
-                close()
+                stop()
             }
             request = (opcode, Waiting(continuation: continuation, timer: timer))
         }
@@ -138,7 +146,9 @@ final class AttributeBearer {
             // The link is over, but what came before its end may still wait in the socket.
             if error.errno != EAGAIN { channel.drain() }
             // A handler that is running has the rest read after it.
-            if error.errno == EAGAIN || !channel.isReading { end(reason) }
+            if error.errno == EAGAIN || !channel.isReading {
+                end(reason, byKernel: error.errno != EAGAIN && error.errno != ENOMEM)
+            }
             if case .ended(let known) = state { throw .ended(known) }
             throw .ended(reason)
         }

@@ -1,13 +1,22 @@
 /// The GATT client of one link (Core Specification Vol 3 Part G 4): finds only what a reading
 /// needs, and remembers the handles it found.
 package actor AttributeLink: PeripheralLink {
+    /// How a link is ended below its socket.
+    package struct Ending: Sendable {
+        /// Returns when the end of a link that is still up may begin.
+        var begin: @Sendable () async -> Void = {}
+        /// Called once the channel is closed; returns when nothing remains of the link.
+        var hangUp: @Sendable () async -> Void = {}
+        /// The end that was begun is over.
+        var finish: @Sendable () async -> Void = {}
+    }
+
     package nonisolated let device: DeviceAddress
     private nonisolated let loop: RadioLoop
     let bearer: AttributeBearer
     package internal(set) var layout: AttributeLayout
     private var isClosed = false
-    /// Ends what remains of the link below the socket.
-    private let hangUp: @Sendable () async -> Void
+    private let ending: Ending
     /// Services whose handles come from an earlier link, so that a refusal may mean that they moved.
     var remembered: Set<String>
     /// Whether the link is encrypted with a bond's keys. If not, an earlier link may have been to an impostor.
@@ -26,13 +35,13 @@ package actor AttributeLink: PeripheralLink {
     /// - Parameters:
     ///   - remembered: the layout that an earlier link ended with.
     ///   - isEncrypted: whether the link is encrypted with a bond's keys.
-    ///   - hangUp: called once the channel is closed; returns when nothing remains of the link.
+    ///   - ending: how a link is ended below its socket.
     package init(
         device: DeviceAddress, channel: PacketChannel, loop: RadioLoop, clock: any GatewayClock,
         remembered: AttributeLayout?, isEncrypted: Bool = false,
-        hangUp: @escaping @Sendable () async -> Void = {}
+        ending: Ending = Ending()
     ) {
-        self.hangUp = hangUp
+        self.ending = ending
         self.isEncrypted = isEncrypted
         self.device = device
         self.loop = loop
@@ -51,10 +60,14 @@ package actor AttributeLink: PeripheralLink {
     package var ended: MonotonicInstant? { bearer.ended }
 
     package func close() async {
-        bearer.close()
+        bearer.stop()
         guard !isClosed else { return }
         isClosed = true
-        await hangUp()
+        let isUp = !bearer.isDown
+        if isUp { await ending.begin() }
+        bearer.close()
+        await ending.hangUp()
+        if isUp { await ending.finish() }
     }
 
     // MARK: Reading and writing

@@ -317,6 +317,7 @@ struct AttributeLinkTests {
         #expect(await bench.peripheral.traces[0].hasEnded == false)
         await bench.clock.advance(by: .seconds(1), bench.loop)
         await #expect(throws: LinkError.noAnswer(opcode: 0x06)) { try await subscription.value }
+        await link.close()
         await bench.linkEnded()
         await #expect(throws: LinkError.ended(.byGateway)) { try await link.read(0x2A19, in: 0x180F) }
     }

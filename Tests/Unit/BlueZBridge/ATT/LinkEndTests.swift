@@ -182,9 +182,12 @@ struct LinkEndTests {
         }
         let (end, continuation) = AsyncStream<Void>.makeStream()
         await loop.perform { far.open(onPacket: { _ in }, onEnd: { _ in continuation.finish() }) }
-        for await _ in end {}
+        while await link.ended == nil { await loop.turned() }
         // 105 is ENOBUFS.
         await #expect(throws: LinkError.ended(.other(errno: 105))) { try await link.ensureMTU(100) }
+        // The peripheral learns of it when the link is closed, so that its end falls into no other connection.
+        await link.close()
+        for await _ in end {}
         loop.stop()
     }
 }
