@@ -65,6 +65,11 @@ final class SimulatedAir: @unchecked Sendable {
         to device: DeviceAddress, from adapter: BluetoothAddress, requiresEncryption: Bool
     ) throws(LinkError) -> PacketChannel {
         let peripheral = try reach(device, from: adapter)
+        if let most = kernel.mostLinks(of: adapter),
+            peripherals.count(where: { $0.isLinked(to: adapter) }) >= most
+        {
+            throw .noMoreLinks
+        }
         let bond = Bond(device: peripheral.identity, adapter: adapter)
         let hasKeys = keys.withLock { $0.contains(bond) } && peripheral.hasKeys(of: adapter)
         guard hasKeys || !requiresEncryption else { throw .notEncrypted }

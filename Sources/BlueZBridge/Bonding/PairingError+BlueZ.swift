@@ -59,7 +59,7 @@ extension PairingError {
         case .adapterUnavailable: self = .adapterUnavailable
         case .ended(.byGateway): self = .cancelled
         case .notEncrypted, .bondRefused: self = .refused
-        case .notReachable, .ended, .noAnswer, .refused, .attribute, .missing, .malformed:
+        case .notReachable, .ended, .noAnswer, .refused, .noMoreLinks, .attribute, .missing, .malformed:
             self = .notReachable
         }
     }

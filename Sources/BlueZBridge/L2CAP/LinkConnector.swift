@@ -151,6 +151,8 @@ extension LinkError {
         case ETIMEDOUT, EHOSTDOWN: self = .notReachable
         case EACCES, EKEYREJECTED, EBADE: self = isBonded ? .bondRefused : .notEncrypted
         case ENOSYS where isBonded: self = .bondRefused
+        // Connection Limit Exceeded, Limited Resources (net/bluetooth/lib.c, bt_to_errno).
+        case EMLINK, ECONNREFUSED: self = .noMoreLinks
         default: self = .refused(errno: errno)
         }
     }

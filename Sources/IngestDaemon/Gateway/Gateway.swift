@@ -73,7 +73,7 @@ struct Gateway: Sendable {
             bindKey: { [credentials] name throws(BindKeyError) in try credentials.bindKey(name) })
         let passive = PassiveGateway(
             ports: ports, factory: factory, allowList: configuration.allowList,
-            timing: configuration.passiveTiming)
+            timing: configuration.passiveTiming, links: configuration.bluetooth.links)
         let orders = OperatorOrders(gateway: passive, ports: ports, scanner: bluetooth.radio) {
             [credentials] name throws(PasskeyError) in
             try credentials.passkey(name)

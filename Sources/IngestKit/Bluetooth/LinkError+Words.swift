@@ -7,6 +7,7 @@ extension LinkError {
         case .adapterUnavailable: "the adapter is gone or off"
         case .notReachable: "no connection: it stopped advertising or is out of range"
         case .refused(let errno): "the connection was refused (errno \(errno))"
+        case .noMoreLinks: "the controller refused the connection, as if it had too many"
         case .notEncrypted: "the peripheral wants an encrypted link, and there is no valid bond"
         case .bondRefused: "the peripheral has forgotten its bond with the gateway"
         case .ended(let end): "the link ended: \(end.words)"

@@ -69,6 +69,8 @@ package enum LinkError: Error, Sendable, Equatable {
     case notReachable
     /// The kernel or the peripheral refused the connection.
     case refused(errno: Int32)
+    /// The controller has as many links as it takes.
+    case noMoreLinks
     /// The link is not encrypted, and has to be: there is no bond here.
     case notEncrypted
     /// The peripheral refuses the keys of the bond that is here: it has forgotten it.

@@ -221,6 +221,10 @@ private actor ReadView {
             let step = OperatorStep(.failed, text, reason: .readFailed)
             // What was shown is not shown again.
             return given > 0 ? .failed(step) : .tryAgain(step)
+        case .gaveWay, .noMoreLinks:
+            // Nothing else is read while an order is carried out.
+            return .tryAgain(
+                OperatorStep(.failed, "the read ended for another device", reason: .readFailed))
         case .refused:
             return .failed(
                 OperatorStep(

@@ -62,6 +62,9 @@ package struct Profile: Sendable {
 
     /// As catalogue models name it: `blood-pressure`.
     package let name: String
+    /// Whether its peripherals send for as long as there is a link.
+    package var isStream: Bool { if case .stream = procedure { true } else { false } }
+
     /// The kinds of records that its peripherals measure; nil where they may measure anything. Their battery, which makes
     /// no record of its own, is none of them.
     package let kinds: Set<RecordKind>?

@@ -59,14 +59,28 @@ package final class DeviceTable: DeviceStore {
             // The text is looked at first, so that of many devices few are decoded.
             let rows = try Row.fetchAll(
                 db, sql: "SELECT address, address_type FROM device WHERE memory LIKE '%\"bondedAdapter\"%'")
-            let devices = rows.compactMap { row -> DeviceAddress? in
-                guard let address = BluetoothAddress(row["address"] as String),
-                    let type = AddressType(rawValue: row["address_type"])
-                else { return nil }
-                return DeviceAddress(address, type)
-            }
-            return try Set(devices.filter { try Self.memory(of: $0, db)?.bondedAdapter != nil })
+            return try Set(
+                rows.compactMap(Self.device).filter { try Self.memory(of: $0, db)?.bondedAdapter != nil })
         }
+    }
+
+    package func rememberedStrangers() async throws -> [DeviceAddress] {
+        try await database.read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT address, address_type FROM device
+                    WHERE is_stranger OR memory LIKE '%"bondedAdapter"%' ORDER BY changed
+                    """)
+            return rows.compactMap(Self.device)
+        }
+    }
+
+    private static func device(_ row: Row) -> DeviceAddress? {
+        guard let address = BluetoothAddress(row["address"] as String),
+            let type = AddressType(rawValue: row["address_type"])
+        else { return nil }
+        return DeviceAddress(address, type)
     }
 
     package func spentPairings() async throws -> Set<String> {

@@ -25,6 +25,8 @@ package protocol DeviceStore: Sendable {
     func recall(_ device: DeviceAddress) async throws -> DeviceMemory?
     /// The devices that had a bond by what is remembered of them.
     func rememberedBonds() async throws -> Set<DeviceAddress>
+    /// The unpinned devices that have given a record, and devices that had a bond; who was noted last comes last.
+    func rememberedStrangers() async throws -> [DeviceAddress]
     /// The entries whose one automatic pairing with a passkey was begun, by `AllowedPeripheral.entryKey`.
     func spentPairings() async throws -> Set<String>
     /// Notes that the automatic pairing of an entry with a passkey was begun, or allows it another one.

@@ -51,10 +51,12 @@ extension SimulatedAir {
     /// As the gateway's own bound (L2CAP/LinkConnector.swift).
     private static let timeout = Duration.seconds(25)
 
-    /// Waits for the next advert of a device that advertises to its central only; others are there or
-    /// not. Nil then, or why the wait ended without.
+    /// Waits for the next advert of a device that advertises to its central only, or for nothing if a device answers no
+    /// connection request; others are there or not. Nil then, or why the wait ended without.
     func directedAdvert(of device: DeviceAddress, isolation: isolated (any Actor)) async -> LinkError? {
-        guard peripherals.contains(where: { $0.device == device && $0.isDirected }) else { return nil }
+        guard peripherals.contains(where: { $0.device == device && ($0.isDirected || $0.isDeaf) }) else {
+            return nil
+        }
         let cancellation = Cancellation()
         return await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: isolation) { continuation in

@@ -6,6 +6,8 @@ package struct SimulatedAdapter: Sendable {
     package var isLowEnergy: Bool
     /// Whether the controller matches advert patterns itself (Microsoft's extension).
     package var matchesPatterns: Bool
+    /// How many links its controller makes at a time; nil: any number.
+    package var mostLinks: Int?
     /// The patterns of the monitors in place, by handle.
     package internal(set) var monitors: [UInt16: [AdvertisementPattern]] = [:]
     /// Devices on the kernel's list with action 0, to be reported.
@@ -20,8 +22,9 @@ package struct SimulatedAdapter: Sendable {
 
     package init(
         index: UInt16, address: BluetoothAddress, isPowered: Bool = true, isLowEnergy: Bool = true,
-        matchesPatterns: Bool = false, links: [DeviceAddress] = []
+        matchesPatterns: Bool = false, links: [DeviceAddress] = [], mostLinks: Int? = nil
     ) {
+        self.mostLinks = mostLinks
         self.links = links
         self.index = index
         self.address = address

@@ -159,6 +159,10 @@ package final class SimulatedKernel: @unchecked Sendable {
 
     func address(of index: UInt16) -> BluetoothAddress? { inventory[index]?.address }
 
+    func mostLinks(of address: BluetoothAddress) -> Int? {
+        inventory.values.first { $0.address == address }?.mostLinks
+    }
+
     func isPowered(_ address: BluetoothAddress) -> Bool {
         inventory.values.contains { $0.address == address && $0.isPowered }
     }

@@ -20,6 +20,8 @@ extension SimulatedPeripheral {
         /// Whether its adverts are directed at its bonded central (ADV_DIRECT_IND), so that no scan
         /// reports them.
         package var isDirected = false
+        /// Whether it advertises and answers no connection request.
+        package var isDeaf = false
 
         package init(
             firstWakeUp: Duration = .milliseconds(500), pause: Duration? = nil,

@@ -252,6 +252,10 @@ package final class SimulatedPeripheral: @unchecked Sendable {
     // MARK: Links, on the radio's loop
 
     var isDirected: Bool { rhythm.isDirected }
+    var isDeaf: Bool { rhythm.isDeaf }
+
+    /// Whether it has a link to this adapter.
+    func isLinked(to adapter: BluetoothAddress) -> Bool { link != nil && central == adapter }
 
     /// Why a connection cannot be made now; nil when it can.
     func obstacle() -> LinkError? {

@@ -20,14 +20,15 @@ extension DeviceAddress {
 
 extension PeripheralModel {
     package static func sample(
-        id: Int = 1002, recognised: [[AdvertisementFilter.Mark]] = [[.service(0x1809)]],
-        rearm: Duration? = nil, quirks: [Quirk] = []
+        id: Int = 1002, profile: String = "thermometer",
+        recognised: [[AdvertisementFilter.Mark]] = [[.service(0x1809)]],
+        rearm: Duration? = nil, isReadyBeforeMeasurement: Bool = false, quirks: [Quirk] = []
     ) -> Self {
         PeripheralModel(
             id: id, name: "Sample", type: "thermometer", manufacturer: nil, model: nil,
-            profile: "thermometer", recognised: recognised, bonding: .none,
+            profile: profile, recognised: recognised, bonding: .none,
             instructions: Instructions(pairing: "", beforeMeasurement: "", duringMeasurement: ""),
-            readyBeforeMeasurement: false, rearm: rearm, quirks: quirks)
+            readyBeforeMeasurement: isReadyBeforeMeasurement, rearm: rearm, quirks: quirks)
     }
 }
 

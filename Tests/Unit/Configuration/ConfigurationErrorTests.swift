@@ -129,6 +129,10 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "c.yaml:5:47: bluetooth.scan_window: expected at most scan_interval, 30ms, found \"60ms\""
         ),
         (
+            "bluetooth: {links: 9}",
+            "c.yaml:5:20: bluetooth.links: expected a number from 1 to 8, found \"9\""
+        ),
+        (
             "bluetooth: {scan_window: 61ms}",
             "c.yaml:5:26: bluetooth.scan_window: expected at most scan_interval, 60ms, found \"61ms\""
         ),

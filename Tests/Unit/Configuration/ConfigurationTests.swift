@@ -12,7 +12,7 @@ import Testing
           time_zone: Europe/London
           state_directory: /var/lib/ingestd
           trust_clock: false
-        bluetooth: {adapter: any, scan_interval: 60ms, scan_window: 30ms}
+        bluetooth: {adapter: any, links: 5, scan_interval: 60ms, scan_window: 30ms}
         passive: {quiet_period: 10s, cooldown: 5s, stream_interval: 60s, stream_max: 10m}
         peripherals:
           - id: 1000
@@ -60,7 +60,9 @@ import Testing
                     trustsClock: false))
         #expect(
             configuration.bluetooth
-                == .init(adapter: .any, scanInterval: .milliseconds(60), scanWindow: .milliseconds(30)))
+                == .init(
+                    adapter: .any, links: 5, scanInterval: .milliseconds(60),
+                    scanWindow: .milliseconds(30)))
         #expect(
             configuration.passive
                 == .init(

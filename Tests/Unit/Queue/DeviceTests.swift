@@ -132,6 +132,23 @@ import Testing
         }
     }
 
+    @Test func strangersThatHaveGivenARecordAndBondedDevicesAreKnownTheLastOneLast() async throws {
+        try await withQueue { store in
+            let strangers = (1...3).map { DeviceAddress(BluetoothAddress(value: $0), .random) }
+            for device in strangers {
+                try await store.devices.remember(DeviceMemory(serial: "1"), of: device)
+            }
+            try await store.devices.remember(DeviceMemory(serial: "2"), of: strangers[0])
+            #expect(
+                try await store.devices.rememberedStrangers() == [strangers[1], strangers[2], strangers[0]])
+            var memory = DeviceMemory()
+            memory.bondedAdapter = BluetoothAddress(value: 0xA0)
+            let bonded = DeviceAddress(BluetoothAddress(value: 9), .random)
+            try await store.devices.remember(memory, of: bonded)
+            #expect(try await store.devices.rememberedStrangers().contains(bonded))
+        }
+    }
+
     @Test func devicesThatHadABondAreKnownByTheirMemory() async throws {
         try await withQueue { store in
             let device = DeviceAddress(Self.device, .random)

@@ -33,7 +33,7 @@ import Testing
 
     static let table: [Row] = [
         Row("the only adapter reads at once", [(-95, .free)], after: 0, .read(.hci0)),
-        Row("the only adapter is busy", [(-60, .reading)], after: 0, .wait(until: nil)),
+        Row("the only adapter is busy", [(-60, .full)], after: 0, .wait(until: nil)),
         Row("nobody hears it", [], after: 1, .wait(until: nil)),
         Row(
             "the others get their moment", [(-40, .free)], othersMayHear: true, after: 0.1,
@@ -44,15 +44,15 @@ import Testing
         Row("an unknown signal is the weakest", [(nil, .free), (-99, .free)], after: 0, .read(.hci1)),
         Row("of two unknown signals the first", [(nil, .free), (nil, .free)], after: 0, .read(.hci0)),
         Row(
-            "a free one that hears it well does instead of a busy one", [(-50, .reading), (-80, .free)],
+            "a free one that hears it well does instead of a busy one", [(-50, .full), (-80, .free)],
             after: 0, .read(.hci1)),
         Row(
-            "a faint one waits for a stronger one", [(-50, .reading), (-81, .free)], after: 0,
+            "a faint one waits for a stronger one", [(-50, .full), (-81, .free)], after: 0,
             .wait(until: .at(5))),
         Row(
-            "an unknown signal waits for a stronger one", [(-50, .reading), (nil, .free)], after: 4.9,
+            "an unknown signal waits for a stronger one", [(-50, .full), (nil, .free)], after: 4.9,
             .wait(until: .at(5))),
-        Row("but not for long", [(-50, .reading), (-95, .free)], after: 5, .read(.hci1)),
+        Row("but not for long", [(-50, .full), (-95, .free)], after: 5, .read(.hci1)),
         Row(
             "a free one that hears it well does instead of one where an attempt waits",
             [(-50, .waiting), (-80, .free)], after: 0, .read(.hci1)),
@@ -61,13 +61,13 @@ import Testing
             [(-50, .waiting), (-81, .free)], after: 0, .withdraw(.hci0)),
         Row(
             "an attempt on one that hears it well is withdrawn when the strongest is busy",
-            [(-50, .reading), (-70, .waiting)], after: 0, .withdraw(.hci1)),
+            [(-50, .full), (-70, .waiting)], after: 0, .withdraw(.hci1)),
         Row(
-            "on a faint one it is not, for a while", [(-50, .reading), (-81, .waiting)], after: 0,
+            "on a faint one it is not, for a while", [(-50, .full), (-81, .waiting)], after: 0,
             .wait(until: .at(5))),
-        Row("all are busy", [(-50, .reading), (-60, .reading)], after: 9, .wait(until: nil)),
+        Row("all are busy", [(-50, .full), (-60, .full)], after: 9, .wait(until: nil)),
         Row(
-            "the strongest of those that are free", [(-50, .reading), (-75, .free), (-65, .free)],
+            "the strongest of those that are free", [(-50, .full), (-75, .free), (-65, .free)],
             after: 0, .read(AdapterID(index: 2))),
     ]
 

@@ -115,6 +115,7 @@ import Testing
         }
         func pendingPackets(of device: DeviceAddress) -> [PendingPackets] { [] }
         func rememberedBonds() -> Set<DeviceAddress> { [] }
+        func rememberedStrangers() -> [DeviceAddress] { [] }
         func spentPairings() -> Set<String> { [] }
         func setPairing(_ key: String, isSpent: Bool) {}
         func record(numbered: Int, kind: RecordKind, of device: BluetoothAddress) -> StoredPayload? { nil }

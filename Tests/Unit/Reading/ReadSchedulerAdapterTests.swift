@@ -53,7 +53,7 @@ import Testing
             "a faint adapter reads when the strong one stays busy", on: both,
             [
                 (1, .heard(1, on: .hci0), [discovered(1)]), (1.2, .wake, [read(1)]),
-                (2, .heard(2, on: .hci0, rssi: -50), [discovered(2)]),
+                (1.3, .linked(1), []), (2, .heard(2, on: .hci0, rssi: -50), [discovered(2)]),
                 (2.1, .heard(2, on: .hci1, rssi: -90), []), (6.9, .wake, []),
                 (7, .wake, [read(2, on: .hci1)]),
             ]),

@@ -8,6 +8,9 @@ struct ReadSchedulerScript: ReadSchedulerBench, Sendable, CustomTestStringConver
     enum Step: Sendable {
         /// The thermometer of this number advertises.
         case heard(Int, on: AdapterID = .hci0, rssi: Int? = -60)
+        /// The link is up.
+        case linked(Int)
+        /// The read ends, after its link was up.
         case finished(Int, ReadOutcome = .succeeded)
         /// There is no room for readings of these devices without an address in the allow-list, or of any.
         case full(FullStrangers)
@@ -65,7 +68,10 @@ struct ReadSchedulerScript: ReadSchedulerBench, Sendable, CustomTestStringConver
         case .heard(let device, let adapter, let rssi):
             return scheduler.heard(device, on: adapter, rssi: rssi, at: second)
         case .finished(let device, let outcome):
+            _ = scheduler.linked(.device(device), at: .at(second))
             return scheduler.finished(.device(device), outcome: outcome, at: .at(second))
+        case .linked(let device):
+            return scheduler.linked(.device(device), at: .at(second))
         case .full(let strangers):
             return scheduler.leaveAlone(strangers, at: .at(second))
         case .pause:

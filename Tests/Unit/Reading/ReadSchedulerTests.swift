@@ -60,11 +60,12 @@ extension ReadScheduler {
     @Test func whoIsNamedByAddressIsReadBeforeAllOthersThatWait() {
         var scheduler = Self.scheduler()
         _ = scheduler.heard(1, at: 1)
+        _ = scheduler.linked(.device(1), at: .at(1))
         for stranger in 2...6 { #expect(scheduler.heard(stranger, at: 2) == [Self.discovered(stranger)]) }
         let named = Self.pinned(.device(9))
         #expect(
             scheduler.heard(.sample(of: .device(9), on: .hci0, rssi: -60, at: 3), as: named)
-                == [.discovered(named, .device(9))])
+                == [.discovered(named, .device(9)), .giveWay(.device(1), .turn)])
         #expect(
             scheduler.finished(.device(1), outcome: .failed, at: .at(4))
                 == [.read(.device(9), named, .hci0, attempt: 1)])
@@ -107,6 +108,7 @@ extension ReadScheduler {
         // More adverts change no place in the queue.
         #expect(scheduler.heard(2, at: 4) == [])
         #expect(scheduler.finished(.device(1), outcome: .succeeded, at: .at(5)) == [Self.read(2)])
+        #expect(scheduler.linked(.device(2), at: .at(5)) == [])
         #expect(scheduler.finished(.device(2), outcome: .failed, at: .at(6)) == [Self.read(3)])
         #expect(scheduler.finished(.device(3), outcome: .succeeded, at: .at(7)) == [])
     }
@@ -136,8 +138,9 @@ extension ReadScheduler {
         _ = scheduler.heard(2, at: 3)
         _ = scheduler.heard(3, at: 4)
         scheduler.connecting(.hci0, true, at: .at(5))
-        #expect(scheduler.nextDeadline == nil)
-        #expect(scheduler.wake(at: .at(25)) == [])
+        // It keeps 3 waiting for 5 s.
+        #expect(scheduler.nextDeadline == .at(8))
+        #expect(scheduler.wake(at: .at(25)) == [.giveWay(.device(2), .connection)])
         scheduler.connecting(.hci0, false, at: .at(25))
         // Of the ten seconds, 1 has three behind it, and 3, which waits, has one.
         #expect(scheduler.nextDeadline == .at(32))
@@ -195,6 +198,7 @@ extension ReadScheduler {
     @Test func anAdapterThatCameBackDuringAReadStartsNoSecondOne() {
         var scheduler = Self.scheduler()
         _ = scheduler.heard(1, at: 1)
+        _ = scheduler.linked(.device(1), at: .at(1))
         _ = scheduler.adapters([], at: .at(2))
         _ = scheduler.adapters(Self.states([(.hci0, true)]), at: .at(3))
         #expect(scheduler.heard(2, at: 4) == [Self.discovered(2)])

@@ -28,6 +28,15 @@ import Testing
     private static let clinic = GatewayStatus.Destination(
         name: "clinic", state: "up", pending: 0, submitted: 1_203, failed: 0, lastSubmit: 130)
 
+    @Test func anAdapterWhoseControllerTakesFewerLinksSaysSo() {
+        for (links, words) in [
+            (3, "hci0 listens"), (1, "hci0 listens (1 link at a time: its controller refused more)"),
+        ] {
+            let status = Self.status(adapters: [.init(name: "hci0", isListening: true, links: links)])
+            #expect(StatusTable(status, usesColours: false).lines.contains("adapters  \(words)"))
+        }
+    }
+
     @Test func aHealthyGatewayFitsEightyColumns() {
         var long = Self.cuff
         long.alias = "the blood pressure monitor of the second floor"

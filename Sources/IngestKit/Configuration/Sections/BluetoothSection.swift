@@ -8,6 +8,8 @@ extension Configuration {
         }
 
         package var adapter: Adapter
+        /// How many links each adapter may have at a time, 1 to 8.
+        package var links = 3
         /// 2.5 ms to 10.24 s; nil leaves the kernel's default alone.
         package var scanInterval: Duration?
         /// 2.5 ms to the interval; nil leaves the kernel's default alone.
@@ -29,6 +31,10 @@ extension ConfigurationKeys {
             KeyDescription(
                 "adapter", "`any`, `hci0`, or an address", default: "`any`",
                 "The adapter to use; `any` uses all."),
+            KeyDescription(
+                "links", "1 to 8", default: "3",
+                "How many devices an adapter reads at a time. Where a controller takes fewer links, the gateway finds that out; `ingestd status` then says how many."
+            ),
             KeyDescription(
                 "scan_interval", "duration, 2.5ms to 10.24s", default: "the kernel's (60ms)",
                 "Time from the start of one scan window to the next. Rounded down to a multiple of 0.625 ms."),
@@ -59,6 +65,7 @@ extension ConfigurationReader {
             adapter: entries?["adapter"]?.value(
                 "any, an adapter such as hci0, or an adapter's address", adapter)
                 ?? .any,
+            links: entries?["links"]?.integer(1...8, "a number") ?? 3,
             scanInterval: interval, scanWindow: window)
     }
 

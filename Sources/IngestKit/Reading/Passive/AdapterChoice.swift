@@ -19,8 +19,12 @@ struct AdapterChoice {
         case free
         /// A standing connection attempt for another peripheral waits there, which can be withdrawn.
         case waiting
-        /// Reads another peripheral.
-        case reading
+        /// Another peripheral is being connected to.
+        case connecting
+        /// It has as many links as it may have.
+        case full
+
+        var isUsable: Bool { self == .free || self == .waiting }
     }
 
     struct Candidate: Sendable, Equatable {
@@ -36,7 +40,7 @@ struct AdapterChoice {
         case read(AdapterID)
         /// Withdraw the attempt that waits there, to read.
         case withdraw(AdapterID)
-        /// Nothing to do before this moment; nil: before an adapter is free.
+        /// Nothing to do before this moment; nil: before a link is free.
         case wait(until: MonotonicInstant?)
     }
 
@@ -53,12 +57,12 @@ struct AdapterChoice {
         let strongest = candidates.sorted(by: Self.isStronger)
         let patienceEnds = waitingSince + Self.patience
         let usable = strongest.enumerated().filter { place, candidate in
-            guard candidate.use != .reading else { return false }
+            guard candidate.use.isUsable else { return false }
             return place == 0 || candidate.isSufficient || now >= patienceEnds
         }.map(\.element)
         if let free = usable.first(where: { $0.use == .free }) { return .read(free.adapter) }
         if let waiting = usable.first { return .withdraw(waiting.adapter) }
-        return .wait(until: candidates.contains { $0.use != .reading } ? patienceEnds : nil)
+        return .wait(until: candidates.contains(where: \.use.isUsable) ? patienceEnds : nil)
     }
 
     /// Of two that are equal the one with the lower index.

@@ -128,7 +128,7 @@ extension PassiveGateway {
         tellFailure(outcome, request)
         perform(
             scheduler.finished(
-                device, outcome: outcome == .succeeded ? .succeeded : .failed, at: ports.clock.now))
+                device, outcome: outcome.ofRead, at: ports.clock.now))
         return outcome
     }
 

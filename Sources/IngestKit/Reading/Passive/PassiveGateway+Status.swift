@@ -11,7 +11,8 @@ extension PassiveGateway {
     package var adapterStatus: [GatewayStatus.Adapter] {
         adapterStates.map {
             GatewayStatus.Adapter(
-                name: $0.id.description, isListening: listening.contains($0.id), reason: $0.reason)
+                name: $0.id.description, isListening: listening.contains($0.id), reason: $0.reason,
+                links: scheduler.capacity(of: $0.id), configuredLinks: scheduler.links)
         }
     }
 

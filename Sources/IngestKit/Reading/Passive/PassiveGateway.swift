@@ -71,14 +71,13 @@ package actor PassiveGateway {
     private(set) var takesReadings = true
     /// Whether the queue's disk answers.
     private(set) var diskAnswers = true
-    /// Ends the link of each read that is under way.
-    private var letGo: [ObjectIdentifier: @Sendable () async -> Void] = [:]
+    var underWay = ReadsUnderWay()
     /// Adapters that listen, by their names at the time.
     private(set) var listening: Set<AdapterID> = []
     private(set) var adapterStates: [AdapterState] = []
     /// Raised when `adapterStatus` is another.
     package nonisolated let adapterChanges = WakeUp()
-    /// Reads that the scheduler has started; at most one an adapter.
+    /// Reads that the scheduler has started.
     private let requests: AsyncStream<Request>
     let requestsContinuation: AsyncStream<Request>.Continuation
     /// Set when the queue was found to be of no further use outside of these reads.
@@ -87,8 +86,12 @@ package actor PassiveGateway {
     private let deadlines = WakeUp()
     private var alarm: MonotonicInstant?
 
-    /// - Parameter factory: makes the records of this gateway.
-    package init(ports: Ports, factory: RecordFactory, allowList: AllowList, timing: PassiveTiming) {
+    /// - Parameters:
+    ///   - factory: makes the records of this gateway.
+    ///   - links: how many each adapter may have at a time, 1 to 8.
+    package init(
+        ports: Ports, factory: RecordFactory, allowList: AllowList, timing: PassiveTiming, links: Int = 3
+    ) {
         self.ports = ports
         self.allowList = allowList
         environment = ReadSession.Environment(
@@ -98,7 +101,7 @@ package actor PassiveGateway {
         broadcasts = BroadcastReader(ports: ports, factory: factory)
         bonding = BondKeeping(ports)
         (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostWishes))
-        scheduler = ReadScheduler(timing: timing)
+        scheduler = ReadScheduler(timing: timing, links: links)
         // Without adapters and bonds there is nothing to do yet.
         _ = scheduler.allow(allowList, at: ports.clock.now)
         (requests, requestsContinuation) = AsyncStream.makeStream()
@@ -110,6 +113,7 @@ package actor PassiveGateway {
         await noteFirstSeen()
         // If the queue cannot be read now, each read asks again, and until one succeeds none is paired automatically.
         try? await bonding.recall()
+        if let strangers = try? await ports.devices.rememberedStrangers() { scheduler.know(strangers) }
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
                 // The group waits for the loop over the requests, which nothing else would end.
@@ -165,7 +169,7 @@ package actor PassiveGateway {
         let now = ports.clock.now
         perform(answers ? scheduler.resume(at: now) : scheduler.pause(at: now))
         guard !answers else { return }
-        for end in letGo.values { await end() }
+        for session in underWay.sessions { await session.letGo() }
     }
 
     /// From now on these unpinned devices are left alone for want of room, and no others.
@@ -237,6 +241,8 @@ package actor PassiveGateway {
                         device: device, entry: entry, adapter: adapter, attempt: attempt, isStanding: true))
             case .withdraw(let device, _):
                 attempts.withdraw(device)
+            case .giveWay(let device, let why):
+                underWay.giveWay(device, why)
             }
         }
         rearm()
@@ -250,7 +256,7 @@ package actor PassiveGateway {
 
     // MARK: Deadlines
 
-    private func rearm() {
+    func rearm() {
         guard let next = scheduler.nextDeadline else { return }
         if let alarm, alarm <= next { return }
         deadlines.raise()
@@ -291,11 +297,10 @@ package actor PassiveGateway {
             throw error
         }
         tellFailure(outcome, request)
-        let succeeded = outcome == .succeeded
         ports.log.ended(request, outcome)
         perform(
             scheduler.finished(
-                request.device, outcome: succeeded ? .succeeded : .failed,
+                request.device, outcome: outcome.ofRead,
                 wantsBond: outcome.failure?.isForWantOfBond == true,
                 at: ports.clock.now))
     }
@@ -318,6 +323,8 @@ package actor PassiveGateway {
     }
 
     func read(_ request: Request) async -> ReadSession.Outcome {
+        underWay.begin(request.device)
+        defer { underWay.end(request.device) }
         guard let profile = Profiles.named(request.entry.model.profile) else {
             return .failed(ReadFailure(cause: .profileUnknown(request.entry.model.profile)))
         }
@@ -342,24 +349,13 @@ package actor PassiveGateway {
         }
         // The first link over a bond that another program made.
         if isEncrypted, memory.bondedAdapter == nil { memory.forgetUnencrypted() }
-        scheduler.connecting(request.adapter, true, at: ports.clock.now)
-        let start = ports.clock.now
-        ports.log.connects(request, isEncrypted: isEncrypted)
         let link: any PeripheralLink
-        do {
-            link = try await ports.radio.connect(
-                to: request.device, on: request.adapter, remembered: memory.layout,
-                requiresEncryption: isEncrypted)
+        do throws(LinkError) {
+            link = try await connect(request, remembered: memory.layout, isEncrypted: isEncrypted)
         } catch {
-            scheduler.connecting(request.adapter, false, at: ports.clock.now)
-            rearm()
             attempts.note(error, for: request)
-            ports.log.connected(request, error: error, took: ports.clock.now.since(start))
-            return bonding.connectionFailed(error, request, isEncrypted: isEncrypted)
+            return connectionFailed(error, request, isEncrypted: isEncrypted)
         }
-        scheduler.connecting(request.adapter, false, at: ports.clock.now)
-        ports.log.connected(request, error: nil, took: ports.clock.now.since(start))
-        rearm()
         guard isWanted(request) else {
             await link.close()
             return .failed(.withdrawn)
@@ -386,12 +382,15 @@ package actor PassiveGateway {
                 profile: profile, memory: memory, isRemembered: stored?.isBondAlone == false,
                 firstSeen: firstSeen,
                 timing: observer?.timing(scheduler.timing) ?? scheduler.timing,
-                isForClock: request.isForClock, observer: observer),
+                isForClock: request.isForClock, observer: observer,
+                report: { await self.progressed(request.device, $0) }),
             link: usedLink)
         ports.events.emit(.connected(request.entry.reference))
-        letGo[ObjectIdentifier(session)] = { await session.letGo() }
+        underWay.runs(session, of: request.device)
+        // It may have to give way at once.
+        perform(scheduler.linked(request.device, at: ports.clock.now))
         let outcome = await session.run()
-        letGo[ObjectIdentifier(session)] = nil
+        underWay.hasRun(request.device)
         if observer?.isDryRun != true {
             if await session.hasLookedAtClock {
                 uncomparedClocks.note(await session.shownClock, of: request.device, as: request.entry)

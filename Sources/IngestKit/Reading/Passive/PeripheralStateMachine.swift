@@ -31,6 +31,8 @@ struct PeripheralStateMachine: Sendable, Equatable {
         case readSucceeded
         /// With a random number, 0 to 1, for the back-off.
         case readFailed(jitter: Double)
+        /// The read made room for another one: it is to be repeated.
+        case readYielded
         /// The failed read is to be repeated at the next advert.
         case backOffEnded
         /// The scan that hears this peripheral runs, and no connection attempt holds it up; or not.
@@ -77,6 +79,11 @@ struct PeripheralStateMachine: Sendable, Equatable {
         case (.reading(let attempt), .readFailed(let jitter)):
             let delay = timing.backOff(failures: attempt, jitter: jitter)
             state = .backingOff(failures: attempt, until: now + delay, heard: listened.elapsed(at: now))
+        case (.reading(let attempt), .readYielded):
+            state =
+                attempt == 1
+                ? .idle
+                : .backingOff(failures: attempt - 1, until: now, heard: listened.elapsed(at: now))
         case (.quieting(let heard, let rearm), .advert):
             // Adverts can arrive late, but take nothing back.
             let pause = timing.quietPeriod + timing.cooldown
@@ -91,8 +98,8 @@ struct PeripheralStateMachine: Sendable, Equatable {
             return until <= now ? .read : .none
         case (.backingOff(let failures, let until, let heard), .backOffEnded):
             state = .backingOff(failures: failures, until: min(until, now), heard: heard)
-        case (_, .advert), (_, .readStarted), (_, .readSucceeded), (_, .readFailed), (_, .backOffEnded),
-            (_, .tick):
+        case (_, .advert), (_, .readStarted), (_, .readSucceeded), (_, .readFailed), (_, .readYielded),
+            (_, .backOffEnded), (_, .tick):
             break
         }
         return .none

@@ -45,12 +45,13 @@ extension ReadScheduler {
         else { return nil }
         let hasWokenUp = peripheral.machine.state == .idle
         _ = peripheral.machine.handle(.readStarted, at: now)
-        guard case .reading = peripheral.machine.state else { return nil }
+        guard case .reading(let attempt) = peripheral.machine.state else { return nil }
         attempts[adapter] = nil
         turns[device]?.failures = 0
+        peripheral.wasTried = true
         peripheral.lastHeard = now
         peripherals[device] = peripheral
-        reads[device] = Read(adapter: adapter)
+        reads[device] = newRead(device, of: peripheral, over: adapter, attempt: attempt, .linked(now))
         updateListening(at: now)
         return hasWokenUp ? [.discovered(peripheral.entry, device)] : []
     }

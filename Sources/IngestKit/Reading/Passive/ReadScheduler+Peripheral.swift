@@ -21,13 +21,6 @@ extension ReadScheduler {
         let at: MonotonicInstant
     }
 
-    /// A read that runs.
-    struct Read: Sendable {
-        let adapter: AdapterID
-        /// Its adapter went away or stopped listening since it began.
-        var isAdapterLost = false
-    }
-
     struct Peripheral: Sendable {
         var entry: AllowedPeripheral
         var machine: PeripheralStateMachine
@@ -43,6 +36,10 @@ extension ReadScheduler {
         var failures = 0
         /// Its last read gave nothing for want of a bond.
         var wantsBond = false
+        /// Whether it was read since the start, or that was tried.
+        var wasTried = false
+        /// How long it may use a link while others wait, if no entry names it by address.
+        var turn = ReadScheduler.shortestTurn
         /// Being read, but no longer allowed: forgotten when the read ends.
         var isWithdrawn = false
 

@@ -5,11 +5,15 @@ package enum ReadOutcome: Sendable, Hashable {
     /// The link could not be made, or ended before its first commit or before the end of a transfer
     /// of stored records.
     case failed
+    /// It made room for another device, and goes on waiting behind those that waited before.
+    case yielded
+    /// The controller makes no further link: it goes on waiting in its place.
+    case refusedLink
 }
 
-/// Decides which peripheral is read when and over which adapter: one read at a time on each
-/// adapter, over the adapter that hears it best. First come, first served, but those that an entry names
-/// by address before all others.
+/// Decides which peripheral is read when and over which adapter: the one that hears it best. An adapter has several
+/// links at a time, and attempts one connection at a time. Devices that an entry names by address come before all
+/// others; among them, those that were not tried since the start come first, then those that wait for the longest time.
 ///
 /// Pure: the driver tells it what the radio heard and how reads ended, does what it answers, and
 /// calls `wake` at `nextDeadline`. A peripheral is known by its address, whichever adapter hears it.
@@ -27,6 +31,8 @@ package struct ReadScheduler: Sendable {
         /// Withdraw the attempt that waits for it on this adapter; `attemptEnded` tells when that is
         /// done.
         case withdraw(DeviceAddress, AdapterID)
+        /// End its read soon and in order; `finished` tells when that is done.
+        case giveWay(DeviceAddress, GivingWay)
     }
 
     /// How many peripherals are followed that the allow-list does not name by address. Addresses
@@ -47,6 +53,8 @@ package struct ReadScheduler: Sendable {
         }
     }
 
+    /// How many links each adapter may have at a time, 1 to 8.
+    let links: Int
     let jitter: @Sendable () -> Double
     var peripherals: [DeviceAddress: Peripheral] = [:]
     /// Those that wait to be read, the longest first.
@@ -66,6 +74,11 @@ package struct ReadScheduler: Sendable {
     var turns: [DeviceAddress: Turn] = [:]
     /// The attempt that waits on each adapter.
     var attempts: [AdapterID: Attempt] = [:]
+    /// What the controllers of the adapters were found to take.
+    var capacities: [AdapterID: LinkCapacity] = [:]
+    var knownStrangers = KnownStrangers()
+    /// Until when an adapter connects to no stranger.
+    var strangersHeld: [AdapterID: MonotonicInstant] = [:]
     /// Since when an adapter could have such an attempt, and has none.
     var heldSince: [AdapterID: MonotonicInstant] = [:]
     /// Unpinned devices that are not read; those that want to be wait.
@@ -75,12 +88,15 @@ package struct ReadScheduler: Sendable {
     /// When what waits is to be looked at again, though nothing happens.
     private var review: MonotonicInstant?
 
-    /// - Parameter jitter: gives random numbers, 0 to 1.
+    /// - Parameters:
+    ///   - links: how many each adapter may have at a time, 1 to 8.
+    ///   - jitter: gives random numbers, 0 to 1.
     package init(
-        timing: PassiveTiming = PassiveTiming(),
+        timing: PassiveTiming = PassiveTiming(), links: Int = 1,
         jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
         self.timing = timing
+        self.links = links
         self.jitter = jitter
     }
 
@@ -130,23 +146,46 @@ package struct ReadScheduler: Sendable {
     ) -> [Action] {
         guard let read = reads.removeValue(forKey: device) else { return [] }
         // A read that has ended connects no more, even if its driver did not say so.
-        connecting.remove(read.adapter)
+        if read.isConnecting { connecting.remove(read.adapter) }
+        if outcome == .failed { holdStrangers(after: read, at: now) }
         updateListening(at: now)
         peripherals[device]?.readEnded = now
+        if read.hasCommitted { peripherals[device]?.turn = Self.shortestTurn }
         if peripherals[device]?.isWithdrawn == true {
             peripherals[device] = nil
         } else {
-            if !read.isAdapterLost { peripherals[device]?.noteEnd(outcome, wantsBond: wantsBond) }
             switch outcome {
             case .succeeded:
+                if !read.isAdapterLost { peripherals[device]?.noteEnd(outcome, wantsBond: wantsBond) }
                 _ = peripherals[device]?.machine.handle(.readSucceeded, at: now)
             case .failed:
+                if !read.isAdapterLost { peripherals[device]?.noteEnd(outcome, wantsBond: wantsBond) }
                 _ = peripherals[device]?.machine.handle(.readFailed(jitter: jitter()), at: now)
                 peripherals[device]?.failed = Failure(adapter: read.adapter, at: now)
                 if read.isAdapterLost { forgiveFailure(of: device, at: now) }
+            case .yielded:
+                if !read.hasCommitted, !read.isPinned {
+                    peripherals[device]?.turn = min(read.turn * 2, Self.longestTurn)
+                }
+                waitAgain(device, isFirst: false, at: now)
+            case .refusedLink:
+                let up = reads.values.count { $0.adapter == read.adapter && !$0.isConnecting }
+                capacities[read.adapter, default: LinkCapacity()].refused(with: up, at: now)
+                waitAgain(device, isFirst: true, at: now)
             }
         }
         return startReads(at: now)
+    }
+
+    /// Its read has ended before its time, and is to be repeated.
+    private mutating func waitAgain(_ device: DeviceAddress, isFirst: Bool, at now: MonotonicInstant) {
+        guard var peripheral = peripherals[device] else { return }
+        _ = peripheral.machine.handle(.readYielded, at: now)
+        // Its link has just ended, if it had one: a connection is worth an attempt when it advertises again.
+        peripheral.wait = Wait(
+            since: now, heard: peripheral.machine.listened.elapsed(at: now), isOverdue: !isFirst)
+        peripherals[device] = peripheral
+        queue.insert(device, at: isFirst ? 0 : queue.endIndex)
     }
 
     /// The adapters are now these.
@@ -155,6 +194,8 @@ package struct ReadScheduler: Sendable {
         scanning = Dictionary(states.map { ($0.id, $0.isListening) }) { _, last in last }
         addresses = Dictionary(states.map { ($0.id, $0.address) }) { _, last in last }
         connecting.formIntersection(scanning.keys)
+        capacities = capacities.filter { scanning[$0.key] != nil }
+        strangersHeld = strangersHeld.filter { scanning[$0.key] != nil }
         // What an adapter heard before it went silent says nothing of who is there when it is back.
         let deaf = Set(before.filter { $0.value && scanning[$0.key] != true }.keys)
         for (device, read) in reads where deaf.contains(read.adapter) { reads[device]?.isAdapterLost = true }
@@ -222,10 +263,16 @@ package struct ReadScheduler: Sendable {
         peripheral.machine.isDirected = turns[device] != nil
         _ = peripheral.machine.handle(.readStarted, at: now)
         queue.removeAll { $0 == device }
+        peripheral.wasTried = true
         peripherals[device] = peripheral
-        reads[device] = Read(adapter: adapter)
+        reads[device] = newRead(device, of: peripheral, over: adapter, attempt: 1, .connecting(now))
         updateListening(at: now)
         return [.read(device, entry, adapter, attempt: 1)]
+    }
+
+    /// These unpinned devices have given a record before.
+    package mutating func know(_ devices: [DeviceAddress]) {
+        for device in devices { knownStrangers.note(device) }
     }
 
     /// These unpinned devices are not read from now on, and all others are. Reads under way go on.
@@ -337,40 +384,58 @@ package struct ReadScheduler: Sendable {
 
     // MARK: Starting
 
-    /// Starts a read on every free adapter that somebody waits for, and an attempt on those that are
-    /// left.
+    /// Starts a read on every free adapter that somebody waits for, has reads end for those who find no link, and starts
+    /// an attempt on the adapters that are left.
     mutating func startReads(at now: MonotonicInstant) -> [Action] {
         guard pauses == 0 else { return [] }
         stopOverlongWaits(at: now)
         review = nil
-        var actions: [Action] = []
-        for device in namedFirst {
-            guard var peripheral = peripherals[device], let wait = peripheral.wait, !wait.isOverdue,
-                !fullStrangers.include(device.address, peripheral.entry)
-            else { continue }
-            switch choice(for: device, peripheral, waitingSince: wait.since).answer(at: now) {
+        for adapter in capacities.keys { capacities[adapter]?.recover(configured: links, at: now) }
+        var actions = endOverlongConnections(at: now)
+        var promised: [AdapterID: Int] = [:]
+        for device in inOrder {
+            guard var peripheral = peripherals[device], let wait = peripheral.wait else { continue }
+            let choice = choice(for: device, peripheral, waitingSince: wait.since)
+            switch choice.answer(at: now) {
             case .read(let adapter):
+                if peripheral.entry.address == nil, holdsStrangers(adapter, at: now) { continue }
                 _ = peripheral.machine.handle(.readStarted, at: now)
                 guard case .reading(let attempt) = peripheral.machine.state else { continue }
                 peripheral.wait = nil
+                peripheral.wasTried = true
                 peripherals[device] = peripheral
-                reads[device] = Read(adapter: adapter)
+                reads[device] = newRead(
+                    device, of: peripheral, over: adapter, attempt: attempt, .connecting(now))
+                if peripheral.entry.address == nil { knownStrangers.gaveLink() }
                 actions.append(.read(device, peripheral.entry, adapter, attempt: attempt))
             case .withdraw(let adapter):
                 actions += withdrawAttempts { $0 == adapter }
             case .wait(let instant):
                 reviewAt(instant)
+                guard !choice.candidates.contains(where: \.use.isUsable) else { continue }
+                actions += makeRoom(
+                    for: peripheral.entry.address != nil, on: choice.candidates.map(\.adapter),
+                    promised: &promised, at: now)
             }
         }
         queue.removeAll { peripherals[$0]?.wait == nil }
         return actions + startAttempts(at: now)
     }
 
-    /// The waiting devices, with those that an entry names by address first. Any number of strangers can claim to be of a
-    /// model and occupy an adapter without giving a reading.
-    private var namedFirst: [DeviceAddress] {
-        let isNamed = { [peripherals] in peripherals[$0]?.entry.address != nil }
-        return queue.filter(isNamed) + queue.filter { !isNamed($0) }
+    /// The devices that wait and can be connected to, in the order in which they get links. Any number of strangers can
+    /// claim to be of a model and occupy an adapter without giving a reading, so they come last.
+    private var inOrder: [DeviceAddress] {
+        let waiting = queue.filter { device in
+            guard let peripheral = peripherals[device], peripheral.wait?.isOverdue == false else {
+                return false
+            }
+            return !fullStrangers.include(device.address, peripheral.entry)
+        }
+        let isPinned = { [peripherals] in peripherals[$0]?.entry.address != nil }
+        let pinned = waiting.filter(isPinned)
+        let wasTried = { [peripherals] in peripherals[$0]?.wasTried == true }
+        return pinned.filter { !wasTried($0) } + pinned.filter(wasTried)
+            + knownStrangers.inOrder(waiting.filter { !isPinned($0) })
     }
 
     private func choice(
@@ -383,9 +448,8 @@ package struct ReadScheduler: Sendable {
                 if !connecting.contains(adapter) { choice.othersMayHear = true }
                 continue
             }
-            let use: AdapterChoice.Use =
-                isReading(over: adapter) ? .reading : attempts[adapter] != nil ? .waiting : .free
-            choice.candidates.append(AdapterChoice.Candidate(adapter: adapter, rssi: hearing.rssi, use: use))
+            choice.candidates.append(
+                AdapterChoice.Candidate(adapter: adapter, rssi: hearing.rssi, use: use(of: adapter)))
         }
         return choice
     }

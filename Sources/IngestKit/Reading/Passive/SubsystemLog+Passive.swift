@@ -17,6 +17,8 @@ extension SubsystemLog {
             self[.passive].debug("\(entry.logName): is waited for on \(adapter), attempt \(attempt)")
         case .withdraw(_, let adapter):
             self[.passive].debug("who was waited for on \(adapter) is not any more")
+        case .giveWay(_, let why):
+            self[.passive].debug("a link ends for another device: \(why.words)")
         }
     }
 
@@ -47,11 +49,23 @@ extension SubsystemLog {
     }
 }
 
+extension ReadScheduler.GivingWay {
+    fileprivate var words: String {
+        switch self {
+        case .turn: "its turn is over"
+        case .silence: "it sent nothing"
+        case .connection: "it did not connect"
+        }
+    }
+}
+
 extension ReadSession.Outcome {
     fileprivate var words: String {
         switch self {
         case .succeeded: "succeeded"
         case .failed(let failure): "failed: \(failure.words)"
+        case .gaveWay(let why): "ended for another device: \(why.words)"
+        case .noMoreLinks: "not begun: the controller makes no further link"
         case .refused: "not begun: a bond is missing or refused"
         case .dayIsFull: "ended: the device gave more than is taken of one in a day"
         case .storeUnusable(let error): "given up: \(error)"

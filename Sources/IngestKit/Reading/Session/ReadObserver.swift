@@ -55,6 +55,9 @@ struct DryRunDevices: DeviceStore {
     package func setPairing(_ key: String, isSpent: Bool) {}
 
     package func rememberedBonds() async throws -> Set<DeviceAddress> { try await devices.rememberedBonds() }
+    package func rememberedStrangers() async throws -> [DeviceAddress] {
+        try await devices.rememberedStrangers()
+    }
     package func spentPairings() async throws -> Set<String> { try await devices.spentPairings() }
 
     package func recall(_ device: DeviceAddress) async throws -> DeviceMemory? {

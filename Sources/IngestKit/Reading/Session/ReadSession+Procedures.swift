@@ -68,6 +68,7 @@ extension ReadSession {
         } catch {
             throw .link(error)
         }
+        await progress.tell(.subscribed)
     }
 
     // MARK: Stored records
@@ -302,6 +303,7 @@ extension ReadSession {
                         // It is no record. The peripheral gave what it has all the same.
                         hasSucceeded = true
                     } else {
+                        await progress.tell(.usable)
                         for taken in sampler.offer(value, isUsable: isUsable(reading), at: value.received) {
                             try await committer.commit([taken], way: .live)
                             hasSucceeded = true

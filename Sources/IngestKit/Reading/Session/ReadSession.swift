@@ -29,6 +29,8 @@ package actor ReadSession {
         var isForClock = false
         /// The operator who looks on.
         var observer: ReadObserver?
+        /// Is told how far the session is.
+        var report: @Sendable (ReadScheduler.Progress) async -> Void = { _ in }
     }
 
     /// How the session ended.
@@ -37,6 +39,10 @@ package actor ReadSession {
         case succeeded
         /// There was no link, or it ended before its first commit, or before the end of a transfer.
         case failed(ReadFailure)
+        /// It ended for another device. What was committed stays, and what was not confirmed comes again.
+        case gaveWay(ReadScheduler.GivingWay)
+        /// There was no link, because the controller makes no further one.
+        case noMoreLinks
         /// There was no link, because a bond is missing or its keys were refused; or the queue has no room for what
         /// unpinned devices give. What is to be told was told.
         case refused
@@ -68,6 +74,7 @@ package actor ReadSession {
     let clock: ClockCheck
     let details: DeviceDetails
     let committer: RecordCommitter
+    let progress: ReadProgress
     private let unreleased: UnreleasedRecords
     private let isForClock: Bool
     private let isLookedOn: Bool
@@ -76,6 +83,7 @@ package actor ReadSession {
     /// The service whose control point reports records now.
     var reporting: BluetoothUUID?
     private var isLetGo = false
+    private var givesWay: ReadScheduler.GivingWay?
     /// The writing of an abort, which whoever closes the link waits for.
     private var aborting: Task<Void, Never>?
 
@@ -94,13 +102,14 @@ package actor ReadSession {
         let unreleased = UnreleasedRecords(of: known, environment)
         let clock = ClockCheck(
             of: known, target.profile, over: link, values, unreleased: unreleased, environment)
+        progress = ReadProgress(target.report)
         self.known = known
         self.values = values
         self.unreleased = unreleased
         self.clock = clock
         details = DeviceDetails(of: known, target.profile, over: link, values, clock: clock, environment)
         committer = RecordCommitter(
-            of: known, target, values, clock: clock, unreleased: unreleased, environment)
+            of: known, target, values, clock: clock, unreleased: unreleased, progress: progress, environment)
     }
 
     /// A link is ended after this time, whatever comes over it. Stored records earn it time, so that a
@@ -150,6 +159,12 @@ package actor ReadSession {
         await stop()
     }
 
+    /// Ends the link in order, because another device is to have one. What was not confirmed stays in the device.
+    func giveWay(_ why: ReadScheduler.GivingWay) async {
+        givesWay = givesWay ?? why
+        await stop()
+    }
+
     private func stop() async {
         values.stop()
         await end()
@@ -189,6 +204,8 @@ package actor ReadSession {
         switch failure {
         case .store(_, let fatal?): return .storeUnusable(fatal)
         case _ where isLetGo: return .failed(.diskHangs)
+        case .link(.ended(.byGateway)) where givesWay != nil && (!hasSucceeded || profile.isStream):
+            return .gaveWay(givesWay ?? .turn)
         case let failure? where failure.isOfStore: return .failed(.session(failure))
         // The status reports it. An operator's read reports it to the operator.
         case .strangersFull: return isLookedOn ? .failed(.session(.strangersFull)) : .refused

@@ -32,6 +32,7 @@ final class RecordCommitter {
     private let values: LinkValues
     private let clock: ClockCheck
     private let unreleased: UnreleasedRecords
+    private let progress: ReadProgress
     /// Joins values that belong together.
     private var joining: ValueJoining
     private var relations: Relations
@@ -47,9 +48,10 @@ final class RecordCommitter {
 
     init(
         of known: KnownDevice, _ target: ReadSession.Target, _ values: LinkValues, clock: ClockCheck,
-        unreleased: UnreleasedRecords, _ environment: ReadSession.Environment
+        unreleased: UnreleasedRecords, progress: ReadProgress, _ environment: ReadSession.Environment
     ) {
         self.environment = environment
+        self.progress = progress
         self.known = known
         self.values = values
         self.clock = clock
@@ -163,11 +165,13 @@ final class RecordCommitter {
         known.memory = concluded
         if !drafts.isEmpty { known.gaveRecord() }
         var last: RecordID?
+        var hasNew = false
         for (draft, outcome) in zip(drafts, outcomes) {
             count += 1
             switch outcome {
             case .committed(let id):
                 last = id
+                hasNew = true
                 allowance.committed(bytes: draft.size)
                 unreleased.add(draft.record, madeOf: draft.basis)
             case .duplicate(let id):
@@ -182,6 +186,8 @@ final class RecordCommitter {
         }
         if allowance.records > 0 { known.memory.allowance = allowance }
         if unreleased.areDue { await unreleased.release() }
+        if !received.isEmpty { await progress.tell(.usable) }
+        if hasNew { await progress.tell(.committed) }
         return (last, lessons.transfer)
     }
 

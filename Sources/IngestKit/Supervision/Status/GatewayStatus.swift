@@ -7,16 +7,25 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
         package var isListening: Bool
         /// Why it does not.
         package var reason: String?
+        /// How many links it may have at a time now.
+        package var links: Int
+        /// How many the configuration allows.
+        package var configuredLinks: Int
 
         enum CodingKeys: String, CodingKey {
-            case name, reason
+            case name, reason, links
             case isListening = "listening"
+            case configuredLinks = "links_configured"
         }
 
-        package init(name: String, isListening: Bool, reason: String? = nil) {
+        package init(
+            name: String, isListening: Bool, reason: String? = nil, links: Int = 3, configuredLinks: Int = 3
+        ) {
             self.name = name
             self.isListening = isListening
             self.reason = reason
+            self.links = links
+            self.configuredLinks = configuredLinks
         }
     }
 

@@ -36,9 +36,12 @@ package struct StatusTable: Sendable {
     private var adapters: String {
         if status.adapters.isEmpty { return "none" }
         return status.adapters.map { adapter in
-            adapter.isListening
-                ? "\(adapter.name) listens"
-                : "\(adapter.name) does not listen (\(adapter.reason ?? "unknown"))"
+            guard adapter.isListening else {
+                return "\(adapter.name) does not listen (\(adapter.reason ?? "unknown"))"
+            }
+            guard adapter.links < adapter.configuredLinks else { return "\(adapter.name) listens" }
+            let links = adapter.links == 1 ? "1 link" : "\(adapter.links) links"
+            return "\(adapter.name) listens (\(links) at a time: its controller refused more)"
         }.joined(separator: ", ")
     }
 

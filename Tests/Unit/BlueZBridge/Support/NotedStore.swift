@@ -84,6 +84,9 @@ final class NotedStore: RecordStore, DeviceStore {
     }
 
     func rememberedBonds() async throws -> Set<DeviceAddress> { try await store.devices.rememberedBonds() }
+    func rememberedStrangers() async throws -> [DeviceAddress] {
+        try await store.devices.rememberedStrangers()
+    }
     func spentPairings() async throws -> Set<String> { try await store.devices.spentPairings() }
 
     func setPairing(_ key: String, isSpent: Bool) async throws {
