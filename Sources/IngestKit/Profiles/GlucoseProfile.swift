@@ -58,7 +58,7 @@ enum Glucose {
                 }
             }
         }
-        if flags.contains(.contextFollows) { reading.flags.append("context-follows") }
+        if flags.contains(.contextFollows) { reading.flags.append(Reading.contextFollowsFlag) }
         reading.apply(baseTime)
         return reading
     }

@@ -36,6 +36,9 @@ package struct StoredRecordsMemory: Sendable, Equatable, Codable {
 /// 3.190, Glucose Service 1.0.1 section 3.4): asks for what is new, and for all where that cannot be
 /// known. Never asks for a deletion.
 ///
+/// A transfer that was interrupted goes on with the last record that it brought, if the device can filter by number and the
+/// numbers rose. The device reports that record anew; if it is another one, everything is asked for.
+///
 /// A generic health sensor is asked for a combined report, which ends with the number of its records;
 /// one that has no such operation, for a report like the others'.
 package struct StoredTransfer {
@@ -99,17 +102,34 @@ package struct StoredTransfer {
     /// Whole records of this report, with those that could not be decoded.
     private var count = 0
     private(set) var refusesFilters: Bool
+    /// Whether `from` is the last record of a transfer that was interrupted.
+    private var goesOn = false
+    /// The last record that came and was committed, or that an interrupted transfer had brought.
+    private var last: StoredRecordsMemory.Mark?
+    /// Records whose contexts have not come, the oldest first: an interrupted transfer goes on with the first of them.
+    private var awaiting: [(key: UInt32, mark: StoredRecordsMemory.Mark)] = []
+    /// Whether each record that came was newer than the one before.
+    private var isRising = true
 
-    package init(filter: RecordAccess.Filter, memory: StoredRecordsMemory?) {
+    /// - Parameters:
+    ///   - memory: after the last transfer that was read to its end.
+    ///   - interrupted: after one that was not, if the next is to go on where it was.
+    package init(
+        filter: RecordAccess.Filter, memory: StoredRecordsMemory?, interrupted: StoredRecordsMemory? = nil
+    ) {
         self.filter = filter
         mark = memory?.mark
         refusesFilters = memory?.refusesFilters ?? false
         report =
             filter == .recordNumber ? OperationCode.combinedReport : OperationCode.reportRecords
-        guard filter != .none, !refusesFilters, let mark = memory?.mark, mark.number >= 0 else { return }
+        goesOn = interrupted?.mark != nil && !refusesFilters
+        guard filter != .none, !refusesFilters, let mark = interrupted?.mark ?? memory?.mark, mark.number >= 0
+        else { return }
         // Time offsets do not begin again within a session.
         guard Self.key(mark.number, filter) != nil else { return }
         if !filter.beginsAgain || mark.number <= Self.lastSafeMark { from = mark }
+        goesOn = goesOn && from != nil
+        if goesOn { last = from }
     }
 
     /// A record's number as the control point has it; nil for one that it cannot have.
@@ -138,13 +158,28 @@ package struct StoredTransfer {
     }
 
     /// A record came and was committed.
-    package mutating func took(number: Int, id: RecordID) {
-        guard let number = Self.key(number, filter) else { return }
-        records[number] = id.text
+    /// - Parameter awaitsContext: whether the device has announced a context of it.
+    package mutating func took(number: Int, id: RecordID, awaitsContext: Bool = false) {
+        guard let key = Self.key(number, filter) else { return }
+        // What is asked for from a number on begins with that number, if it comes in order.
+        let before = (last ?? from).flatMap { Self.key($0.number, filter) }
+        if let before, key != before, last == nil || !isNewer(key, than: before) { isRising = false }
+        let taken = StoredRecordsMemory.Mark(number: number, id: id.text)
+        last = taken
+        if awaitsContext { awaiting.append((key, taken)) }
+        records[key] = id.text
         guard !filter.beginsAgain else { return }
-        let newest = records.keys.max()
-        let marked = mark.flatMap { Self.key($0.number, filter) }
-        records = records.filter { $0.key == newest || $0.key == marked }
+        let kept = [records.keys.max()] + [mark, from].map { $0.flatMap { Self.key($0.number, filter) } }
+        records = records.filter { kept.contains($0.key) }
+    }
+
+    /// The context of a record came and was committed, after the record.
+    package mutating func contextCame(of number: Int) {
+        guard let key = Self.key(number, filter), let index = awaiting.firstIndex(where: { $0.key == key })
+        else {
+            return
+        }
+        awaiting.remove(at: index)
     }
 
     /// Ids that are kept.
@@ -169,6 +204,9 @@ package struct StoredTransfer {
 
     /// How many records stay in the device alone that the transfer before has not seen.
     package var leftCount: Int {
+        if goesOn, let from = from.flatMap({ Self.key($0.number, filter) }) {
+            return left.count { isNewer($0, than: from) } + leftUnnumbered
+        }
         guard let mark, let number = Self.key(mark.number, filter), records[number] == mark.id else {
             return left.count + leftUnnumbered
         }
@@ -227,11 +265,23 @@ package struct StoredTransfer {
 
     private mutating func askForAll() -> Step {
         from = nil
+        goesOn = false
+        last = nil
+        awaiting = []
+        isRising = true
         count = 0
         records = [:]
         left = []
         leftUnnumbered = 0
         return .ask(request)
+    }
+
+    /// What to remember after a transfer that was interrupted; nil if the next one cannot go on where it was.
+    package func interruption(session: String?, history: String?) -> StoredRecordsMemory? {
+        guard filter != .none, !refusesFilters, isRising, let mark = awaiting.first?.mark ?? last else {
+            return nil
+        }
+        return StoredRecordsMemory(mark: mark, session: session, history: history)
     }
 
     /// What to remember after a transfer that was finished.

@@ -133,6 +133,7 @@ extension Reading {
     /// The device says that it does not know who was measured: a guest.
     package static let unknownUserFlag = "unknown-user"
     /// The device says that it had kept the reading.
+    package static let contextFollowsFlag = "context-follows"
     package static let fromMemoryFlag = "data-from-measurement-storage"
     /// The device's clock was moved further from its base time than the offset can say, so that the
     /// time of the reading is not known (Glucose Service 1.0.1, Time Offset).

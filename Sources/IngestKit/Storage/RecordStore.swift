@@ -168,6 +168,9 @@ package struct DeviceMemory: Sendable, Equatable, Codable {
     package var lastDailyCheck: Int64?
     /// How far the device's stored records were read; nil while they never were to their end.
     package var storedRecords: StoredRecordsMemory?
+    /// How far a transfer came that was interrupted: the mark is in the past of the last one that was not. Nil if the
+    /// last one was not interrupted, or cannot go on where it was.
+    package var interruptedTransfer: StoredRecordsMemory?
     /// Weights and body compositions whose counterpart has not come.
     package var unpaired: [Relations.Member]?
     /// Flags that hold for each of the device's measurements; nil while it was not asked.
@@ -233,6 +236,7 @@ extension DeviceMemory {
     package mutating func forgetUnencrypted() {
         forgetAttributes()
         storedRecords = nil
+        interruptedTransfer = nil
         unpaired = nil
         dates = nil
     }

@@ -282,6 +282,96 @@ extension StoredTransferTests {
         let mark = transfer.memory(session: nil, history: "all").mark
         #expect(mark == .init(number: newest, id: "\(newest)"))
     }
+
+    // MARK: Interrupted transfers
+
+    /// A transfer that has brought these records, in this order, and was interrupted.
+    private static func interrupted(
+        _ records: [(Int, String)], after memory: StoredRecordsMemory? = nil,
+        _ interruption: StoredRecordsMemory? = nil, filter: RecordAccess.Filter = .sequenceNumber
+    ) -> StoredRecordsMemory? {
+        var transfer = StoredTransfer(filter: filter, memory: memory, interrupted: interruption)
+        for (number, name) in records { transfer.took(number: number, id: RecordID(text: name)) }
+        return transfer.interruption(session: nil, history: "all")
+    }
+
+    @Test func anInterruptedTransferGoesOnWithItsLastRecordAndKeepsTheMark() {
+        let interruption = Self.interrupted([(3, "c"), (4, "d"), (5, "e")], after: Self.marked(3, "c"))
+        #expect(interruption == Self.marked(5, "e"))
+        var transfer = StoredTransfer(
+            filter: .sequenceNumber, memory: Self.marked(3, "c"), interrupted: interruption)
+        #expect(transfer.request == [0x01, 0x03, 0x01, 0x05, 0x00])
+        // What was there before is what the last whole transfer has seen.
+        #expect(transfer.wasThere(number: 3))
+        #expect(!transfer.wasThere(number: 4))
+        for (number, name) in [(5, "e"), (6, "f")] { transfer.took(number: number, id: id(name)) }
+        #expect(transfer.answered(Self.success) == .finished)
+        #expect(transfer.memory(session: nil, history: "all") == Self.marked(6, "f"))
+    }
+
+    @Test func aTransferIsReadInAnyNumberOfPieces() {
+        var interruption: StoredRecordsMemory?
+        for start in [1, 3, 6] {
+            interruption = Self.interrupted([(start, "\(start)"), (start + 1, "\(start + 1)")], interruption)
+            #expect(interruption == Self.marked(start + 1, "\(start + 1)"))
+        }
+        // A link on which nothing came changes nothing.
+        #expect(Self.interrupted([], interruption) == interruption)
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: nil, interrupted: interruption)
+        for number in 7...9 { transfer.took(number: number, id: id("\(number)")) }
+        #expect(transfer.answered(Self.success) == .finished)
+        #expect(transfer.memory(session: nil, history: "all") == Self.marked(9, "9"))
+    }
+
+    @Test func everythingIsReadIfTheLastRecordIsAnotherOne() {
+        for records in [[(5, "x"), (6, "y")], [(6, "y")]] {
+            var transfer = StoredTransfer(
+                filter: .sequenceNumber, memory: Self.marked(3, "c"), interrupted: Self.marked(5, "e"))
+            for (number, name) in records { transfer.took(number: number, id: id(name)) }
+            #expect(transfer.answered(Self.success) == .ask(Self.all))
+            transfer.took(number: 1, id: id("y"))
+            #expect(transfer.interruption(session: nil, history: "all") == Self.marked(1, "y"))
+            #expect(transfer.answered(Self.success) == .finished)
+            #expect(transfer.memory(session: nil, history: "all") == Self.marked(1, "y"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            // newest first; in another order; not beginning with what was asked for
+            ([(5, "e"), (4, "d")], nil, .sequenceNumber),
+            ([(1, "a"), (3, "c"), (2, "b")], nil, .sequenceNumber),
+            ([(4, "d"), (5, "e")], marked(3, "c"), .sequenceNumber),
+            // nothing came; the device cannot filter, or the profile has no numbers
+            ([], nil, .sequenceNumber),
+            ([(1, "a"), (2, "b")], marked(1, "a", refusesFilters: true), .sequenceNumber),
+            ([(1, "a"), (2, "b")], nil, .none),
+        ] as [([(Int, String)], StoredRecordsMemory?, RecordAccess.Filter)])
+    func aTransferThatCannotGoOnBeginsAgain(
+        records: [(Int, String)], memory: StoredRecordsMemory?, filter: RecordAccess.Filter
+    ) {
+        #expect(Self.interrupted(records, after: memory, filter: filter) == nil)
+    }
+
+    @Test func aTransferGoesOnWithTheFirstRecordWhoseContextHasNotCome() {
+        var transfer = StoredTransfer(filter: .sequenceNumber, memory: nil)
+        for number in 1...4 { transfer.took(number: number, id: id("\(number)"), awaitsContext: number > 1) }
+        for (context, number) in [(2, 3), (4, 3), (3, 4)] {
+            transfer.contextCame(of: context)
+            #expect(transfer.interruption(session: nil, history: "all") == Self.marked(number, "\(number)"))
+        }
+    }
+
+    @Test func whatStaysInTheDeviceIsCountedOnceInAllPieces() {
+        var first = StoredTransfer(filter: .sequenceNumber, memory: nil)
+        for number in 1...3 { first.left(number: number, id: id("\(number)")) }
+        #expect(first.leftCount == 3)
+        var second = StoredTransfer(
+            filter: .sequenceNumber, memory: nil,
+            interrupted: first.interruption(session: nil, history: "all"))
+        for number in 3...5 { second.left(number: number, id: id("\(number)")) }
+        #expect(second.leftCount == 2)
+    }
 }
 
 @Suite struct StreamSamplerTests {

@@ -23,6 +23,15 @@ package enum SessionError: Error, Equatable {
         }
     }
 
+    /// Whether it came in the middle of what the device was about to give: what came before it came whole.
+    var isInterruption: Bool {
+        switch self {
+        case .link, .strangersFull, .dayIsFull: true
+        // A report that the device has ended may lack any of its records.
+        case .noReport, .noMeasurement, .notReadable, .store: false
+        }
+    }
+
     /// Whether the queue did not take what the device gave.
     var isOfStore: Bool { if case .store = self { true } else { false } }
 

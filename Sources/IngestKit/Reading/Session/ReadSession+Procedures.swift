@@ -121,6 +121,9 @@ extension ReadSession {
         // The numbers of another session say nothing of this one.
         let isNew = known.memory.storedRecords?.session != committer.session?.description
         if isNew { known.memory.storedRecords?.mark = nil }
+        if known.memory.interruptedTransfer?.session != committer.session?.description {
+            known.memory.interruptedTransfer = nil
+        }
         do throws(LinkError) {
             if isNew || known.memory.features == nil { try await details.readFeatures() }
             let feature = known.memory.features?.first { $0.isOf(ContinuousGlucose.feature) }
@@ -142,7 +145,9 @@ extension ReadSession {
         let accepted = sources.union([RecordAccess.controlPoint])
         committer.beginReport(of: sources)
         var count = 0
-        var transfer = StoredTransfer(filter: access.filter, memory: known.memory.storedRecords)
+        var transfer = StoredTransfer(
+            filter: access.filter, memory: known.memory.storedRecords,
+            interrupted: known.memory.interruptedTransfer)
         var group: [ReceivedValue] = []
         do throws(SessionError) {
             try await subscribeToControlPoint(of: access)
@@ -197,10 +202,16 @@ extension ReadSession {
         } catch {
             if case .link(.ended) = error { reporting = nil }
             // What came is kept; the mark stays where it was.
-            if error.isCommitFailure { throw error }
-            if !values.isEnding, !group.isEmpty {
-                try await committer.commit(group, way: way, transfer: transfer)
+            if !error.isCommitFailure, !values.isEnding, !group.isEmpty {
+                transfer =
+                    try await committer.commit(group, way: way, transfer: transfer).transfer ?? transfer
             }
+            known.memory.interruptedTransfer =
+                error.isInterruption
+                ? transfer.interruption(
+                    session: committer.session?.description, history: entry.history.description) : nil
+            // The next transfer does not come by what stays in the device alone again.
+            if known.memory.interruptedTransfer != nil { tellSkipped(transfer.leftCount) }
             throw error
         }
     }
@@ -213,6 +224,9 @@ extension ReadSession {
 
     /// What an earlier history left in the device may be wanted now.
     func forgetMarkOfOtherHistory() {
+        if known.memory.interruptedTransfer?.history != entry.history.description {
+            known.memory.interruptedTransfer = nil
+        }
         guard known.memory.storedRecords?.history != entry.history.description else { return }
         known.memory.storedRecords?.mark = nil
     }

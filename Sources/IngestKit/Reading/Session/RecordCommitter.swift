@@ -15,6 +15,8 @@ final class RecordCommitter {
         var size: Int
         /// Whether the payload names its moment.
         var isIdentified: Bool
+        /// Of a context: the number of its glucose.
+        var contextOf: Int?
     }
 
     /// What the parts of one commit have taught so far. It counts with the commit.
@@ -147,6 +149,7 @@ final class RecordCommitter {
         if concluding, let transfer = lessons.transfer {
             concluded.storedRecords = transfer.memory(
                 session: joining.session?.description, history: entry.history.description)
+            concluded.interruptedTransfer = nil
             if known.outlivesRun || !drafts.isEmpty {
                 transaction.memory = (known.device, known.kept(concluded))
             }
@@ -179,8 +182,12 @@ final class RecordCommitter {
             }
             if let last {
                 if let number = draft.number {
-                    lessons.transfer?.took(number: number, id: draft.bytesName ?? last)
+                    let id = draft.bytesName ?? last
+                    lessons.transfer?.took(
+                        number: number, id: id,
+                        awaitsContext: draft.record.flags.contains(Reading.contextFollowsFlag))
                 }
+                if let number = draft.contextOf { lessons.transfer?.contextCame(of: number) }
                 relate(draft, id: last)
             }
         }
@@ -259,7 +266,8 @@ final class RecordCommitter {
                 received: value.received, decodeError: part.failure, destinations: entry.destinations,
                 isStranger: entry.address == nil),
             number: number, bytesName: bytesName, size: product.record.queuedSize,
-            isIdentified: product.isIdentified)
+            isIdentified: product.isIdentified,
+            contextOf: part.reading?.kind == .glucoseContext ? part.reading?.sequence : nil)
         let followers = joining.followers(of: part)
         return [draft] + followers.flatMap { drafts(of: $0, way: way, &lessons) }
     }
