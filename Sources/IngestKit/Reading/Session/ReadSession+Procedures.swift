@@ -301,6 +301,7 @@ extension ReadSession {
                 if hasSucceeded, !hasDetails {
                     hasDetails = true
                     await details.read()
+                    await unreleased.release()
                 }
                 let left = end.since(environment.clock.now)
                 let patience = min(hasSucceeded ? pause : Self.firstValueTimeout, left)
@@ -321,6 +322,8 @@ extension ReadSession {
                         for taken in sampler.offer(value, isUsable: isUsable(reading), at: value.received) {
                             try await committer.commit([taken], way: .live)
                             hasSucceeded = true
+                            // The link tells no more of the device.
+                            if hasDetails { await unreleased.release() }
                         }
                     }
                     // What is not taken is done with.

@@ -75,7 +75,7 @@ package actor ReadSession {
     let details: DeviceDetails
     let committer: RecordCommitter
     let progress: ReadProgress
-    private let unreleased: UnreleasedRecords
+    let unreleased: UnreleasedRecords
     private let isForClock: Bool
     private let isLookedOn: Bool
     /// Whether the procedure has reached what counts as a reading.

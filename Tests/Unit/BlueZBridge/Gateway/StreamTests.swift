@@ -50,6 +50,20 @@ struct StreamTests {
         }
     }
 
+    /// It goes out while the link lasts, with what the link has told of the device.
+    @Test func aRecordOfAStreamIsReleasedWithinFiveSecondsOfItsCommit() async throws {
+        try await GatewayBench.run(sensor: HeartRateStrap(), as: "heart-rate", rhythm: Self.worn) { bench in
+            await bench.peripheral.wakeUp()
+            for count in 1...3 {
+                while bench.noted.committed.all.count < count { try await Self.pass(.seconds(1), bench) }
+                try await Self.pass(.seconds(4), bench)
+                #expect(bench.noted.releases.all.flatMap(\.records).count == count)
+            }
+            #expect(bench.noted.releases.all.flatMap(\.records).allSatisfy { $0.device.serial == "H-0001" })
+            #expect(bench.count(of: "disconnected") == 0)
+        }
+    }
+
     @Test func intervalAndLongestStreamAreThoseOfTheConfiguration() async throws {
         let timing = PassiveTiming(streamInterval: .seconds(10), streamMaximum: .seconds(35))
         try await GatewayBench.run(
