@@ -51,6 +51,8 @@ class Lab:
                 await self.adapters[order["adapter"]].unplug()
             case "signal":
                 self.adapters[order["adapter"]].set_signal(order["address"], order["dbm"])
+            case "links":
+                self.adapters[order["adapter"]].set_most_links(order["most"])
             case "interval":
                 self.air.connection_interval_s = order["seconds"]
             case "add":

@@ -118,6 +118,8 @@ class AdapterController(Controller):
         # Of peripherals' adverts, in dBm, by address; None of those that are out of reach.
         self.signals = signals
         self.accept_list = set()
+        # How many links it makes at a time; None: any number.
+        self.most_links = None
         self.reported = set()
 
     # Adverts
@@ -188,6 +190,12 @@ class AdapterController(Controller):
 
     # Connections
 
+    def on_hci_le_create_connection_command(self, command):
+        if self.most_links is not None and len(self.le_connections) >= self.most_links:
+            self._send_hci_command_status(hci.HCI_ErrorCode.CONNECTION_LIMIT_EXCEEDED_ERROR, command.op_code)
+            return None
+        return super().on_hci_le_create_connection_command(command)
+
     def wants_connection(self, address):
         pending = self.pending_le_connection
         if pending is None or self.le_connections.get(address):
@@ -232,12 +240,19 @@ class Adapter:
         self.air = air
         self.number = number
         self.signals = {}
+        self.most_links = None
         self.controller = None
         self.transport = None
 
     def set_signal(self, address, dbm):
         """How strongly it hears a peripheral, in dBm; None: not at all."""
         self.signals[Address(address)] = dbm
+
+    def set_most_links(self, count):
+        """How many links it makes at a time; None: any number."""
+        self.most_links = count
+        if self.controller is not None:
+            self.controller.most_links = count
 
     async def plug(self):
         if self.transport is not None:
@@ -246,9 +261,11 @@ class Adapter:
         self.controller = AdapterController(
             f"adapter {self.number}", host_source=self.transport.source, host_sink=self.transport.sink, link=self.air,
             public_address=ADAPTER_ADDRESSES[self.number], signals=self.signals)
+        self.controller.most_links = self.most_links
 
     async def unplug(self):
         self.signals.clear()
+        self.set_most_links(None)
         if self.transport is None:
             return
         self.controller.forget_everything()

@@ -46,6 +46,7 @@ class Air:
             self.remove(peripheral)
         self.unplug(2)
         self.plug()
+        self.most_links(None)
 
     def remove(self, peripheral):
         """Takes a peripheral off the air for good."""
@@ -63,6 +64,10 @@ class Air:
     def signal(self, adapter, peripheral, dbm):
         """How strongly an adapter hears a peripheral, in dBm, until the adapter is pulled out; None: not at all."""
         self.order("signal", adapter=adapter, address=peripheral.address, dbm=dbm)
+
+    def most_links(self, count, adapter=1):
+        """How many links an adapter makes at a time, until it is pulled out; None: any number."""
+        self.order("links", adapter=adapter, most=count)
 
     def connection_interval(self, seconds):
         """How far apart the connection events of all links are; 0, with which the lab begins: links have no delay."""
