@@ -23,7 +23,7 @@ extension Event {
         case .pairFailed: .pairFailed
         case .bondLost: .bondLost
         case .clockSkew: .clockSkew
-        case .submitted: .submitted
+        case .submitted, .importSubmitted: .submitted
         case .failed: .failed
         case .mediaSubmitted: .mediaSubmitted
         case .mediaFailed: .mediaFailed
@@ -49,7 +49,7 @@ extension Event {
         switch self {
         case .discovered, .connected, .disconnected: .debug
         case .started, .stopping, .configReloaded, .readyToRead, .read, .duplicateIgnored, .submitted,
-            .mediaSubmitted:
+            .importSubmitted, .mediaSubmitted:
             .info
         case .adapterReady, .historySkipped, .imported, .paired, .retrying, .destinationUp, .signedIn,
             .queueNormal:
@@ -137,6 +137,8 @@ extension Event {
             "The clock of \(peripheral.words) is wrong: \(error)"
         case .submitted(_, let kind, let peripheral, let destination, _, _):
             "Submitted a \(kind.rawValue) from \(peripheral.words) to \(destination)"
+        case .importSubmitted(let count, let destination, _, _):
+            "Submitted \(count) imported record\(count == 1 ? "" : "s") to \(destination)"
         case .failed(_, let kind, let peripheral, let destination, _, _, let error, _):
             "Set aside a \(kind.rawValue) from \(peripheral.words) that \(destination) does not take: \(error)"
         case .mediaSubmitted(_, let kind, let destination, _, _):
@@ -236,6 +238,8 @@ extension Event {
             Details(
                 recordID: record, kind: kind, peripheral: peripheral, destination: destination,
                 httpStatus: status, attempt: attempt)
+        case .importSubmitted(let count, let destination, let status, let attempt):
+            Details(destination: destination, httpStatus: status, attempt: attempt, count: count)
         case .failed(
             let record, let kind, let peripheral, let destination, let status, let attempt, let error,
             let submission):

@@ -34,6 +34,8 @@ package enum Event: Sendable, Equatable {
     case submitted(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
         attempt: Int)
+    /// Imported records that a destination has taken with one request.
+    case importSubmitted(count: Int, destination: String, httpStatus: Int?, attempt: Int)
     case failed(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
         attempt: Int, error: String, submission: FailedSubmission? = nil)

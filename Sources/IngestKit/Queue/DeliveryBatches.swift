@@ -34,9 +34,8 @@ package struct DeliveryBatches: DeliveryQueue {
             guard try BatchTable.remove(batch, db) else { return try self.next(request, db) }
             try db.cachedStatement(sql: "UPDATE destination SET delivered = delivered + ? WHERE name = ?")
                 .execute(arguments: [batch.items.count, batch.destination])
-            let events = batch.items.map { item in
-                Event.taken(item, by: batch.destination, httpStatus: httpStatus, attempt: attempt)
-            }
+            let events = Event.taken(
+                batch.items, by: batch.destination, httpStatus: httpStatus, attempt: attempt)
             try outbox.tell(events, db)
             return try self.next(request, db)
         }

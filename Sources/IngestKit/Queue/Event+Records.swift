@@ -1,4 +1,19 @@
 extension Event {
+    /// That a destination has taken the records of a request: one event each, and one for all that were imported.
+    static func taken(
+        _ items: [StoredBatch.Item], by destination: String, httpStatus: Int?, attempt: Int
+    ) -> [Event] {
+        let imported = items.count(where: \.isImported)
+        let each = items.filter { !$0.isImported }.map {
+            taken($0, by: destination, httpStatus: httpStatus, attempt: attempt)
+        }
+        guard imported > 0 else { return each }
+        return each + [
+            .importSubmitted(
+                count: imported, destination: destination, httpStatus: httpStatus, attempt: attempt)
+        ]
+    }
+
     /// That a destination has taken a record.
     static func taken(
         _ item: StoredBatch.Item, by destination: String, httpStatus: Int?, attempt: Int
@@ -27,5 +42,16 @@ extension Event {
         return .failed(
             recordID: record.id, kind: record.kind, record.peripheral, destination: destination,
             httpStatus: httpStatus, attempt: attempt, error: error, submission: submission)
+    }
+}
+
+extension StoredBatch.Item {
+    /// Whether it is out of another program's export.
+    fileprivate var isImported: Bool {
+        // Entries have no peripheral: of others the body need not be looked at.
+        guard header.peripheralID == 0, imageOf == nil, let origin = RecordContent(json: body)?.origin else {
+            return false
+        }
+        return origin != .manual
     }
 }

@@ -28,7 +28,8 @@ package enum SampleEvents {
         case .clockSkew:
             .submitted(
                 recordID: id, kind: .bloodPressure, cuff, destination: "clinic", httpStatus: 200, attempt: 1)
-        case .submitted:
+        case .submitted: .importSubmitted(count: 100, destination: "clinic", httpStatus: 200, attempt: 1)
+        case .importSubmitted:
             .failed(
                 recordID: id, kind: .bloodPressure, cuff, destination: "clinic", httpStatus: 400, attempt: 1,
                 error: "reason")

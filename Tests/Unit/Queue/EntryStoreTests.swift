@@ -45,6 +45,35 @@ import Testing
         }
     }
 
+    @Test func theImportedRecordsOfARequestAreToldTogetherAndAllOthersOneByOne() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try await SQLiteQueue.open(
+                in: directory, clock: clock, destinations: [DestinationRouting(name: "clinic", order: .fresh)]
+            )
+            var second = SampleEntries.steps
+            second.start += 86_400
+            second.end = second.end.map { $0 + 86_400 }
+            second.name = second.name.replacing("|1795162500|1795163100|", with: "|1795248900|1795249500|")
+            _ = try await store.entries.enter([
+                entered(SampleEntries.steps), entered(second), entered(SampleEntries.glucose),
+            ])
+            let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
+            for lane in [DeliveryLane.fresh, .backlog] {
+                let batch = try #require(try await store.next(settings, lane: lane).batch)
+                _ = try await store.batches.acknowledge(
+                    batch, httpStatus: 201, attempt: 1, settings: settings, gateway: "box")
+            }
+            let told = try await store.outbox.outboxEntries(limit: 10).map(\.entry)
+                .filter { $0.name == "submitted" }
+            #expect(told.map { $0[.count] } == [nil, "2"])
+            #expect(told.map { $0[.kind] } == ["glucose", nil])
+            #expect(told.map { $0[.destination] } == ["clinic", "clinic"])
+            #expect(told.map { $0[.httpStatus] } == ["201", "201"])
+            #expect(told.last?.message == "Submitted 2 imported records to clinic")
+            try await store.close()
+        }
+    }
+
     @Test func whatWasDeliveredAndDroppedIsNotTakenAgain() async throws {
         try await withQueue(clock, destinations: []) { store in
             let steps = try entered(SampleEntries.steps)
