@@ -6,13 +6,17 @@ package struct EventOutbox: Sendable {
     private let store: any EventQueue
     private let sink: any EventSink
     private let clock: any GatewayClock
+    private let pace: TellingPace
 
     /// At most this many entries are written between two marks.
     private static let batch = 100
     /// How long a disk that is full or cannot be written is left alone.
     private static let pauseAfterRefusal = Duration.seconds(30)
 
-    package init(store: any EventQueue, sink: any EventSink, clock: any GatewayClock) {
+    package init(
+        store: any EventQueue, sink: any EventSink, clock: any GatewayClock, pace: TellingPace = TellingPace()
+    ) {
+        self.pace = pace
         self.clock = clock
         self.store = store
         self.sink = sink
@@ -37,12 +41,14 @@ package struct EventOutbox: Sendable {
         }
     }
 
-    /// Writes everything that waits in the outbox now.
-    /// - Throws: `CancellationError` if the task was cancelled and the sink takes nothing, else `StoreError`.
+    /// Writes everything that waits in the outbox now, no faster than the journal takes it.
+    /// - Throws: `CancellationError` if the task was cancelled while it waited, else `StoreError`.
     package func drain() async throws {
         while true {
             let waiting = try await store.untoldEvents(limit: Self.batch)
             if waiting.isEmpty { return }
+            let wait = pace.take(waiting.count, at: clock.now)
+            if wait > .zero { try await clock.sleep(for: wait) }
             let taken = await sink.deliver(waiting.map(\.entry))
             // Of a batch that was cut short the rest is told after the next start.
             guard taken > 0 else { throw CancellationError() }

@@ -51,6 +51,49 @@ import Testing
         }
     }
 
+    /// journald drops what comes faster, and says so to nobody.
+    @Test func neverMoreIsToldInHalfAMinuteThanTheUnitMayWrite() {
+        let pace = TellingPace()
+        var now = MonotonicInstant(nanoseconds: 0)
+        var told: [(at: MonotonicInstant, count: Int)] = []
+        for round in 0..<3_000 {
+            // A backlog, and now and then a rest.
+            if round % 500 == 499 { now = now + .seconds(60) }
+            let count = round % 7 == 0 ? 1 : 100
+            now = now + pace.take(count, at: now)
+            told.append((now, count))
+        }
+        for (index, entry) in told.enumerated() {
+            let window = told[index...].prefix { $0.at.since(entry.at) < .seconds(30) }
+            #expect(window.reduce(0) { $0 + $1.count } <= 16_100)
+        }
+    }
+
+    @Test func whatIsBeyondThePaceIsToldLaterAndWithoutAGap() async throws {
+        let clock = DrivenClock()
+        let start = clock.now
+        try await withQueue(clock) { store in
+            try await store.fill((0..<250).map { "\($0)" })
+            let journal = RecordingSink()
+            let pump = Task {
+                try await EventOutbox(
+                    store: store.outbox, sink: journal, clock: clock,
+                    pace: TellingPace(burst: 100, perSecond: 10)
+                ).run()
+            }
+            while journal.entries.count < 100 { await Task.yield() }
+            #expect(journal.entries.count == 100)
+            while journal.entries.count < 250 {
+                clock.advance(by: .seconds(1))
+                _ = try await store.counts()
+            }
+            #expect(clock.now.since(start) >= .seconds(15))
+            #expect(journal.entries.map { $0[.sequence] } == (1...250).map { "\($0)" })
+            pump.cancel()
+            try await pump.value
+        }
+    }
+
     @Test func aCommitWakesThePump() async throws {
         try await withQueue { store in
             let journal = RecordingSink()
