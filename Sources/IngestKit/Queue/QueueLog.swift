@@ -52,6 +52,29 @@ struct QueueLog {
         return false
     }
 
+    /// Whether the log is one that was about to be begun anew, and its header alone is not right: a write of it failed half
+    /// way. SQLite begins a log anew when all of it is in the file, so nothing is lost with it.
+    /// - Parameter file: the database file.
+    func isInFile(_ file: Data) -> Bool {
+        guard headerChecksum == nil, let first = frames.first(where: { _ in true }), isOfThisRound(first)
+        else {
+            return false
+        }
+        // Behind a first frame that is damaged too there may be older ones, which are in the file whatever was lost.
+        var before = first
+        for frame in frames.dropFirst().prefix(while: isOfThisRound) {
+            guard frame.follows(before, isBigEndian: isBigEndian) else { return false }
+            before = frame
+        }
+        let pages = pages
+        return !pages.isEmpty
+            && pages.allSatisfy { page, offset in
+                let start = (page - 1) * Self.pageSize
+                return start >= 0 && start + Self.pageSize <= file.count
+                    && file[start..<start + Self.pageSize] == content[offset..<offset + Self.pageSize]
+            }
+    }
+
     /// The newest copy of each page, by the page's number, as offsets in the log: of whole transactions alone.
     var pages: [Int: Int] {
         var (pages, begun): ([Int: Int], [Int: Int]) = ([:], [:])

@@ -107,7 +107,10 @@ struct QueueOpening {
         guard (1...Self.largestLog).contains(file.logByteCount), !file.isGone,
             let content = try? Data(contentsOf: URL(filePath: file.log))
         else { return false }
-        return QueueLog(content).isDamaged(isOpen: remembered?.isOpen == true)
+        let log = QueueLog(content)
+        guard log.isDamaged(isOpen: remembered?.isOpen == true) else { return false }
+        let queue = (try? Data(contentsOf: URL(filePath: file.path), options: .mappedIfSafe)) ?? Data()
+        return !log.isInFile(queue)
     }
 
     /// Whether a damaged header may be why the file was refused.

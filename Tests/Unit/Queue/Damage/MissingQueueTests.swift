@@ -104,6 +104,33 @@ import Testing
         }
     }
 
+    /// SQLite begins the log anew when all of it is in the file. If the write of the new header fails half way, and the
+    /// process is killed, nothing is missing.
+    @Test func aLogWhoseNewHeaderCouldNotBeWrittenIsNoDamage() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTemporaryDirectory { other in
+                let store = try await SQLiteQueue.open(in: other, clock: DrivenClock(), bootID: "boot-1")
+                for number in 0..<20 { try await store.add(try record("r\(number)")) }
+                _ = try store.database.connection.writeWithoutTransaction { db in
+                    try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(FULL)")
+                }
+                for name in try FileManager.default.contentsOfDirectory(atPath: other) {
+                    try FileManager.default.copyItem(
+                        atPath: other + "/" + name, toPath: directory + "/" + name)
+                }
+                try await store.close()
+            }
+            // New salts, and the checksum of the old ones.
+            try Self.change(Self.log, in: directory) {
+                $0.replaceSubrange(16..<24, with: [1, 2, 3, 4, 5, 6, 7, 8])
+            }
+            var count = 0
+            let events = try await Self.start(in: directory) { count = try await $0.counts().records }
+            #expect(count == 20)
+            #expect(events.map(\.name) == [])
+        }
+    }
+
     @Test func aLogThatIsDamagedInItsMiddleIsMended() async throws {
         try await withTemporaryDirectory { directory in
             let last = try await Self.kill(after: 43, in: directory)
