@@ -41,7 +41,14 @@ enum QueueSchema {
         let isThere = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'counter' AND type = 'table')")
         guard isThere == true else { return nil }
-        return try? Int.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'schema'")
+        do {
+            return try Int.fetchOne(db, sql: "SELECT value FROM counter WHERE name = 'schema'")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_IOERR {
+            // SQLite has ended the transaction with it. That the disk cannot read is for the caller to know.
+            throw error
+        } catch {
+            return nil
+        }
     }
 
     /// Brings the file from `found` to `version`, within the caller's transaction.

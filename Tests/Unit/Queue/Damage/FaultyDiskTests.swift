@@ -124,6 +124,10 @@ import Testing
             try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
             let before = try await SQLiteQueue.open(in: new, clock: DrivenClock())
             try await before.fillAtOnce((0..<60).map { "record-\($0)" })
+            // It is read before all else.
+            let counters = try await before.database.read { db in
+                try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'counter'")
+            }
             try await before.close()
             let whole = try Data(contentsOf: URL(filePath: new + "/queue.sqlite"))
             let disk = directory + "/disk"
@@ -135,7 +139,9 @@ import Testing
                 _ = cfaultydisk_watch(nil)
             }
             var failedStarts = 0
-            for offset in stride(from: 0, to: whole.count, by: 4096 * ProofSize.stride(3)) {
+            let pages = stride(from: 1, through: whole.count / 4096, by: ProofSize.stride(3))
+            for page in Set(pages).union(try [#require(counters)]).sorted() {
+                let offset = (page - 1) * 4096
                 for name in try FileManager.default.contentsOfDirectory(atPath: disk) {
                     try FileManager.default.removeItem(atPath: disk + "/" + name)
                 }
@@ -143,7 +149,7 @@ import Testing
                 try whole.write(to: URL(filePath: path))
                 let status = unsafe cfaultydisk_break(path, offset, code.rawValue)
                 try #require(status == 0)
-                let place = "page \(offset / 4096 + 1)"
+                let place = "page \(page)"
                 do {
                     // What the start does not read is found later.
                     let store = try await SQLiteQueue.open(in: disk, clock: DrivenClock())
