@@ -1,5 +1,5 @@
-/// What a session tells of how far it is, each thing once: the scheduler decides by it whether the link is worth more
-/// than that of a device that waits.
+/// Reports the progress of a session, each step once. The scheduler needs it to decide whether the session keeps its link
+/// when another device waits.
 final class ReadProgress {
     private let report: @Sendable (ReadScheduler.Progress) async -> Void
     private var told: Set<ReadScheduler.Progress> = []

@@ -50,7 +50,7 @@ struct StreamTests {
         }
     }
 
-    /// It goes out while the link lasts, with what the link has told of the device.
+    /// The record is delivered while the link is up, with the serial number that the link has brought.
     @Test func aRecordOfAStreamIsReleasedWithinFiveSecondsOfItsCommit() async throws {
         try await GatewayBench.run(sensor: HeartRateStrap(), as: "heart-rate", rhythm: Self.worn) { bench in
             await bench.peripheral.wakeUp()
