@@ -20,9 +20,9 @@ struct ReadsUnderWay {
         if items[device]?.givesWay != nil { connection.cancel() }
     }
 
-    /// The connection attempt has ended.
+    /// The connection attempt has ended without a link.
     /// - Returns: why it was given up, if it was.
-    mutating func hasConnected(_ device: DeviceAddress) -> ReadScheduler.GivingWay? {
+    mutating func endAttempt(_ device: DeviceAddress) -> ReadScheduler.GivingWay? {
         items[device]?.connection = nil
         return items[device]?.givesWay
     }
@@ -75,7 +75,7 @@ extension PassiveGateway {
     func connectionFailed(
         _ error: LinkError, _ request: Request, isEncrypted: Bool
     ) -> ReadSession.Outcome {
-        if let why = underWay.hasConnected(request.device), error == .ended(.byGateway), !Task.isCancelled {
+        if let why = underWay.endAttempt(request.device), error == .ended(.byGateway), !Task.isCancelled {
             return .gaveWay(why)
         }
         if error == .noMoreLinks, scheduler.hasLinks(besides: request.device, on: request.adapter) {
