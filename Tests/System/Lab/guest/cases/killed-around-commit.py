@@ -23,9 +23,11 @@ def run(lab):
 
     payload = blood_pressure((122, 0), (80, 0), (94, 0), DateTime(2024, 3, 1, 8, 5, 0))
     kill_during_commit(lab, after, payload, disk.unsynced)
+    lab.journal.wait("duplicate-ignored", after)
     expect_equal(outcome(lab, after), ["read", "duplicate-ignored"], "events of the committed reading")
 
     kill_during_commit(lab, undated, temperature(3712, -2), disk.unsynced)
+    lab.journal.wait("duplicate-ignored", undated)
     expect_equal(outcome(lab, undated), ["read", "duplicate-ignored"], "events of the committed undated reading")
 
 
