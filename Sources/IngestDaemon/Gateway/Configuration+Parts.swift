@@ -56,7 +56,8 @@ extension Configuration {
                             }
                         })
                 },
-                order: destination.order, takesImages: destination.type.takesImages)
+                order: destination.order, whenFull: destination.whenFull,
+                takesImages: destination.type.takesImages)
         }
     }
 }

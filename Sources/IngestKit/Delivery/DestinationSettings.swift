@@ -35,6 +35,7 @@ package struct DestinationSettings: Sendable, Equatable {
     /// Nil is every peripheral.
     package var peripherals: [PeripheralSelector]?
     package var order: DeliveryOrder
+    package var whenFull: WhenFull
 
     /// Everything that a file must say; the rest as if it said nothing.
     package init(name: String, form: any DestinationForm) {
@@ -43,6 +44,7 @@ package struct DestinationSettings: Sendable, Equatable {
         transport = TransportSettings()
         batch = Batch(maximumRecords: 100, maximumWait: .seconds(2))
         order = .fresh
+        whenFull = .stop
     }
 
     /// What its type has.

@@ -39,6 +39,7 @@ extension Event {
         case .queueFull: .queueFull
         case .queueNormal: .queueNormal
         case .strangerDropped: .strangerDropped
+        case .backlogDropped: .backlogDropped
         case .clockCorrected: .clockCorrected
         case .eventsDropped: .eventsDropped
         case .storeQuarantined: .storeQuarantined
@@ -55,7 +56,7 @@ extension Event {
             .queueNormal:
             .notice
         case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .mediaFailed, .destinationDown,
-            .queueHigh, .strangerDropped, .clockCorrected, .eventsDropped,
+            .queueHigh, .strangerDropped, .backlogDropped, .clockCorrected, .eventsDropped,
             .sessionEnded(_, nil, _):
             .warning
         case .configRejected, .kernelDefect, .bondLost, .failed, .authRejected, .destinationMisconfigured,
@@ -175,6 +176,8 @@ extension Event {
         case .strangerDropped(let count):
             "Dropped \(count) record\(count == 1 ? "" : "s") that no destination takes, of devices without an "
                 + "address in the allow-list"
+        case .backlogDropped(let destination, let count):
+            "Dropped \(Self.records(count)) that \(destination) had not taken, for want of room"
         case .clockCorrected(let count):
             "The clock was wrong when \(count) device\(count == 1 ? " or person" : "s and persons") came to be known: "
                 + "what was measured from now on is theirs"
@@ -232,6 +235,8 @@ extension Event {
         case .imported(let count), .strangerDropped(let count), .clockCorrected(let count),
             .eventsDropped(let count):
             Details(count: count)
+        case .backlogDropped(let destination, let count):
+            Details(destination: destination, count: count)
         case .historySkipped(let peripheral, let count):
             Details(peripheral: peripheral, count: count)
         case .submitted(let record, let kind, let peripheral, let destination, let status, let attempt):

@@ -67,6 +67,8 @@ package enum Event: Sendable, Equatable {
     case queueNormal
     /// Records were dropped that no destination takes, because unpinned devices had no more room.
     case strangerDropped(count: Int)
+    /// Records that a destination had not taken were dropped for want of room, as its `when_full` says.
+    case backlogDropped(destination: String, count: Int)
     /// Since when so many devices and persons are known counts from now, because a clock that was wrong had noted it.
     case clockCorrected(count: Int)
     /// Events that no outbox holds were dropped, because the journal did not take any.

@@ -22,10 +22,13 @@ package final class DestinationRoutings: Sendable {
                 guard let old = inForce[new.name] else { continue }
                 inForce[new.name] = DestinationRouting(
                     name: new.name, kinds: new.kinds, forms: new.forms, peripherals: new.peripherals,
-                    order: old.order, takesImages: new.takesImages)
+                    order: old.order, whenFull: new.whenFull, takesImages: new.takesImages)
             }
         }
     }
+
+    /// Those whose oldest records go when the queue has no more room.
+    var droppingOldest: [DestinationRouting] { all.values.filter { $0.whenFull == .dropOldest } }
 
     /// In which order a destination gets its records.
     package func order(of destination: String) -> DeliveryOrder { self[destination]?.order ?? .strict }

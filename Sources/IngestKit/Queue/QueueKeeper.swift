@@ -1,7 +1,8 @@
 import Synchronization
 
 /// Keeps room in the queue and on its disk: drops what was delivered long ago, or earlier when room gets short, and has
-/// reading stop before there is none. What is not delivered is never dropped: the devices keep their readings instead.
+/// reading stop before there is none. What is not delivered is not dropped, but for destinations that say so: the devices
+/// keep their readings instead.
 package final class QueueKeeper: Sendable {
     /// The section `queue` of the configuration. A new setting has no default here, so that the compiler finds who makes it.
     package struct Settings: Sendable, Equatable {
@@ -37,6 +38,19 @@ package final class QueueKeeper: Sendable {
     private struct Looked {
         var forAge: Int64 = 0
         var forRoom: Int64 = 0
+        /// Of what only destinations need that drop the oldest.
+        var forBacklog: Int64 = 0
+    }
+
+    /// Parts of `maximumSize`, in percent. `queue-high` is told when what is not delivered reaches one of them; the 90 %
+    /// that follow are the level `high`.
+    private static let backlogMarks = [50, 75]
+    /// Below it the marks can be reached anew.
+    private static let lowBacklog = 40
+    /// What was seen of the records that are not delivered.
+    private struct Backlog {
+        var mark = 0
+        var nextLook = MonotonicInstant(nanoseconds: 0)
     }
 
     /// How often delivered records are looked at.
@@ -59,6 +73,7 @@ package final class QueueKeeper: Sendable {
     private let setTakesRecords: @Sendable (Bool) async -> Void
     private let current = Mutex(QueueLevel.normal)
     private let looked = Mutex(Looked())
+    private let backlog = Mutex(Backlog())
     private let strangers: StrangerKeeper
 
     /// - Parameters:
@@ -143,7 +158,46 @@ package final class QueueKeeper: Sendable {
     package func look() async throws {
         try await setLevel()
         // A full disk takes not even that.
-        if level != .diskFull { try await strangers.look() }
+        guard level != .diskFull else { return }
+        try await strangers.look()
+        try await noteBacklog()
+    }
+
+    /// Tells when what is not delivered has grown to the next part of what the queue may hold.
+    private func noteBacklog() async throws {
+        let isDue = backlog.withLock { backlog in
+            guard clock.now >= backlog.nextLook else { return false }
+            backlog.nextLook = clock.now + Self.recoveryInterval
+            return true
+        }
+        guard isDue else { return }
+        func bytes(_ percent: Int) -> UInt64 { settings.maximumSize / 100 * UInt64(percent) }
+        let isSmall = try await retention.usedBytes() < bytes(Self.lowBacklog)
+        let waiting = isSmall ? 0 : try await retention.undeliveredBytes()
+        let mark = Self.backlogMarks.last { waiting >= bytes($0) } ?? 0
+        let before = backlog.withLock { backlog in
+            defer { if mark > backlog.mark || waiting < bytes(Self.lowBacklog) { backlog.mark = mark } }
+            return backlog.mark
+        }
+        // The level says it already.
+        guard level == .normal else { return }
+        if mark > before {
+            events.emit(.queueHigh(error: await words(forBacklog: mark)))
+        } else if before > 0, waiting < bytes(Self.lowBacklog) {
+            events.emit(.queueNormal)
+        }
+    }
+
+    private func words(forBacklog mark: Int) async -> String {
+        let status = try? await overview.status(of: [])
+        guard let most = status?.destinations.max(by: { $0.pending < $1.pending }), most.pending > 0 else {
+            return "records that are not delivered hold \(mark) % of what queue.max_size allows"
+        }
+        let records = most.pending == 1 ? "record" : "records"
+        return
+            "records that are not delivered hold \(mark) % of what queue.max_size allows: most of them wait for "
+            + "\(most.name), \(most.pending) \(records); ingestd status says why, and its when_full what happens when "
+            + "there is no more room"
     }
 
     private func setLevel() async throws {
@@ -198,6 +252,14 @@ package final class QueueKeeper: Sendable {
             if step.dropped > 0 { used = try await retention.usedBytes() }
             if step.isDone { break }
         }
+        let givingUp = retention.routings.droppingOldest
+        while !givingUp.isEmpty, used >= settings.maximumSize / 10 * 8 {
+            let step = try await retention.retire(
+                keeping: nil, givingUp: givingUp, after: looked.withLock { $0.forBacklog })
+            looked.withLock { $0.forBacklog = step.position }
+            if step.dropped > 0 { used = try await retention.usedBytes() }
+            if step.isDone { break }
+        }
         return used
     }
 
@@ -232,7 +294,8 @@ package final class QueueKeeper: Sendable {
             return "what fills it cannot be read"
         }
         var parts: [String] = []
-        for destination in status.destinations where destination.pending > 0 {
+        for destination in status.destinations.sorted(by: { $0.pending > $1.pending })
+        where destination.pending > 0 {
             let records = destination.pending == 1 ? "record" : "records"
             parts.append("\(destination.pending) \(records) that \(destination.name) has not taken")
         }

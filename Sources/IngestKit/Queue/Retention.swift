@@ -4,6 +4,7 @@ import GRDB
 struct Retention: Sendable {
     let database: QueueDatabase
     let routings: DestinationRoutings
+    let outbox: OutboxTable
 
     /// Records that are looked at in one transaction, fewer where there are images among those that are dropped.
     private static let lookedAtOnce = 500
@@ -37,19 +38,23 @@ struct Retention: Sendable {
     /// whole, and so do images that are on their way to one, and the newest numbered record of each device, by which its
     /// memory is known again.
     /// - Parameters:
+    ///   - givingUp: destinations that go without what they have not taken, the requests that are on their way apart. How
+    ///     many records those are is told.
     ///   - recent: when those were committed that stay, in nanoseconds since 1970; at the first of them it ends, because
     ///     others came later. What claims to be from later still was written by a clock that was wrong: it stays, and
     ///     so does what is owed to a destination that is not configured any more. Nil: none stays for these reasons.
     ///   - position: what is up to it was looked at.
     func retire(
-        keeping recent: ClosedRange<Int64>?, after position: Int64, lookingAt limit: Int = lookedAtOnce
+        keeping recent: ClosedRange<Int64>?, givingUp: [DestinationRouting] = [], after position: Int64,
+        lookingAt limit: Int = lookedAtOnce
     ) async throws -> Retirement {
-        let names = routings.all.keys.sorted()
-        return try await database.write { db in
+        let names = Set(routings.all.keys).subtracting(givingUp.map(\.name)).sorted()
+        let step = try await database.write { db in
             var step = Retirement(position: position)
-            guard let end = try Self.firstUndelivered(of: names, db) else {
-                return Retirement(position: position, isDone: true)
-            }
+            let undelivered =
+                names.isEmpty && !givingUp.isEmpty ? Int64.max : try Self.firstUndelivered(of: names, db)
+            guard let end = undelivered else { return Retirement(position: position, isDone: true) }
+            var losers = try givingUp.map { try Loser($0, db) }
             let rows = try Row.fetchAll(
                 db, sql: Self.deliveredRecords(keepsOwed: recent != nil), arguments: [position, end, limit])
             var bytes = 0
@@ -63,7 +68,8 @@ struct Retention: Sendable {
                 }
                 step.position = place
                 let isLater = recent.map { committed > $0.upperBound } ?? false
-                if isLater || row["stays"] { continue }
+                if isLater || row["stays"] || losers.contains(where: { $0.sent.contains(place) }) { continue }
+                for index in losers.indices { try losers[index].lose(sequence, at: place, db) }
                 try RecordTable.retire(sequence, db)
                 step.dropped += 1
                 bytes += row["image_bytes"]
@@ -72,7 +78,50 @@ struct Retention: Sendable {
             if recent == nil, step.dropped > 0 {
                 try BatchTable.giveUpBatchesOfAbsent(through: step.position, db)
             }
+            try outbox.tell(losers.compactMap(\.event), db)
             return step
+        }
+        if !givingUp.isEmpty { database.outboxWakeUp.raise() }
+        return step
+    }
+
+    /// A destination that goes without what is dropped.
+    private struct Loser {
+        let routing: DestinationRouting
+        /// Up to here it has dealt with what came, but for the requests that are on their way.
+        let cursor: Int64
+        /// The positions of those requests' records.
+        let sent: Set<Int64>
+        var count = 0
+
+        init(_ routing: DestinationRouting, _ db: Database) throws {
+            self.routing = routing
+            let row = try Row.fetchOne(
+                db, sql: "SELECT position FROM destination WHERE name = ?", arguments: [routing.name])
+            cursor = try row?.sound("position") ?? 0
+            sent = Set(
+                try String.fetchAll(
+                    db, sql: "SELECT positions FROM \(BatchTable.all) WHERE destination = ?",
+                    arguments: [routing.name]
+                ).flatMap(BatchTable.positions))
+        }
+
+        /// Counts a record that is dropped, if it was for the destination.
+        mutating func lose(_ sequence: Int64, at position: Int64, _ db: Database) throws {
+            guard position > cursor else { return }
+            let row = try Row.fetchOne(
+                try db.cachedStatement(
+                    sql: """
+                        SELECT id, kind, peripheral_id, address, alias, destinations FROM record WHERE seq = ?
+                            AND NOT EXISTS (SELECT 1 FROM ahead WHERE destination = ? AND ? BETWEEN first AND last)
+                        """),
+                arguments: [sequence, routing.name, position])
+            guard let row, RecordRow.header(row).map(routing.accepts) ?? true else { return }
+            count += 1
+        }
+
+        var event: Event? {
+            count > 0 ? .backlogDropped(destination: routing.name, count: count) : nil
         }
     }
 
@@ -107,6 +156,24 @@ struct Retention: Sendable {
     /// What the queue takes, and what the ids of delivered records take of that, in bytes.
     func use() async throws -> (all: UInt64, ids: UInt64) {
         try await database.read { db in (try Self.usedBytes(db), try RetainedTable.bytes(db)) }
+    }
+
+    /// How much of the queue holds what some destination has not taken, in bytes: an estimate, for which records count as
+    /// equally large. What delivered records leave behind is no part of it.
+    func undeliveredBytes() async throws -> UInt64 {
+        let names = routings.all.keys.sorted()
+        return try await database.read { db in
+            let first = try Self.firstUndelivered(of: names, db) ?? 0
+            let counts = try Row.fetchOne(
+                db,
+                sql: "SELECT count(*) AS records, count(iif(position >= ?, 1, NULL)) AS waiting FROM record",
+                arguments: [first])
+            guard let records: Int64 = counts?["records"], let waiting: Int64 = counts?["waiting"],
+                records > 0
+            else { return 0 }
+            let (used, ids) = (try Self.usedBytes(db), try RetainedTable.bytes(db))
+            return UInt64(Double(used - min(used, ids)) * Double(waiting) / Double(records))
+        }
     }
 
     /// How many records stay that no destination waits for, how many events wait for the journal, and what the ids of

@@ -78,7 +78,7 @@ package struct SQLiteQueue: Sendable {
         sessions = SessionTable(database: database, routings: routings, room: room, overview: overview)
         deadLetters = DeadLetterTable(database: database, routings: routings, room: room)
         resender = Resender(database: database, routings: routings)
-        retention = Retention(database: database, routings: routings)
+        retention = Retention(database: database, routings: routings, outbox: OutboxTable(database: database))
         batches = DeliveryBatches(
             database: database, routings: routings, sessions: sessions, outbox: outbox,
             lanes: LaneComposer(routings: routings, positionAtOpening: positionAtOpening, database: database),

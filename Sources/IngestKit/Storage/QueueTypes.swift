@@ -56,6 +56,14 @@ package enum DeliveryOrder: String, Sendable, Hashable, CaseIterable {
     }
 }
 
+/// What happens to the records that a destination has not taken when the queue has no more room for them.
+package enum WhenFull: String, Sendable, Hashable, CaseIterable {
+    /// They stay, and nothing is read until some of them are taken.
+    case stop
+    /// Those that only destinations with this setting still need are dropped, the oldest first.
+    case dropOldest = "drop-oldest"
+}
+
 /// One of the ways to a destination, each first in, first out.
 package enum DeliveryLane: String, Sendable, Hashable, CaseIterable {
     /// Records that came within the last minute when they were first picked.
@@ -84,15 +92,18 @@ package struct DestinationRouting: Sendable {
     /// Nil is all peripherals.
     package let peripherals: Set<Peripheral>?
     package let order: DeliveryOrder
+    package let whenFull: WhenFull
     /// Whether it takes the images of the entries that are for it.
     package let takesImages: Bool
 
     package init(
         name: String, kinds: Set<RecordKind>? = nil, forms: Set<RecordKind>? = nil,
-        peripherals: Set<Peripheral>? = nil, order: DeliveryOrder = .strict, takesImages: Bool = false
+        peripherals: Set<Peripheral>? = nil, order: DeliveryOrder = .strict, whenFull: WhenFull = .stop,
+        takesImages: Bool = false
     ) {
         self.forms = forms
         self.order = order
+        self.whenFull = whenFull
         self.takesImages = takesImages
         self.name = name
         self.kinds = kinds

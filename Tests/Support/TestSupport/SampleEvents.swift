@@ -51,7 +51,8 @@ package enum SampleEvents {
         case .queueHigh: .queueFull(error: "reason")
         case .queueFull: .queueNormal
         case .queueNormal: .strangerDropped(count: 12)
-        case .strangerDropped: .clockCorrected(count: 3)
+        case .strangerDropped: .backlogDropped(destination: "hospital", count: 5)
+        case .backlogDropped: .clockCorrected(count: 3)
         case .clockCorrected: .eventsDropped(count: 4)
         case .eventsDropped:
             .storeQuarantined(

@@ -28,6 +28,10 @@ extension ConfigurationKeys {
                 "order", "`fresh` or `strict`", default: "`fresh`",
                 "`fresh` lets new records pass a backlog, `strict` is first in, first out."),
             KeyDescription(
+                "when_full", "`stop` or `drop-oldest`", default: "`stop`",
+                "When records that wait for this destination fill the queue: `stop` reading until some are taken, or "
+                    + "drop the oldest that no destination with `stop` needs."),
+            KeyDescription(
                 "ca_file", "absolute path", default: "the system's",
                 "Authorities to trust instead of the system's, in PEM."),
             KeyDescription(
@@ -100,6 +104,7 @@ extension ConfigurationReader {
             entries[key]?.warning("is empty: nothing goes to \(name ?? "this destination")")
         }
         let order: DeliveryOrder? = entries["order"]?.choice()
+        let whenFull: WhenFull? = entries["when_full"]?.choice()
         let form = type.flatMap { $0.read(DestinationReader(entries: entries, reader: self)) }
         let transport = readTransport(entries, to: form?.url)
         readUnusedKeys(entries, type)
@@ -111,6 +116,7 @@ extension ConfigurationReader {
         destination.kinds = kinds
         destination.peripherals = peripherals
         destination.order = order ?? destination.order
+        destination.whenFull = whenFull ?? destination.whenFull
         return destination
     }
 
