@@ -49,6 +49,8 @@ class Lab:
                 return {"address": ADAPTER_ADDRESSES[order["adapter"]]}
             case "unplug":
                 await self.adapters[order["adapter"]].unplug()
+            case "adapter-state":
+                return self.adapters[order["adapter"]].state()
             case "signal":
                 self.adapters[order["adapter"]].set_signal(order["address"], order["dbm"])
             case "links":

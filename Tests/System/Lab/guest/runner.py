@@ -23,6 +23,10 @@ SELECTION = "/lab/cases"
 ADAPTER_LIMIT_S = 60
 # For cases that say nothing else (LIMIT_S in the case).
 CASE_LIMIT_S = 180
+# So many cases that fail one after another have one reason, and so will those that follow.
+MOST_FAILURES_IN_A_ROW = 3
+# How many of the kernel's last words a failure is told with.
+KERNEL_LINES = 5
 
 
 class Lab:
@@ -50,12 +54,16 @@ class Lab:
         self.receiver.mark()
         self.capture.mark()
 
-    def restore(self):
-        """Puts back what a case may have changed, so that the next one finds it as the first did."""
+    def restore(self, failed):
+        """Puts back what a case may have changed, so that the next one finds it as the first did. After a case that
+        failed the adapter is another one for the kernel."""
         self.gateway.stop()
         self.receiver.answer(200)
         self.receiver.refuse("")
         self.air.clear()
+        if failed:
+            self.air.unplug()
+            self.air.plug()
         if not is_active("bluetooth.service"):
             run("systemctl", "unmask", "--runtime", "bluetooth.service")
             run("systemctl", "start", "bluetooth.service")
@@ -86,6 +94,7 @@ def run_case(lab, name):
     case = importlib.import_module(f"cases.{name}")
     say(f"started {name}")
     began = time.monotonic()
+    since = time.time()
     signal.alarm(getattr(case, "LIMIT_S", CASE_LIMIT_S) * BUSY_FACTOR)
     reason, note = None, None
     try:
@@ -100,6 +109,8 @@ def run_case(lab, name):
         reason = reason if isinstance(error, (Failure, OutOfTime)) else f"{type(error).__name__}: {reason}"
         with open(f"{RESULTS}/case-{name}.txt", "w", encoding="utf-8") as file:
             traceback.print_exc(file=file)
+        signal.alarm(0)
+        reason += f"; {radio_state(lab, since)}"
     finally:
         signal.alarm(0)
     seconds = time.monotonic() - began
@@ -108,6 +119,18 @@ def run_case(lab, name):
     else:
         say(f"FAILED {name}: {case.TITLE}: {reason}")
     return {"case": name, "title": case.TITLE, "seconds": round(seconds, 1), "note": note, "failure": reason}
+
+
+def radio_state(lab, since):
+    """What the emulated adapter does, and the kernel's warnings since that time: what a failure may come from."""
+    try:
+        lab.air.connect()
+        adapter = json.dumps(lab.air.adapter_state())
+        warnings = run("journalctl", "--dmesg", "--priority=warning", "--output=cat", "--quiet", f"--since=@{since:.0f}",
+                       f"--lines={KERNEL_LINES}", check=False).splitlines()
+        return f"adapter: {adapter}; kernel: {' | '.join(warnings) or 'nothing'}"
+    except Exception as error:
+        return f"the adapter's state is not known: {error}"
 
 
 def say(line):
@@ -127,16 +150,22 @@ def main():
     wait_until("the adapter is up", ADAPTER_LIMIT_S, adapter_is_up)
     lab = Lab()
     results = []
+    failures_in_a_row = 0
     for name in chosen_cases():
         results.append(run_case(lab, name))
+        failed = results[-1]["failure"] is not None
+        failures_in_a_row = failures_in_a_row + 1 if failed else 0
         with open(f"{RESULTS}/results.json", "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)
         try:
-            lab.restore()
+            lab.restore(failed)
         except Exception as error:
             say(f"started to go wrong after case {name}: {error}")
             with open(f"{RESULTS}/restore-{name}.txt", "w", encoding="utf-8") as file:
                 traceback.print_exc(file=file)
+        if failures_in_a_row == MOST_FAILURES_IN_A_ROW:
+            say(f"FAILED {failures_in_a_row} cases one after another: the other cases are left out")
+            break
     lab.close()
 
 

@@ -121,6 +121,9 @@ class AdapterController(Controller):
         # How many links it makes at a time; None: any number.
         self.most_links = None
         self.reported = set()
+        # How many adverts were on the air, and how many of them the kernel was told of.
+        self.heard = 0
+        self.sent_reports = 0
 
     # Adverts
 
@@ -128,6 +131,7 @@ class AdapterController(Controller):
         return self.signals.get(address, SIGNAL_DBM)
 
     def on_ll_advertising_pdu(self, packet):
+        self.heard += 1
         if self.signal(packet.advertiser_address) is None:
             return
         if isinstance(packet, ll.AdvNonConnInd):
@@ -160,6 +164,7 @@ class AdapterController(Controller):
                 event_type=event_type,
                 address_type=pdu.advertiser_address.address_type,
                 address=pdu.advertiser_address, data=pdu.data, rssi=self.signal(pdu.advertiser_address))
+            self.sent_reports += 1
             self.send_hci_packet(hci.HCI_LE_Advertising_Report_Event([report]))
 
     def passes_filters(self, pdu, event_type):
@@ -253,6 +258,18 @@ class Adapter:
         self.most_links = count
         if self.controller is not None:
             self.controller.most_links = count
+
+    def state(self):
+        """What the kernel has told it to do, for the report of a failure."""
+        controller = self.controller
+        if controller is None:
+            return {"plugged": False}
+        pending = controller.pending_le_connection
+        return {
+            "scans": bool(controller.le_scan_enable), "filter": int(controller.le_scanning_filter_policy),
+            "accepts": len(controller.accept_list), "connects_to": str(pending.peer_address) if pending else None,
+            "links": len(controller.le_connections), "heard": controller.heard, "reported": controller.sent_reports,
+        }
 
     async def plug(self):
         if self.transport is not None:

@@ -15,11 +15,15 @@ class Air:
     """The connection to the peripherals' service."""
 
     def __init__(self):
+        self.peripherals = []
+        self.connect()
+
+    def connect(self):
+        """Connects, or connects anew: a case that ran out of time may have left an answer unread."""
         self.connection = socket.socket(socket.AF_UNIX)
         self.connection.settimeout(ANSWER_LIMIT_S)
         self.connection.connect(ORDERS_SOCKET)
         self.lines = self.connection.makefile("rb")
-        self.peripherals = []
 
     def order(self, what, **fields):
         self.connection.sendall(json.dumps({"do": what, **fields}).encode() + b"\n")
@@ -64,6 +68,10 @@ class Air:
     def signal(self, adapter, peripheral, dbm):
         """How strongly an adapter hears a peripheral, in dBm, until the adapter is pulled out; None: not at all."""
         self.order("signal", adapter=adapter, address=peripheral.address, dbm=dbm)
+
+    def adapter_state(self, adapter=1):
+        """What an adapter was told to do by the kernel, in words and numbers."""
+        return self.order("adapter-state", adapter=adapter)
 
     def most_links(self, count, adapter=1):
         """How many links an adapter makes at a time, until it is pulled out; None: any number."""
