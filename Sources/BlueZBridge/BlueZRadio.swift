@@ -32,6 +32,9 @@ package actor BlueZRadio: Radio {
     /// By the adapter's index, and kept when the adapter goes: who waits in one still has its turn.
     private var lanes: [UInt16: ConnectionLane] = [:]
     var kernelFilter = KernelFilter()
+    /// Adapters that are to prove that they receive.
+    var watched: Set<UInt16> = []
+    let signsContinuation: AsyncStream<ReceptionSign>.Continuation
     private var lastGeneration: UInt64 = 0
     private let statesContinuation: AsyncStream<[AdapterState]>.Continuation
     /// Adapters that wait to be brought into shape; each stands in it at most once.
@@ -40,6 +43,7 @@ package actor BlueZRadio: Radio {
 
     package nonisolated let advertisements: AsyncStream<Advertisement>
     package nonisolated let adapters: AsyncStream<[AdapterState]>
+    package nonisolated let signs: AsyncStream<ReceptionSign>
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
@@ -59,6 +63,7 @@ package actor BlueZRadio: Radio {
         receiver = AdvertReceiver(clock: clock)
         advertisements = receiver.advertisements
         (adapters, statesContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (signs, signsContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.longestSigns))
         (work, workContinuation) = AsyncStream.makeStream()
     }
 
@@ -78,6 +83,7 @@ package actor BlueZRadio: Radio {
         defer {
             receiver.finish()
             statesContinuation.finish()
+            signsContinuation.finish()
         }
         try await withTaskCancellationHandler {
             for index in try await indexList() { appeared(index) }
@@ -194,6 +200,9 @@ package actor BlueZRadio: Radio {
     }
 
     // MARK: State
+
+    /// Signs that wait for their reader.
+    private static let longestSigns = 64
 
     /// Has the adapter brought into shape soon.
     func wantReconciled(_ index: UInt16) {

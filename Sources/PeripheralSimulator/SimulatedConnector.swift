@@ -31,8 +31,14 @@ final class SimulatedAir: @unchecked Sendable {
     /// private address.
     let keys = Mutex<Set<Bond>>([])
     private var isRunning = false
+    /// Whether a device nearby, which is nobody's, advertises.
+    let hasNeighbour: Bool
 
-    init(loop: RadioLoop, kernel: SimulatedKernel, peripherals: [SimulatedPeripheral]) {
+    init(
+        loop: RadioLoop, kernel: SimulatedKernel, peripherals: [SimulatedPeripheral],
+        hasNeighbour: Bool = true
+    ) {
+        self.hasNeighbour = hasNeighbour
         self.loop = loop
         self.kernel = kernel
         self.peripherals = peripherals
@@ -59,6 +65,15 @@ final class SimulatedAir: @unchecked Sendable {
         for peripheral in peripherals { peripheral.stop() }
     }
 
+    /// The device nearby advertises, if there is one: flags, and the appearance of a device that
+    /// names none (Assigned Numbers 2.6).
+    func neighbourAdvertises() {
+        loop.checkIsolated()
+        guard hasNeighbour else { return }
+        kernel.transmit(
+            [2, 0x01, 0x06, 3, 0x19, 0x00, 0x00], from: .simulatedNeighbour, isConnectable: false)
+    }
+
     /// Connects at once, or not at all: where the kernel would wait for the next advert, a
     /// simulated peripheral that sleeps is out of reach.
     func connect(
@@ -75,6 +90,9 @@ final class SimulatedAir: @unchecked Sendable {
         guard hasKeys || !requiresEncryption else { throw .notEncrypted }
         do {
             let (near, far) = try PacketChannel.pair(on: loop)
+            peripheral.onLinkEnd = { [weak self] in
+                self?.kernel.linkEnded(adapter) { self?.neighbourAdvertises() }
+            }
             peripheral.accept(far, from: adapter, isEncrypted: requiresEncryption)
             return near
         } catch {

@@ -93,6 +93,9 @@ extension DeviceAddress {
     package static func simulated(_ number: UInt8) -> DeviceAddress {
         DeviceAddress(BluetoothAddress(value: 0xC000_0000_0000 + UInt64(number)), .random)
     }
+
+    /// C0:FF:00:00:00:00, a device nearby that is nobody's.
+    static let simulatedNeighbour = DeviceAddress(BluetoothAddress(value: 0xC0FF_0000_0000), .random)
 }
 
 extension [UInt8] {

@@ -11,20 +11,23 @@ package final class SimulatedRadio: Radio, ActiveScanner {
 
     package var advertisements: AsyncStream<Advertisement> { radio.advertisements }
     package var adapters: AsyncStream<[AdapterState]> { radio.adapters }
+    package var signs: AsyncStream<ReceptionSign> { radio.signs }
 
     /// - Parameters:
     ///   - peripherals: on this loop.
+    ///   - hasNeighbour: whether another device advertises, which is heard when it is watched for.
     ///   - isBluetoothdRunning: who powers adapters on.
     /// - Throws: the errno of socketpair(2).
     package init(
         loop: RadioLoop, clock: any GatewayClock, adapters: [SimulatedAdapter],
         peripherals: [SimulatedPeripheral], selection: AdapterSelection = .any, timing: ScanTiming? = nil,
-        log: SubsystemLog = .silent, isBluetoothdRunning: @escaping @Sendable () async -> Bool = { false }
+        log: SubsystemLog = .silent, hasNeighbour: Bool = true,
+        isBluetoothdRunning: @escaping @Sendable () async -> Bool = { false }
     ) throws(SystemError) {
         self.loop = loop
         self.peripherals = peripherals
         kernel = try SimulatedKernel(loop: loop, adapters: adapters)
-        air = SimulatedAir(loop: loop, kernel: kernel, peripherals: peripherals)
+        air = SimulatedAir(loop: loop, kernel: kernel, peripherals: peripherals, hasNeighbour: hasNeighbour)
         bondKeeper = SimulatedBondKeeper(air: air)
         radio = BlueZRadio(
             management: kernel.gatewayChannel, connector: SimulatedConnector(air: air), loop: loop,
@@ -51,6 +54,12 @@ package final class SimulatedRadio: Radio, ActiveScanner {
 
     package func update(_ filter: AdvertisementFilter) async {
         await radio.update(filter)
+    }
+
+    package func watch(for adapters: Set<AdapterID>) async {
+        await radio.watch(for: adapters)
+        guard !adapters.isEmpty else { return }
+        await loop.perform { [air] in air.neighbourAdvertises() }
     }
 
     package func connect(

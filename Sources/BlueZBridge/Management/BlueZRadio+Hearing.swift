@@ -26,7 +26,8 @@ extension BlueZRadio {
 
     /// Has the kernel drop what nobody asks for, or nothing, as things stand now. Without its help all adverts come.
     func filterInKernel() {
-        let needsAll = receiver.onEvery != nil || inventory.values.contains(where: \.hearing.isInDoubt)
+        let needsAll =
+            receiver.onEvery != nil || !watched.isEmpty || inventory.values.contains(where: \.hearing.isInDoubt)
         do {
             try management.setFilter(needsAll ? nil : kernelFilter.program)
         } catch {
@@ -40,11 +41,21 @@ extension BlueZRadio {
         settings.log.takesEveryAdvert(reason)
     }
 
+    /// Has the kernel drop nothing until each of these adapters has received something.
+    package func watch(for adapters: Set<AdapterID>) {
+        watched = Set(adapters.map(\.index))
+        filterInKernel()
+    }
+
     // MARK: Silence
 
     /// Notes an advert with content, whoever's.
     func heard(on index: UInt16) {
         inventory[index]?.lastAdvert = clock.now
+        if watched.remove(index) != nil {
+            signsContinuation.yield(ReceptionSign(adapter: AdapterID(index: index), received: clock.now))
+            filterInKernel()
+        }
         guard let adapter = inventory[index], case .inDoubt(let wasRestarted) = adapter.hearing else {
             return
         }

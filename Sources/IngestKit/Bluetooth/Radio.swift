@@ -15,15 +15,31 @@ package struct AdapterState: Sendable, Equatable {
     }
 }
 
+/// An advert that shows that an adapter receives, whoever sent it.
+package struct ReceptionSign: Sendable, Equatable {
+    package let adapter: AdapterID
+    package let received: MonotonicInstant
+
+    package init(adapter: AdapterID, received: MonotonicInstant) {
+        self.adapter = adapter
+        self.received = received
+    }
+}
+
 /// The port to Bluetooth LE: passive listening, and links to peripherals.
 ///
-/// Both streams are bounded: when the reader falls behind, the oldest adverts are dropped (a
+/// The streams are bounded: when the reader falls behind, the oldest adverts and signs are dropped (a
 /// device goes on advertising), and of adapter states only the newest counts.
 package protocol Radio: Sendable {
     /// Adverts that the filter admitted, in the order heard. One reader.
     var advertisements: AsyncStream<Advertisement> { get }
     /// All adapters in use, anew after every change. One reader.
     var adapters: AsyncStream<[AdapterState]> { get }
+    /// What was watched for. One reader.
+    var signs: AsyncStream<ReceptionSign> { get }
+    /// Tells the next advert that each of these adapters receives as a sign, also of a device that the
+    /// filter does not admit. Takes the place of what was watched for before.
+    func watch(for adapters: Set<AdapterID>) async
     /// Listens passively for what `filter` admits until the task is cancelled, across adapters
     /// that come and go. Throws only what the daemon cannot live with.
     func listen(for filter: AdvertisementFilter) async throws

@@ -28,8 +28,18 @@ package final class PeripheralHost: @unchecked Sendable {
     package func start() async {
         await loop.perform { [self] in
             air.start()
+            keepNeighbour()
             loop.watch(listener, for: .toRead) { [self] in acceptAll() }
         }
+    }
+
+    /// How often the neighbour advertises.
+    private static let neighbourInterval = Duration.milliseconds(50)
+
+    /// Has another device advertise, so that the gateways know that they receive.
+    private func keepNeighbour() {
+        air.neighbourAdvertises()
+        loop.after(Self.neighbourInterval) { [weak self] in self?.keepNeighbour() }
     }
 
     private func acceptAll() {

@@ -8,6 +8,10 @@ package struct SimulatedAdapter: Sendable {
     package var matchesPatterns: Bool
     /// How many links its controller makes at a time; nil: any number.
     package var mostLinks: Int?
+    /// For how long its controller reports no adverts after a link has ended.
+    package var deafness: Duration
+    /// How many links have ended that it is still deaf from.
+    var deafFrom = 0
     /// The patterns of the monitors in place, by handle.
     package internal(set) var monitors: [UInt16: [AdvertisementPattern]] = [:]
     /// Devices on the kernel's list with action 0, to be reported.
@@ -22,8 +26,10 @@ package struct SimulatedAdapter: Sendable {
 
     package init(
         index: UInt16, address: BluetoothAddress, isPowered: Bool = true, isLowEnergy: Bool = true,
-        matchesPatterns: Bool = false, links: [DeviceAddress] = [], mostLinks: Int? = nil
+        matchesPatterns: Bool = false, links: [DeviceAddress] = [], mostLinks: Int? = nil,
+        deafness: Duration = .zero
     ) {
+        self.deafness = deafness
         self.mostLinks = mostLinks
         self.links = links
         self.index = index
@@ -51,7 +57,7 @@ package struct SimulatedAdapter: Sendable {
     }
 
     func report(of device: DeviceAddress, data: [UInt8]) -> Report? {
-        guard isPowered, isLowEnergy else { return nil }
+        guard isPowered, isLowEnergy, deafFrom == 0 else { return nil }
         if isDiscovering { return .device }
         guard matchesPatterns else {
             return monitors.keys.min().map { .monitor(handle: $0) }

@@ -167,6 +167,20 @@ package final class SimulatedKernel: @unchecked Sendable {
         inventory.values.contains { $0.address == address && $0.isPowered }
     }
 
+    /// A link over the adapter with this address has ended.
+    /// - Parameter done: called when the adapter reports adverts again.
+    func linkEnded(_ address: BluetoothAddress, done: @escaping () -> Void) {
+        guard let (index, adapter) = inventory.first(where: { $0.value.address == address }),
+            adapter.deafness > .zero
+        else { return }
+        inventory[index]?.deafFrom += 1
+        loop.after(adapter.deafness) { [weak self] in
+            guard let self, let deafFrom = inventory[index]?.deafFrom, deafFrom > 0 else { return }
+            inventory[index]?.deafFrom = deafFrom - 1
+            done()
+        }
+    }
+
     /// - Parameter scanResponse: what the device answers to a scan request; the kernel reports it behind the
     ///   advert.
     func transmit(

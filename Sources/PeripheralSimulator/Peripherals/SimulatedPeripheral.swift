@@ -45,6 +45,8 @@ package final class SimulatedPeripheral: @unchecked Sendable {
     private var isAwake = false
     private var isFastAsleep = false
     private var link: SimulatedLink?
+    /// Called when a link has ended.
+    var onLinkEnd: (() -> Void)?
     private var pastTraces: [LinkTrace] = []
     private var accepted = 0
     var timers: [RadioLoop.Timer] = []
@@ -315,6 +317,7 @@ package final class SimulatedPeripheral: @unchecked Sendable {
         pastTraces.append(link.trace)
         if pastTraces.count > Self.longestMemory { pastTraces.removeFirst() }
         continuation.yield(.linkEnded)
+        onLinkEnd?()
         if rhythm.staysAwake, transmit != nil, isAwake { return advertise() }
         sleep()
     }

@@ -8,12 +8,13 @@ import Testing
     typealias Input = PeripheralStateMachine.Input
     typealias Output = PeripheralStateMachine.Output
 
-    /// A machine that listens from second 0 on, after these inputs.
+    /// A machine that listens and receives from second 0 on, after these inputs.
     static func machine(
         after inputs: [(Input, Double)], rearm: Duration? = nil
-    ) -> PeripheralStateMachine {
-        var machine = PeripheralStateMachine(timing: PassiveTiming(), rearm: rearm)
+    ) -> MachineWithNeighbour {
+        var machine = MachineWithNeighbour(PeripheralStateMachine(timing: PassiveTiming(), rearm: rearm))
         _ = machine.handle(.listening(true), at: .at(0))
+        _ = machine.handle(.receiving(true), at: .at(0))
         for (input, seconds) in inputs { _ = machine.handle(input, at: .at(seconds)) }
         return machine
     }
@@ -47,7 +48,7 @@ import Testing
     }
 
     static let seconds2: State = .quieting(heard: .seconds(2), rearm: nil)
-    static let silent: State = .cooling(since: .seconds(12), rearm: nil)
+    static let silent: State = .cooling(since: .seconds(12), rearm: nil, isProved: true)
     static let failedOnce: State = .backingOff(failures: 1, until: .at(4), heard: .seconds(2))
 
     static let table: [Row] = [
@@ -212,7 +213,7 @@ import Testing
     @Test func suchAModelThatFallsSilentIsIdleBeforeItsTime() {
         var machine = Self.machine(after: Self.quieting, rearm: .seconds(900))
         _ = machine.handle(.tick, at: .at(12))
-        #expect(machine.state == .cooling(since: .seconds(12), rearm: .at(902)))
+        #expect(machine.state == .cooling(since: .seconds(12), rearm: .at(902), isProved: true))
         _ = machine.handle(.advert, at: .at(13))
         #expect(machine.state == .quieting(heard: .seconds(13), rearm: .at(902)))
         _ = machine.handle(.tick, at: .at(28))
@@ -223,7 +224,7 @@ import Testing
         var machine = Self.machine(after: Self.quieting, rearm: .seconds(12))
         // Silent at 12, idle at 17; re-arming at 14 concerns only what is not silent.
         _ = machine.handle(.tick, at: .at(14.5))
-        #expect(machine.state == .cooling(since: .seconds(12), rearm: .at(14)))
+        #expect(machine.state == .cooling(since: .seconds(12), rearm: .at(14), isProved: true))
     }
 
     @Test(

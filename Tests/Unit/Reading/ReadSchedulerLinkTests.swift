@@ -43,12 +43,12 @@ import Testing
 
     /// A scheduler on one adapter.
     private struct Home {
-        var scheduler: ReadScheduler
+        var scheduler: SchedulerWithNeighbour
         var people: [DeviceAddress: Who] = [:]
         var now = 0.0
 
         init(links: Int) {
-            scheduler = ReadScheduler(links: links, jitter: { 1 })
+            scheduler = SchedulerWithNeighbour(ReadScheduler(links: links, jitter: { 1 }))
             _ = scheduler.adapters(ReadSchedulerScript.states([(.hci0, true)]), at: .at(0))
         }
 

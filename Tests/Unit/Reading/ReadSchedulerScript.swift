@@ -62,7 +62,7 @@ struct ReadSchedulerScript: ReadSchedulerBench, Sendable, CustomTestStringConver
     }
 
     static func perform(
-        _ step: Step, at second: Double, on scheduler: inout ReadScheduler
+        _ step: Step, at second: Double, on scheduler: inout SchedulerWithNeighbour
     ) -> [ReadScheduler.Action] {
         switch step {
         case .heard(let device, let adapter, let rssi):

@@ -31,8 +31,8 @@ extension ReadSchedulerBench {
     }
 
     /// A scheduler whose adapters listen from second 0 on, and whose back-off is the whole delay.
-    static func scheduler(_ adapters: [AdapterID] = [.hci0]) -> ReadScheduler {
-        var scheduler = ReadScheduler(jitter: { 1 })
+    static func scheduler(_ adapters: [AdapterID] = [.hci0]) -> SchedulerWithNeighbour {
+        var scheduler = SchedulerWithNeighbour(ReadScheduler(jitter: { 1 }))
         #expect(scheduler.adapters(states(adapters.map { ($0, true) }), at: .at(0)) == [])
         return scheduler
     }
@@ -41,17 +41,6 @@ extension ReadSchedulerBench {
 
     static func read(_ device: Int, on adapter: AdapterID = .hci0, attempt: Int = 1) -> Action {
         .read(.device(device), thermometer, adapter, attempt: attempt)
-    }
-}
-
-extension ReadScheduler {
-    /// The thermometer `device` advertises.
-    mutating func heard(
-        _ device: Int, on adapter: AdapterID = .hci0, rssi: Int? = -60, at seconds: Double
-    ) -> [Action] {
-        heard(
-            .sample(of: .device(device), on: adapter, rssi: rssi, at: seconds),
-            as: ReadSchedulerScript.thermometer)
     }
 }
 
@@ -190,7 +179,7 @@ extension ReadScheduler {
     }
 
     @Test func anAdvertThatComesBeforeTheNewsOfItsAdapterWaitsForIt() {
-        var scheduler = ReadScheduler(jitter: { 1 })
+        var scheduler = SchedulerWithNeighbour(ReadScheduler(jitter: { 1 }))
         #expect(scheduler.heard(1, at: 1) == [Self.discovered(1)])
         #expect(scheduler.adapters(Self.states([(.hci0, true)]), at: .at(2)) == [Self.read(1)])
     }
@@ -240,7 +229,7 @@ extension ReadScheduler {
     static let limit = ReadScheduler.maximumUnpinnedPeripherals
 
     /// As many peripherals as can be followed, silent again since second 30, 7 heard last.
-    static func fullScheduler() -> ReadScheduler {
+    static func fullScheduler() -> SchedulerWithNeighbour {
         var scheduler = ReadSchedulerScript.scheduler()
         for number in 0..<limit { _ = scheduler.heard(number, at: 1 + Double(number) / 1_000) }
         for number in 0..<limit { _ = scheduler.finished(.device(number), outcome: .succeeded, at: .at(3)) }

@@ -17,7 +17,8 @@ extension ConfigurationKeys {
         [
             KeyDescription(
                 "quiet_period", "duration, 100ms to 10m", default: "`10s`",
-                "A device that was silent for so long has ended its session."),
+                "A device that was silent for so long has ended its session; three times as long where nothing else advertises."
+            ),
             KeyDescription(
                 "cooldown", "duration, 0s to 10m", default: "`5s`",
                 "Pause after the silence, before the device may be read again."),

@@ -85,6 +85,10 @@ package actor PassiveGateway {
     /// Raised when the next deadline may have become earlier.
     private let deadlines = WakeUp()
     private var alarm: MonotonicInstant?
+    /// Adapters of which the radio is to tell the next advert, whoever's.
+    private(set) var watched: Set<AdapterID> = []
+    /// Raised when `watched` is another.
+    private let watches = WakeUp()
 
     /// - Parameters:
     ///   - factory: makes the records of this gateway.
@@ -126,6 +130,10 @@ package actor PassiveGateway {
             group.addTask {
                 for await states in self.ports.radio.adapters { await self.changed(states) }
             }
+            group.addTask {
+                for await sign in self.ports.radio.signs { await self.received(sign) }
+            }
+            group.addTask { await self.keepWatches() }
             group.addTask { await self.keepDeadlines() }
             group.addTask { await self.followBonds() }
             group.addTask { await self.compareClocks() }
@@ -257,9 +265,29 @@ package actor PassiveGateway {
     // MARK: Deadlines
 
     func rearm() {
-        guard let next = scheduler.nextDeadline else { return }
+        let outlook = scheduler.outlook(at: ports.clock.now)
+        if outlook.signs != watched {
+            watched = outlook.signs
+            watches.raise()
+        }
+        guard let next = outlook.deadline else { return }
         if let alarm, alarm <= next { return }
         deadlines.raise()
+    }
+
+    /// Has the radio watch for what the scheduler waits for.
+    private func keepWatches() async {
+        while !Task.isCancelled {
+            _ = watches.consume()
+            await ports.radio.watch(for: watched)
+            await watches.wait()
+        }
+    }
+
+    private func received(_ sign: ReceptionSign) {
+        // The radio tells one advert for each watch.
+        watched.remove(sign.adapter)
+        perform(scheduler.received(on: sign.adapter, at: sign.received))
     }
 
     /// Wakes the scheduler at its deadlines. One sleep at a time; it is cut short only when a
@@ -268,7 +296,7 @@ package actor PassiveGateway {
         while !Task.isCancelled {
             // Lowered before the deadline is looked at: one that becomes earlier raises it again.
             _ = deadlines.consume()
-            guard let next = scheduler.nextDeadline else {
+            guard let next = scheduler.outlook(at: ports.clock.now).deadline else {
                 await deadlines.wait()
                 continue
             }

@@ -2,7 +2,10 @@
 ///
 /// A peripheral goes on advertising for a while after it was read, so it is left alone until it has
 /// been silent. A read that failed is tried again while the peripheral advertises, ever more rarely.
-/// Silence counts only while the gateway listens (`ListenedTime`).
+///
+/// Deafness is not silence. Silence counts only while the gateway listens, and from when its adapter has
+/// proved that it receives: by a sign, which is any advert, whoever's. It is proved when a sign has come in
+/// its last `closingTime` too. Without any sign it takes `unprovenShare` times as long.
 ///
 /// Where it cannot be observed, because the peripheral advertises to its bonded central only, time
 /// takes its place (`isDirected`): left alone after a read for as long as one that falls silent with
@@ -11,18 +14,31 @@
 /// Pure: it is told what happens and when. What has become due by the time of an input is done
 /// before the input is looked at, so a late `tick` changes nothing.
 struct PeripheralStateMachine: Sendable, Equatable {
+    /// The last part of a silence, in which a sign has to come.
+    static let closingTime: Duration = .seconds(2)
+    /// How many times as long a silence lasts in a home where nothing else advertises.
+    static let unprovenShare = 3
+
+    /// A point of the machine's two clocks.
+    struct Moment: Sendable, Equatable {
+        /// For how long the gateway had listened.
+        var listened: Duration
+        /// For how much of that its adapter was known to receive.
+        var received: Duration
+    }
+
     enum State: Sendable, Equatable {
         /// To be read at its next advert.
         case idle
         /// Being read, for the `attempt`-th time since it woke up, from 1.
         case reading(attempt: Int)
-        /// Was read, and has not been silent since. `heard` is the listened time at its last
-        /// advert, or at the read's end; at `rearm` it is read again although it never was silent.
-        case quieting(heard: Duration, rearm: MonotonicInstant?)
-        /// Was silent from the listened time `since` on, and may still go on advertising.
-        case cooling(since: Duration, rearm: MonotonicInstant?)
+        /// Was read, and has not been silent since. `heard` is when its last advert came, or when the
+        /// read ended; at `rearm` it is read again although it never was silent.
+        case quieting(heard: Moment, rearm: MonotonicInstant?)
+        /// Was silent, proved or not, as was found at `since`; may still go on advertising.
+        case cooling(since: Moment, rearm: MonotonicInstant?, isProved: Bool)
         /// `failures` reads in a row failed; not to be read before `until`. `heard` as above.
-        case backingOff(failures: Int, until: MonotonicInstant, heard: Duration)
+        case backingOff(failures: Int, until: MonotonicInstant, heard: Moment)
     }
 
     enum Input: Sendable, Equatable {
@@ -37,6 +53,11 @@ struct PeripheralStateMachine: Sendable, Equatable {
         case backOffEnded
         /// The scan that hears this peripheral runs, and no connection attempt holds it up; or not.
         case listening(Bool)
+        /// Since that scan was last held up, or a link ended, its adapter has received something; or not.
+        /// While nobody listens it has not.
+        case receiving(Bool)
+        /// An adapter that hears this peripheral has received something, whoever's.
+        case sign
         /// Time has passed.
         case tick
     }
@@ -49,6 +70,9 @@ struct PeripheralStateMachine: Sendable, Equatable {
 
     private(set) var state: State = .idle
     private(set) var listened = ListenedTime()
+    private(set) var received = ListenedTime()
+    /// The received time at the last sign.
+    private var signed: Duration = .zero
     /// A change holds from the next input on.
     var timing: PassiveTiming
     /// For a model that never stops advertising: it is read again so long after a read.
@@ -67,6 +91,14 @@ struct PeripheralStateMachine: Sendable, Equatable {
         switch (state, input) {
         case (_, .listening(let isListening)):
             listened.run(isListening, at: now)
+            if !isListening { received.run(false, at: now) }
+        case (_, .receiving(let isReceiving)):
+            let begins = isReceiving && listened.isRunning && !received.isRunning
+            received.run(isReceiving && listened.isRunning, at: now)
+            // What has proved it was a sign.
+            if begins { signed = received.elapsed(at: now) }
+        case (_, .sign):
+            signed = received.elapsed(at: now)
         case (.idle, .advert):
             return .read
         case (.idle, .readStarted):
@@ -75,25 +107,25 @@ struct PeripheralStateMachine: Sendable, Equatable {
             state = .reading(attempt: failures + 1)
         case (.reading, .readSucceeded):
             let pause = isDirected ? timing.quietPeriod + timing.cooldown : rearm
-            state = .quieting(heard: listened.elapsed(at: now), rearm: pause.map { now + $0 })
+            state = .quieting(heard: moment(at: now), rearm: pause.map { now + $0 })
         case (.reading(let attempt), .readFailed(let jitter)):
             let delay = timing.backOff(failures: attempt, jitter: jitter)
-            state = .backingOff(failures: attempt, until: now + delay, heard: listened.elapsed(at: now))
+            state = .backingOff(failures: attempt, until: now + delay, heard: moment(at: now))
         case (.reading(let attempt), .readYielded):
             state =
                 attempt == 1
                 ? .idle
-                : .backingOff(failures: attempt - 1, until: now, heard: listened.elapsed(at: now))
+                : .backingOff(failures: attempt - 1, until: now, heard: moment(at: now))
         case (.quieting(let heard, let rearm), .advert):
             // Adverts can arrive late, but take nothing back.
             let pause = timing.quietPeriod + timing.cooldown
             state = .quieting(
-                heard: max(heard, listened.elapsed(at: now)),
+                heard: moment(at: now, notBefore: heard),
                 rearm: isDirected ? rearm.map { max($0, now + pause) } : rearm)
-        case (.cooling(let since, let rearm), .advert):
-            state = .quieting(heard: max(since, listened.elapsed(at: now)), rearm: rearm)
+        case (.cooling(let since, let rearm, _), .advert):
+            state = .quieting(heard: moment(at: now, notBefore: since), rearm: rearm)
         case (.backingOff(let failures, let until, let heard), .advert):
-            let heard = max(heard, listened.elapsed(at: now))
+            let heard = moment(at: now, notBefore: heard)
             state = .backingOff(failures: failures, until: until, heard: heard)
             return until <= now ? .read : .none
         case (.backingOff(let failures, let until, let heard), .backOffEnded):
@@ -105,9 +137,23 @@ struct PeripheralStateMachine: Sendable, Equatable {
         return .none
     }
 
-    /// When time alone changes the state; nil if it does not, as things stand.
+    /// When time alone changes the state, if no sign comes before; nil if it does not, as things stand.
     var nextDeadline: MonotonicInstant? {
         next?.at
+    }
+
+    /// From when on a sign is waited for; nil if none is, as things stand.
+    var signFrom: MonotonicInstant? {
+        guard !isDirected, listened.isRunning else { return nil }
+        switch state {
+        case .idle, .reading: return nil
+        case .cooling(_, _, let isProved):
+            return isProved && !received.isRunning ? MonotonicInstant(nanoseconds: 0) : nil
+        case .quieting(let heard, _), .backingOff(_, _, let heard):
+            let closing = closing(of: heard)
+            guard received.isRunning else { return MonotonicInstant(nanoseconds: 0) }
+            return signed < closing ? received.instant(reaching: closing) : nil
+        }
     }
 
     /// From when on a connection attempt may wait for it; nil if time alone does not bring that.
@@ -133,6 +179,18 @@ struct PeripheralStateMachine: Sendable, Equatable {
         }
     }
 
+    private func moment(at instant: MonotonicInstant) -> Moment {
+        Moment(listened: listened.elapsed(at: instant), received: received.elapsed(at: instant))
+    }
+
+    /// Adverts can arrive late, but take nothing back.
+    private func moment(at instant: MonotonicInstant, notBefore earliest: Moment) -> Moment {
+        let moment = moment(at: instant)
+        return Moment(
+            listened: max(earliest.listened, moment.listened),
+            received: max(earliest.received, moment.received))
+    }
+
     private func transition(dueBy now: MonotonicInstant) -> State? {
         guard let next, next.at <= now else { return nil }
         return next.state
@@ -145,16 +203,37 @@ struct PeripheralStateMachine: Sendable, Equatable {
             return nil
         case .quieting(let heard, let rearm):
             if isDirected, let rearm { return (rearm, .idle) }
-            let goal = heard + timing.quietPeriod
-            let silent = listened.instant(reaching: goal)
-            if let rearm, silent.map({ rearm < $0 }) ?? true { return (rearm, .idle) }
-            return silent.map { ($0, .cooling(since: goal, rearm: rearm)) }
-        case .cooling(let since, _):
-            return listened.instant(reaching: since + timing.cooldown).map { ($0, .idle) }
+            let silence = silence(since: heard)
+            if let rearm, silence.map({ rearm < $0.at }) ?? true { return (rearm, .idle) }
+            return silence.map {
+                ($0.at, .cooling(since: moment(at: $0.at), rearm: rearm, isProved: $0.isProved))
+            }
+        case .cooling(let since, _, let isProved):
+            let end =
+                isProved
+                ? received.instant(reaching: since.received + timing.cooldown)
+                : listened.instant(reaching: since.listened + timing.cooldown)
+            return end.map { ($0, .idle) }
         case .backingOff(_, let until, _) where isDirected:
             return (until + timing.longestBackOff, .idle)
         case .backingOff(_, _, let heard):
-            return listened.instant(reaching: heard + timing.quietPeriod).map { ($0, .idle) }
+            return silence(since: heard).map { ($0.at, .idle) }
         }
+    }
+
+    /// From which received time on a sign proves the silence that has begun at `heard`.
+    private func closing(of heard: Moment) -> Duration {
+        heard.received + max(.zero, timing.quietPeriod - Self.closingTime)
+    }
+
+    /// When the silence that has begun at `heard` is one, if nothing more is heard than has been.
+    private func silence(since heard: Moment) -> (at: MonotonicInstant, isProved: Bool)? {
+        let unproved = listened.instant(
+            reaching: heard.listened + timing.quietPeriod * Self.unprovenShare)
+        let proved =
+            signed >= closing(of: heard)
+            ? received.instant(reaching: max(signed, heard.received + timing.quietPeriod)) : nil
+        if let proved, unproved.map({ proved <= $0 }) ?? true { return (proved, true) }
+        return unproved.map { ($0, false) }
     }
 }

@@ -15,8 +15,8 @@ package enum ReadOutcome: Sendable, Hashable {
 /// links at a time, and attempts one connection at a time. Devices that an entry names by address come before all
 /// others; among them, those that were not tried since the start come first, then those that wait for the longest time.
 ///
-/// Pure: the driver tells it what the radio heard and how reads ended, does what it answers, and
-/// calls `wake` at `nextDeadline`. A peripheral is known by its address, whichever adapter hears it.
+/// Pure: the driver tells it what the radio heard and how reads ended, does what it answers, and does
+/// what `outlook` says. A peripheral is known by its address, whichever adapter hears it.
 package struct ReadScheduler: Sendable {
     /// What the driver is to do, in this order.
     package enum Action: Sendable, Equatable {
@@ -66,6 +66,8 @@ package struct ReadScheduler: Sendable {
     private(set) var addresses: [AdapterID: BluetoothAddress] = [:]
     /// Adapters with a connection attempt, during which they hear nothing.
     private(set) var connecting: Set<AdapterID> = []
+    /// Adapters that have received something since they last connected, or a link of theirs ended.
+    var receiving: Set<AdapterID> = []
     /// The adapter that has the keys of each bonded device. No more than the gateway has bonds.
     private(set) var bonds: [DeviceAddress: BluetoothAddress] = [:]
     /// Entries of the allow-list for one device each that advertises to its bonded central only.
@@ -86,7 +88,7 @@ package struct ReadScheduler: Sendable {
     /// How many pauses have begun and not ended.
     private(set) var pauses = 0
     /// When what waits is to be looked at again, though nothing happens.
-    private var review: MonotonicInstant?
+    private(set) var review: MonotonicInstant?
 
     /// - Parameters:
     ///   - links: how many each adapter may have at a time, 1 to 8.
@@ -100,19 +102,6 @@ package struct ReadScheduler: Sendable {
         self.jitter = jitter
     }
 
-    /// When `wake` is to be called; nil if there is nothing to wait for.
-    package var nextDeadline: MonotonicInstant? {
-        var earliest = pauses == 0 ? review : nil
-        for peripheral in peripherals.values {
-            // While nothing can start, nobody waits too long.
-            for deadline in [peripheral.machine.nextDeadline, pauses == 0 ? peripheral.waitsUntil : nil] {
-                guard let deadline else { continue }
-                earliest = min(earliest ?? deadline, deadline)
-            }
-        }
-        return earliest
-    }
-
     /// A device advertised that the allow-list matched to `entry`.
     package mutating func heard(_ advertisement: Advertisement, as entry: AllowedPeripheral) -> [Action] {
         let device = advertisement.device
@@ -122,7 +111,11 @@ package struct ReadScheduler: Sendable {
         peripheral.isWithdrawn = false
         peripheral.machine.rearm = entry.model.rearm
         peripheral.note(advertisement)
-        _ = peripheral.machine.handle(.listening(isHeard(peripheral, device)), at: now)
+        peripherals[device] = peripheral
+        updateListening(for: device, at: now)
+        receive(on: advertisement.adapter, at: now)
+        peripheral = peripherals[device] ?? peripheral
+        _ = peripheral.machine.handle(.sign, at: now)
         var actions: [Action] = []
         // An attempt that waits for it already connects at an advert of its own accord.
         if peripheral.machine.handle(.advert, at: now) == .read, !isAwaited(device) {
@@ -147,6 +140,7 @@ package struct ReadScheduler: Sendable {
         guard let read = reads.removeValue(forKey: device) else { return [] }
         // A read that has ended connects no more, even if its driver did not say so.
         if read.isConnecting { connecting.remove(read.adapter) }
+        receiving.remove(read.adapter)
         if outcome == .failed { holdStrangers(after: read, at: now) }
         updateListening(at: now)
         peripherals[device]?.readEnded = now
@@ -194,6 +188,7 @@ package struct ReadScheduler: Sendable {
         scanning = Dictionary(states.map { ($0.id, $0.isListening) }) { _, last in last }
         addresses = Dictionary(states.map { ($0.id, $0.address) }) { _, last in last }
         connecting.formIntersection(scanning.keys)
+        receiving.formIntersection(scanning.keys.filter { scanning[$0] == true })
         capacities = capacities.filter { scanning[$0.key] != nil }
         strangersHeld = strangersHeld.filter { scanning[$0.key] != nil }
         // What an adapter heard before it went silent says nothing of who is there when it is back.
@@ -219,6 +214,7 @@ package struct ReadScheduler: Sendable {
         _ adapter: AdapterID, _ isConnecting: Bool, at now: MonotonicInstant
     ) {
         if isConnecting { connecting.insert(adapter) } else { connecting.remove(adapter) }
+        receiving.remove(adapter)
         updateListening(at: now)
     }
 
@@ -342,36 +338,9 @@ package struct ReadScheduler: Sendable {
         bonds[device].map { $0 == addresses[adapter] } ?? true
     }
 
-    /// Whether `peripheral` would be heard now if it advertised: one of the adapters that hear it
-    /// listens; where none of those is present, any other has to do.
-    private func isHeard(_ peripheral: Peripheral, _ device: DeviceAddress) -> Bool {
-        !listeners(for: peripheral, device).isEmpty
-    }
-
     /// Whether a read runs over `adapter`.
     func isReading(over adapter: AdapterID) -> Bool {
         reads.values.contains { $0.adapter == adapter }
-    }
-
-    func listeners(for peripheral: Peripheral, _ device: DeviceAddress) -> [AdapterID] {
-        let allowed = scanning.keys.filter { isAllowed($0, for: device) }
-        let hearing = allowed.filter(peripheral.hears)
-        return (hearing.isEmpty ? allowed : hearing).filter(isListening)
-    }
-
-    /// Whether this adapter hears each advert: while a connection attempt waits, the kernel keeps the
-    /// controller's filter of repeated adverts on (hci_passive_scan_sync), so that it tells of a
-    /// wake-up but not of silence.
-    private func isListening(_ adapter: AdapterID) -> Bool {
-        scanning[adapter] == true && !connecting.contains(adapter) && attempts[adapter] == nil
-    }
-
-    mutating func updateListening(at now: MonotonicInstant) {
-        for (device, peripheral) in peripherals {
-            let isHeard = isHeard(peripheral, device)
-            guard peripheral.machine.listened.isRunning != isHeard else { continue }
-            _ = peripherals[device]?.machine.handle(.listening(isHeard), at: now)
-        }
     }
 
     /// The read failed because its adapter went away, which is no fault of the peripheral: where

@@ -11,7 +11,7 @@ import socket
 import time
 
 from emulation.adapter import ADAPTER_ADDRESSES, Adapter, Air
-from emulation.broadcaster import Broadcaster
+from emulation.broadcaster import Broadcaster, Neighbour
 from emulation.indicator import Indicator
 from emulation.intruders import Crowd, Flooder, Inventor
 from emulation.recorder import Recorder
@@ -36,6 +36,7 @@ class Lab:
         self.air = Air()
         self.adapters = {number: Adapter(self.air, number) for number in ADAPTER_ADDRESSES}
         self.peripherals = {}
+        self.neighbour = Neighbour(self.air)
 
     def log(self, what, **fields):
         self.log_file.write(json.dumps({"time": round(time.time(), 6), "what": what, **fields}) + "\n")
@@ -55,6 +56,14 @@ class Lab:
                 self.adapters[order["adapter"]].set_signal(order["address"], order["dbm"])
             case "links":
                 self.adapters[order["adapter"]].set_most_links(order["most"])
+            case "deafness":
+                self.adapters[order["adapter"]].set_deafness(order["seconds"])
+            case "answer-delay":
+                self.adapters[order["adapter"]].set_answer_delay(order["seconds"])
+            case "play-dead":
+                self.adapters[order["adapter"]].play_dead()
+            case "neighbour":
+                self.neighbour.set_present(order["present"])
             case "interval":
                 self.air.connection_interval_s = order["seconds"]
             case "add":

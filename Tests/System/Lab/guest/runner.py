@@ -49,7 +49,8 @@ class Lab:
         """A sleeping peripheral with an address of its own; the name is its alias."""
         return self.air.add(name, self.address(), kind, **properties)
 
-    def begin(self):
+    def begin(self, has_neighbour):
+        self.air.neighbour(has_neighbour)
         self.journal.mark()
         self.receiver.mark()
         self.capture.mark()
@@ -98,7 +99,7 @@ def run_case(lab, name):
     signal.alarm(getattr(case, "LIMIT_S", CASE_LIMIT_S) * BUSY_FACTOR)
     reason, note = None, None
     try:
-        lab.begin()
+        lab.begin(getattr(case, "HAS_NEIGHBOUR", True))
         note = case.run(lab)
         expect_equal(lab.air.alarms(), [], "alarms of peripherals")
         if not getattr(case, "SCANS_ACTIVELY", False):

@@ -61,6 +61,36 @@ struct HouseholdTests {
         }
     }
 
+    /// Each of its links makes it miss the adverts of those that advertise all the time.
+    @Test func aControllerThatIsDeafAfterEachLinkHasNobodyReadTwice() async throws {
+        let wakeful = 1..<4
+        try await HouseBench.run(
+            [.cuff] + wakeful.map { _ in .wakefulCuff }, links: 3, awake: .seconds(40), deafness: .seconds(20)
+        ) { bench in
+            for place in wakeful { await bench.measure(place) }
+            for round in 0..<3 {
+                _ = try await bench.advance(.seconds(round == 0 ? 5 : 60)) { false }
+                await bench.measure(0, systolic: UInt16(120 + round))
+                let took = try await bench.advance(.seconds(40)) { await bench.peripheral(0).waiting == 0 }
+                #expect(took != nil)
+            }
+            #expect(try await bench.store.counts().records == 6)
+            for place in wakeful { #expect(await bench.peripheral(place).traces.count == 1, "cuff \(place)") }
+        }
+    }
+
+    @Test func inAHomeWithNoOtherDeviceACuffIsReadEachTimeThatItWakes() async throws {
+        try await HouseBench.run([.cuff], links: 3, hasNeighbour: false) { bench in
+            for round in 0..<3 {
+                _ = try await bench.advance(.seconds(round == 0 ? 5 : 60)) { false }
+                await bench.measure(0, systolic: UInt16(120 + round))
+                let took = try await bench.advance(.seconds(25)) { await bench.peripheral(0).waiting == 0 }
+                #expect(took != nil)
+            }
+            #expect(try await bench.store.counts().records == 3)
+        }
+    }
+
     @Test func aControllerThatRefusesTheThirdLinkIsAskedForTwo() async throws {
         try await HouseBench.run([.strap, .strap, .cuff], links: 3, controller: 2) { bench in
             await bench.peripheral(0).wakeUp()

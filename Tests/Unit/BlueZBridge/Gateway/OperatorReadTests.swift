@@ -165,7 +165,7 @@ struct OperatorReadTests {
             #expect(bench.noted.committed.all.isEmpty)
             #expect(await bench.peripheral.waiting == 1)
             // Passive reading goes on.
-            await bench.pause(.seconds(30))
+            await bench.pause(.seconds(40))
             try await bench.readOnce()
             #expect(bench.noted.committed.all.count == 1)
         }

@@ -73,16 +73,16 @@ struct PeopleTests {
         let readings = [
             Self.weight(at: Self.time(0), user: nil),
             // Measured before it was handed on, and sent after.
-            Self.weight(at: Self.time(0, 30), user: nil), Self.weight(at: Self.time(3), user: nil),
+            Self.weight(at: Self.time(0, 30), user: nil), Self.weight(at: Self.time(4), user: nil),
             // Handed back: what came in between is not the first person's either.
-            Self.weight(at: Self.time(3, 30), user: nil), Self.weight(at: Self.time(7), user: nil),
+            Self.weight(at: Self.time(4, 30), user: nil), Self.weight(at: Self.time(8), user: nil),
         ]
         try await withScale(readings, entry: .init(subject: "patient-17")) { bench in
             try await bench.readOnce()
-            await bench.longPause(.seconds(150))
+            await bench.longPause(.seconds(200))
             await bench.apply(.init(subject: "patient-18"))
             try await bench.readOnce()
-            await bench.pause(.seconds(30))
+            await bench.pause(.seconds(40))
             try await bench.readOnce()
             await bench.pause(.seconds(60))
             await bench.pause(.seconds(60))
@@ -98,15 +98,15 @@ struct PeopleTests {
     @Test func aSlotThatGoesToAnotherPersonTakesNothingWithIt() async throws {
         let readings = [
             Self.weight(at: Self.time(0), user: 1), Self.weight(at: Self.time(0, 30), user: 1),
-            Self.weight(at: Self.time(0, 30), user: 2), Self.weight(at: Self.time(3), user: 1),
+            Self.weight(at: Self.time(0, 30), user: 2), Self.weight(at: Self.time(4), user: 1),
         ]
         try await withScale(readings, entry: .init(users: Self.twoUsers)) { bench in
             try await bench.readOnce()
-            await bench.longPause(.seconds(150))
+            await bench.longPause(.seconds(200))
             await bench.apply(.init(users: [1: "patient-19", 2: "patient-18"]))
             for _ in 0..<2 {
                 try await bench.readOnce()
-                await bench.pause(.seconds(30))
+                await bench.pause(.seconds(40))
             }
             try await bench.readOnce()
             #expect(subjects(bench) == ["patient-17", nil, "patient-18", "patient-19"])
@@ -139,7 +139,7 @@ struct PeopleTests {
             let readings = [Self.weight(at: Self.time(0), user: 2), Self.weight(at: Self.time(0), user: 1)]
             try await withScale(readings, entry: .init(subject: subject)) { bench in
                 try await bench.readOnce()
-                await bench.pause(subject == nil ? .seconds(47) : .seconds(20))
+                await bench.pause(subject == nil ? .seconds(47) : .seconds(40))
                 try await bench.readOnce()
                 names.append(bench.noted.releases.all.flatMap(\.records).map(\.id))
             }

@@ -48,8 +48,8 @@ struct GatewayBench {
     }
 
     static let serial = "T-0001"
-    /// Longer than silence and cooldown after a read, and than any first back-off.
-    static let longPause = Duration.seconds(20)
+    /// Longer than a silence that no sign proves and the cooldown after it, and than any first back-off.
+    static let longPause = Duration.seconds(40)
     /// How long every advert is listened to before a scan that hears nothing is restarted.
     private static let silence = Duration.seconds(90)
 
@@ -291,9 +291,14 @@ struct GatewayBench {
 
     /// Lets the peripheral be silent until the gateway would read it again.
     func pause(_ duration: Duration = longPause) async {
-        // What ended the read is done with when the gateway answers.
-        _ = await gateway.listeningAdapters
+        await settle()
         await clock.advance(by: duration, loop)
+    }
+
+    /// Returns when what ended the read is done with, and the adapter has proved that it receives.
+    private func settle() async {
+        _ = await gateway.listeningAdapters
+        while await !gateway.watched.isEmpty { await loop.turned() }
     }
 
     /// As `pause`, for longer than a scan may hear nothing: waits until the scan was restarted. Once
@@ -304,8 +309,10 @@ struct GatewayBench {
             where command.opcode == ManagementProtocol.Opcode.addPatternsMonitor { return }
         }
         await scanStarted()
+        // The neighbour is heard last at the end of the peripheral's silence.
+        await pause()
         // Everything is listened to first; still nothing then is silence.
-        await pause(duration - Self.silence)
+        await pause(duration - Self.longPause - Self.silence)
         await pause(Self.silence)
         await scanStarted()
     }

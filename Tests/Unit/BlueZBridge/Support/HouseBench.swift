@@ -15,6 +15,8 @@ struct HouseBench {
     enum Device {
         /// Named by address, gives one reading when it is woken up.
         case cuff
+        /// The same; it advertises all the time.
+        case wakefulCuff
         case strap
         /// Named by address, takes the subscription and sends nothing.
         case silentThermometer
@@ -25,14 +27,14 @@ struct HouseBench {
 
         var isNamed: Bool {
             switch self {
-            case .cuff, .strap, .silentThermometer: true
+            case .cuff, .wakefulCuff, .strap, .silentThermometer: true
             case .clingingStranger, .deafStranger: false
             }
         }
 
         fileprivate var profile: (name: String, service: UInt16) {
             switch self {
-            case .cuff: ("blood-pressure", 0x1810)
+            case .cuff, .wakefulCuff: ("blood-pressure", 0x1810)
             case .strap: ("heart-rate", 0x180D)
             case .silentThermometer, .clingingStranger, .deafStranger: ("thermometer", 0x1809)
             }
@@ -66,6 +68,8 @@ struct HouseBench {
         let rhythm =
             switch device {
             case .cuff: SimulatedPeripheral.Rhythm(patience: awake, linger: .seconds(1))
+            case .wakefulCuff:
+                SimulatedPeripheral.Rhythm(patience: nil, linger: .seconds(1), staysAwake: true)
             case .strap, .silentThermometer, .clingingStranger:
                 SimulatedPeripheral.Rhythm(patience: nil, staysAwake: true)
             case .deafStranger:
@@ -80,7 +84,7 @@ struct HouseBench {
                 device: address(place), sensor: HeartRateStrap(), rhythm: rhythm, loop: loop,
                 time: { GatewayBench.deviceTime })
         }
-        let isCuff = device == .cuff
+        let isCuff = device == .cuff || device == .wakefulCuff
         return SimulatedPeripheral(
             device: address(place), advert: isCuff ? .cuffAdvert : .thermometerAdvert,
             services: isCuff
@@ -105,11 +109,18 @@ struct HouseBench {
     /// - Parameters:
     ///   - awake: how long a cuff advertises.
     ///   - controller: how many links the controller makes at a time.
+    ///   - deafness: for how long it reports no adverts after a link.
+    ///   - hasNeighbour: whether another device advertises nearby.
     static func run(
         _ devices: [Device], links: Int, awake: Duration = .seconds(25), controller: Int? = nil,
+        deafness: Duration = .zero, hasNeighbour: Bool = true,
         _ body: (HouseBench) async throws -> Void
     ) async throws {
-        let bench = try await HouseBench(devices, links: links, awake: awake, controller: controller)
+        let bench = try await HouseBench(
+            devices, links: links, awake: awake,
+            adapter: SimulatedAdapter(
+                index: 0, address: RadioBench.address, mostLinks: controller, deafness: deafness),
+            hasNeighbour: hasNeighbour)
         let running = Task { try await bench.gateway.run() }
         let result: Result<Void, any Error>
         do {
@@ -126,15 +137,17 @@ struct HouseBench {
         try result.get()
     }
 
-    private init(_ devices: [Device], links: Int, awake: Duration, controller: Int?) async throws {
+    private init(
+        _ devices: [Device], links: Int, awake: Duration, adapter: SimulatedAdapter, hasNeighbour: Bool
+    ) async throws {
         let loop = try RadioLoop(clock: clock)
         self.loop = loop
         radio = try SimulatedRadio(
             loop: loop, clock: clock,
-            adapters: [SimulatedAdapter(index: 0, address: RadioBench.address, mostLinks: controller)],
+            adapters: [adapter],
             peripherals: devices.enumerated().map { place, device in
                 Self.peripheral(device, place, awake: awake, loop: loop)
-            })
+            }, hasNeighbour: hasNeighbour)
         directory = FileManager.default.temporaryDirectory.appending(path: "house-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         store = try await SQLiteQueue.open(

@@ -29,6 +29,10 @@ ACTIVE_SCAN = 0x01
 CONNECT_TO_ACCEPT_LIST = 0x01
 # Set Extended Advertising Parameters, properties.
 DIRECTED = hci.HCI_LE_Set_Extended_Advertising_Parameters_Command.AdvertisingProperties.DIRECTED_ADVERTISING
+# What comes of a command.
+ANSWERS = (hci.HCI_Command_Complete_Event, hci.HCI_Command_Status_Event, hci.HCI_LE_Connection_Complete_Event)
+# The beginning of the command Reset: a command, and its opcode.
+RESET = bytes([hci.HCI_COMMAND_PACKET]) + hci.HCI_RESET_COMMAND.to_bytes(2, "little")
 ReportType = hci.HCI_LE_Advertising_Report_Event.EventType
 
 
@@ -121,9 +125,42 @@ class AdapterController(Controller):
         # How many links it makes at a time; None: any number.
         self.most_links = None
         self.reported = set()
+        # For how long it reports no adverts after a link has ended, and until when it does not.
+        self.deafness_s = 0
+        self.deaf_until = 0
+        self.known_links = set()
+        # How long it takes for the answer to a command, and for the news of a link.
+        self.answer_delay_s = 0
+        # It answers nothing and hears nothing, until it is reset.
+        self.is_dead = False
         # How many adverts were on the air, and how many of them the kernel was told of.
         self.heard = 0
         self.sent_reports = 0
+
+    # Deafness and death
+
+    def is_deaf(self):
+        """Whether a link has ended so lately that it does not report adverts yet."""
+        now = asyncio.get_running_loop().time()
+        links = set(self.le_connections)
+        if self.known_links - links:
+            self.deaf_until = now + self.deafness_s
+        self.known_links = links
+        return now < self.deaf_until
+
+    def on_packet(self, packet):
+        if self.is_dead and packet[:3] == RESET:
+            self.is_dead = False
+        if not self.is_dead:
+            super().on_packet(packet)
+
+    def send_hci_packet(self, packet):
+        if self.is_dead:
+            return
+        if self.answer_delay_s and isinstance(packet, ANSWERS):
+            asyncio.get_running_loop().call_later(self.answer_delay_s, super().send_hci_packet, packet)
+        else:
+            super().send_hci_packet(packet)
 
     # Adverts
 
@@ -159,7 +196,7 @@ class AdapterController(Controller):
             self.create_le_connection(address)
 
     def report_advert(self, pdu, event_type):
-        if self.le_scan_enable and self.passes_filters(pdu, event_type):
+        if not self.is_deaf() and self.le_scan_enable and self.passes_filters(pdu, event_type):
             report = hci.HCI_LE_Advertising_Report_Event.Report(
                 event_type=event_type,
                 address_type=pdu.advertiser_address.address_type,
@@ -259,6 +296,20 @@ class Adapter:
         if self.controller is not None:
             self.controller.most_links = count
 
+    def set_deafness(self, seconds):
+        """For how long it reports no adverts after a link has ended."""
+        if self.controller is not None:
+            self.controller.deafness_s = seconds
+
+    def set_answer_delay(self, seconds):
+        """How long it takes for the answer to a command, and for the news of a link."""
+        if self.controller is not None:
+            self.controller.answer_delay_s = seconds
+
+    def play_dead(self):
+        """It answers nothing and hears nothing, until it is reset."""
+        self.controller.is_dead = True
+
     def state(self):
         """What the kernel has told it to do, for the report of a failure."""
         controller = self.controller
@@ -268,7 +319,7 @@ class Adapter:
         return {
             "scans": bool(controller.le_scan_enable), "filter": int(controller.le_scanning_filter_policy),
             "accepts": len(controller.accept_list), "connects_to": str(pending.peer_address) if pending else None,
-            "links": len(controller.le_connections), "heard": controller.heard, "reported": controller.sent_reports,
+            "links": len(controller.le_connections), "dead": controller.is_dead, "heard": controller.heard, "reported": controller.sent_reports,
         }
 
     async def plug(self):

@@ -6,6 +6,31 @@ from bumble.hci import Address
 from bumble.ll import AdvNonConnInd
 
 
+class Neighbour:
+    """A device that is nobody's and always advertises: whoever receives hears it."""
+
+    ADDRESS = Address("C0:FF:00:00:00:00", Address.RANDOM_DEVICE_ADDRESS)
+    # Flags, and the appearance of a device that names none (Assigned Numbers 2.6).
+    DATA = bytes([2, 0x01, 0x06, 3, 0x19, 0x00, 0x00])
+    INTERVAL_S = 0.5
+
+    def __init__(self, air):
+        self.air = air
+        self.task = None
+
+    def set_present(self, is_present):
+        if is_present and self.task is None:
+            self.task = asyncio.get_running_loop().create_task(self.live())
+        elif not is_present and self.task is not None:
+            self.task.cancel()
+            self.task = None
+
+    async def live(self):
+        while True:
+            self.air.send_advertising_pdu(None, AdvNonConnInd(self.ADDRESS, self.DATA))
+            await asyncio.sleep(self.INTERVAL_S)
+
+
 class Broadcaster:
     """Sends non-connectable adverts."""
 

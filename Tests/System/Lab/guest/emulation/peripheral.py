@@ -17,6 +17,8 @@ from .bonding import Bonding, no_bonding
 from .clock import EXTRA_OCTETS, Clock
 
 ADVERTISING_INTERVAL_MS = 100
+# A link on which nothing is sent for so long, or twice as long, is ended by the device, as by most that have a battery.
+IDLE_S = 60
 UNUSED_RANDOM_ADDRESS = "C0:DE:00:00:00:00"
 # Flags in adverts (Supplement to the Core Specification, Part A 1.3).
 GENERAL_DISCOVERABLE, BR_EDR_NOT_SUPPORTED = 0x02, 0x04
@@ -256,15 +258,26 @@ class Peripheral:
         self.bonding.follow(link)
         self.log("link", link=link.number, faults=link.faults)
         sending = asyncio.get_running_loop().create_task(self.device.send_queued(link))
+        idling = asyncio.get_running_loop().create_task(self.hang_up_when_idle(link, connection))
 
         def on_disconnection(reason):
             sending.cancel()
+            idling.cancel()
             self.device.link = None
             link.end(reason)
             self.log("link-ended", link=link.number, reason=link.reason)
 
         connection.on("disconnection", on_disconnection)
         self.changed.set()
+
+    async def hang_up_when_idle(self, link, connection):
+        """A kernel can lose a link without ending it; see the case controller-answers-late."""
+        seen = -1
+        while len(link.pdus) != seen:
+            seen = len(link.pdus)
+            await asyncio.sleep(IDLE_S)
+        self.log("idle", link=link.number)
+        await connection.disconnect()
 
     def on_subscription(self, uuid, connection, notifications, indications):
         link = self.device.link

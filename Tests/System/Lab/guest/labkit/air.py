@@ -51,6 +51,8 @@ class Air:
         self.unplug(2)
         self.plug()
         self.most_links(None)
+        self.deafness(0)
+        self.answer_delay(0)
 
     def remove(self, peripheral):
         """Takes a peripheral off the air for good."""
@@ -76,6 +78,22 @@ class Air:
     def most_links(self, count, adapter=1):
         """How many links an adapter makes at a time, until it is pulled out; None: any number."""
         self.order("links", adapter=adapter, most=count)
+
+    def deafness(self, seconds, adapter=1):
+        """For how long an adapter reports no adverts after a link has ended, until it is pulled out."""
+        self.order("deafness", adapter=adapter, seconds=seconds)
+
+    def answer_delay(self, seconds, adapter=1):
+        """How long an adapter takes for the answer to a command and for the news of a link, until it is pulled out."""
+        self.order("answer-delay", adapter=adapter, seconds=seconds)
+
+    def play_dead(self, adapter=1):
+        """Has an adapter answer nothing and hear nothing, until it is reset."""
+        self.order("play-dead", adapter=adapter)
+
+    def neighbour(self, present):
+        """Whether a device that is nobody's is there, and advertises all the time."""
+        self.order("neighbour", present=present)
 
     def connection_interval(self, seconds):
         """How far apart the connection events of all links are; 0, with which the lab begins: links have no delay."""
