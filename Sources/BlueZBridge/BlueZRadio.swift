@@ -63,7 +63,8 @@ package actor BlueZRadio: Radio {
         receiver = AdvertReceiver(clock: clock)
         advertisements = receiver.advertisements
         (adapters, statesContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (signs, signsContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.longestSigns))
+        (signs, signsContinuation) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.longestSigns))
         (work, workContinuation) = AsyncStream.makeStream()
     }
 
@@ -160,6 +161,7 @@ package actor BlueZRadio: Radio {
         case ManagementProtocol.Event.newSettings:
             guard let settings else { return }
             let wanted = ManagementProtocol.Setting.powered | ManagementProtocol.Setting.lowEnergy
+            guard inventory[index]?.isResetting != true else { return }
             if settings & wanted != wanted { setProblem(.poweredOff, of: index) }
             wantReconciled(index)
         case ManagementProtocol.Event.monitorRemoved:
@@ -197,9 +199,13 @@ package actor BlueZRadio: Radio {
     private func cancelTimers(of adapter: Adapter) {
         if let retry = adapter.retry { loop.cancel(retry) }
         if let silence = adapter.silence { loop.cancel(silence) }
+        if let timer = adapter.recoveryTimer { loop.cancel(timer) }
     }
 
     // MARK: State
+
+    /// Whether an adapter waits to be brought into shape, or is being.
+    package var isAtWork: Bool { inventory.values.contains { $0.work != .idle } }
 
     /// Signs that wait for their reader.
     private static let longestSigns = 64
@@ -241,19 +247,28 @@ package actor BlueZRadio: Radio {
             channel = try await connector.connect(
                 to: device, from: address, requiresEncryption: requiresEncryption, isolation: self)
         } catch {
-            // The link was up for a moment.
-            if error == .notEncrypted { await hangUp(device, on: adapter) }
+            noteAttempt(isBusy: error == .busy, on: adapter.index)
+            await endAttempt(device, on: adapter)
             throw error
         }
+        noteAttempt(isBusy: false, on: adapter.index)
+        let generation = inventory[adapter.index]?.generation
+        countLink(1, on: adapter.index)
         let link = AttributeLink(
             device: device, channel: channel, loop: loop, clock: clock, remembered: remembered,
             isEncrypted: requiresEncryption,
             ending: AttributeLink.Ending(
                 begin: { [weak self] in await self?.enterLane(of: adapter) },
-                hangUp: { [weak self] in await self?.hangUp(device, on: adapter) },
+                hangUp: { [weak self] in await self?.end(device, on: adapter, generation) },
                 finish: { [weak self] in await self?.leaveLane(of: adapter) }))
         await link.open()
         return link
+    }
+
+    /// A link is closed: nothing remains of it when this returns.
+    private func end(_ device: DeviceAddress, on adapter: AdapterID, _ generation: UInt64?) async {
+        await hangUp(device, on: adapter)
+        if inventory[adapter.index]?.generation == generation { countLink(-1, on: adapter.index) }
     }
 
     private func enterLane(of adapter: AdapterID) async {

@@ -76,6 +76,9 @@ package final class SimulatedRadio: Radio, ActiveScanner {
         try await radio.scanActively(for: duration, found: found)
     }
 
+    /// Whether the gateway's side waits for answers of the kernel.
+    package var isAtWork: Bool { get async { await radio.isAtWork } }
+
     /// What the peripherals have given so far.
     package func report() async -> SimulationReport {
         await loop.perform { [air] in air.report }

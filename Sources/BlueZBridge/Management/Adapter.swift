@@ -88,6 +88,12 @@ struct Adapter {
     var silence: RadioLoop.Timer?
     /// Whether the scan is to be restarted the next time the adapter is worked on.
     var restartsScan = false
+    var recovery: AdapterRecovery
+    var recoveryTimer: RadioLoop.Timer?
+    /// Whether it is being switched off and on.
+    var isResetting = false
+    /// How many links over it are up.
+    var links = 0
 
     enum SetUp {
         case scanTiming
@@ -99,13 +105,15 @@ struct Adapter {
         self.index = index
         self.generation = generation
         lastAdvert = now
+        recovery = AdapterRecovery(at: now)
     }
 
     var state: AdapterState? {
         guard let address, isSelected else { return nil }
         return AdapterState(
             id: AdapterID(index: index), address: address, isListening: problem == nil,
-            reason: problem?.words)
+            reason: problem?.words, resets: recovery.resets, resetReason: recovery.lastReason?.words,
+            isBeyondHelp: recovery.isBeyondHelp)
     }
 }
 
@@ -116,6 +124,7 @@ enum AdapterProblem: Equatable {
     case notSelected
     case poweredOff
     case emptyAllowList
+    case resetting
     case command(ManagementError)
 
     /// Our words for it.
@@ -126,6 +135,7 @@ enum AdapterProblem: Equatable {
         case .notSelected: "not selected"
         case .poweredOff: "powered off"
         case .emptyAllowList: "the allow-list is empty"
+        case .resetting: "being switched off and on"
         case .command(let error): error.words
         }
     }

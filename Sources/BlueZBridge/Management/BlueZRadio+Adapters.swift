@@ -26,6 +26,7 @@ extension BlueZRadio {
                 if problem == nil {
                     inventory[index]?.attempt = 0
                     watchSilence(index)
+                    hasWorked(index)
                 }
             } catch .ended {
                 throw ManagementError.ended
@@ -51,6 +52,7 @@ extension BlueZRadio {
     /// One pass over everything that must hold for an adapter to listen.
     /// - Returns: why it does not listen, or nil.
     private func bringUp(_ index: UInt16) async throws(ManagementError) -> AdapterProblem? {
+        try await recover(index)
         let settings = try await readInformation(index)
         guard let adapter = inventory[index], let address = adapter.address else { return .unplugged }
         let isSelected = self.settings.selection.includes(index: index, address: address)
@@ -235,10 +237,17 @@ extension BlueZRadio {
     /// Connection and its completion, which Linux 6.1 then no longer recognises: it cancels after
     /// 4 s, and keeps the link of a socket that is closed (hci_le_create_conn_sync awaits the event
     /// for `sent_cmd`, which the Disconnect has replaced).
-    package func hangUp(_ device: DeviceAddress, on adapter: AdapterID) async {
-        // Refused where the device has hung up already: that is what is wanted.
-        _ = try? await command(
-            ManagementProtocol.Opcode.disconnect, adapter.index, ManagementProtocol.bytes(of: device))
+    /// - Returns: whether there was anything to end.
+    @discardableResult
+    package func hangUp(_ device: DeviceAddress, on adapter: AdapterID) async -> Bool {
+        do {
+            try await command(
+                ManagementProtocol.Opcode.disconnect, adapter.index, ManagementProtocol.bytes(of: device))
+            return true
+        } catch {
+            // Refused where the device has hung up already: that is what is wanted.
+            return false
+        }
     }
 
     /// Once for each adapter: ends links to listed devices that an earlier process left behind. Such
@@ -277,10 +286,18 @@ extension BlueZRadio {
     ///   is never taken for one of its successor.
     @discardableResult
     func command(
-        _ opcode: UInt16, _ index: UInt16, _ parameters: [UInt8] = []
+        _ opcode: UInt16, _ index: UInt16, _ parameters: [UInt8] = [],
+        within limit: Duration = ManagementSocket.answerTimeout
     ) async throws(ManagementError) -> [UInt8] {
         let generation = inventory[index]?.generation
-        let answer = try await management.send(opcode, index: index, parameters, isolation: self)
+        let answer: [UInt8]
+        do {
+            answer = try await management.send(
+                opcode, index: index, parameters, within: limit, isolation: self)
+        } catch {
+            if inventory[index]?.generation == generation { note(error, of: index) }
+            throw error
+        }
         guard inventory[index]?.generation == generation else {
             throw .status(ManagementProtocol.Status.invalidIndex, opcode: opcode)
         }

@@ -9,7 +9,7 @@ struct KernelFilter {
 /// What is heard: the kernel drops adverts that nobody asks for, and silence is nevertheless silence.
 extension BlueZRadio {
     /// Nothing that is listed for this long is no silence yet, but from then on every advert comes.
-    private static let trust = Duration.seconds(60)
+    static let trust = Duration.seconds(60)
     /// Without any advert for this long then the scan is restarted once; then hourly. Homes without any device in the
     /// air look the same as a scan that died.
     private static let silence = Duration.seconds(90)
@@ -27,7 +27,8 @@ extension BlueZRadio {
     /// Has the kernel drop what nobody asks for, or nothing, as things stand now. Without its help all adverts come.
     func filterInKernel() {
         let needsAll =
-            receiver.onEvery != nil || !watched.isEmpty || inventory.values.contains(where: \.hearing.isInDoubt)
+            receiver.onEvery != nil || !watched.isEmpty
+            || inventory.values.contains { $0.hearing != .trusted }
         do {
             try management.setFilter(needsAll ? nil : kernelFilter.program)
         } catch {
@@ -52,14 +53,15 @@ extension BlueZRadio {
     /// Notes an advert with content, whoever's.
     func heard(on index: UInt16) {
         inventory[index]?.lastAdvert = clock.now
+        let wasBeyondHelp = inventory[index]?.recovery.isBeyondHelp
+        inventory[index]?.recovery.heard(at: clock.now)
+        if inventory[index]?.recovery.isBeyondHelp != wasBeyondHelp { publish() }
         if watched.remove(index) != nil {
             signsContinuation.yield(ReceptionSign(adapter: AdapterID(index: index), received: clock.now))
             filterInKernel()
         }
-        guard let adapter = inventory[index], case .inDoubt(let wasRestarted) = adapter.hearing else {
-            return
-        }
-        set(wasRestarted ? .restarted : .trusted, index)
+        guard let adapter = inventory[index], adapter.hearing != .trusted else { return }
+        set(.trusted, index)
         if let timer = adapter.silence { loop.cancel(timer) }
         inventory[index]?.silence = nil
         watchSilence(index)
@@ -93,6 +95,7 @@ extension BlueZRadio {
             set(.restarted, index)
             inventory[index]?.lastAdvert = clock.now
             inventory[index]?.restartsScan = true
+            checkRecovery(index)
             wantReconciled(index)
         } else if clock.now.since(adapter.lastAdvert) < Self.trust(in: adapter) {
             inventory[index]?.hearing = .trusted

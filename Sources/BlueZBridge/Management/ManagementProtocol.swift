@@ -41,7 +41,11 @@ package enum ManagementProtocol {
         package static let unknownCommand: UInt8 = 0x01
         package static let notConnected: UInt8 = 0x02
         package static let failed: UInt8 = 0x03
+        /// What the kernel makes of a controller's ETIMEDOUT (net/bluetooth/mgmt.c, mgmt_errno_status): the number of
+        /// "authentication failed".
+        package static let hciTimeout: UInt8 = 0x05
         package static let noResources: UInt8 = 0x07
+        package static let timeout: UInt8 = 0x08
         package static let busy: UInt8 = 0x0A
         package static let rejected: UInt8 = 0x0B
         package static let notSupported: UInt8 = 0x0C

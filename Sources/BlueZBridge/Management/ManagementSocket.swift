@@ -64,7 +64,7 @@ package struct ManagementDescriptor: ~Copyable {
 /// Commands to the kernel and their answers, and the events between them, on the radio's loop.
 final class ManagementSocket {
     /// Set Powered, the slowest, resets the controller: some take several seconds.
-    private static let answerTimeout = Duration.seconds(15)
+    static let answerTimeout = Duration.seconds(15)
 
     private struct Key: Hashable {
         let opcode: UInt16
@@ -127,7 +127,7 @@ final class ManagementSocket {
 
     /// Sends a command and returns the parameters of its answer, after the status.
     func send(
-        _ opcode: UInt16, index: UInt16, _ parameters: [UInt8] = [],
+        _ opcode: UInt16, index: UInt16, _ parameters: [UInt8] = [], within limit: Duration = answerTimeout,
         isolation: isolated (any Actor)
     ) async throws(ManagementError) -> [UInt8] {
         if hasEnded { throw .ended }
@@ -140,7 +140,7 @@ final class ManagementSocket {
         lastNumber += 1
         let number = lastNumber
         let result = await withCheckedContinuation(isolation: isolation) { continuation in
-            let timer = loop.after(Self.answerTimeout) { [weak self] in
+            let timer = loop.after(limit) { [weak self] in
                 self?.finish(key, .failure(.noAnswer(opcode: opcode))) { $0.number == number }
             }
             waiting[key, default: []].append(

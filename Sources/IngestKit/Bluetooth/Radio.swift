@@ -6,8 +6,19 @@ package struct AdapterState: Sendable, Equatable {
     package let isListening: Bool
     /// Our words for why it does not listen; nil when it does.
     package let reason: String?
+    /// How often it was switched off and on because it did not work any more, and our words for why it was last.
+    package let resets: Int
+    package let resetReason: String?
+    /// Whether that has not helped.
+    package let isBeyondHelp: Bool
 
-    package init(id: AdapterID, address: BluetoothAddress, isListening: Bool, reason: String?) {
+    package init(
+        id: AdapterID, address: BluetoothAddress, isListening: Bool, reason: String?, resets: Int = 0,
+        resetReason: String? = nil, isBeyondHelp: Bool = false
+    ) {
+        self.resets = resets
+        self.resetReason = resetReason
+        self.isBeyondHelp = isBeyondHelp
         self.id = id
         self.address = address
         self.isListening = isListening

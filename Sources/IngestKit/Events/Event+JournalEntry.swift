@@ -8,6 +8,7 @@ extension Event {
         case .configRejected: .configRejected
         case .adapterReady: .adapterReady
         case .adapterLost: .adapterLost
+        case .adapterReset: .adapterReset
         case .kernelDefect: .kernelDefect
         case .discovered: .discovered
         case .connected: .connected
@@ -55,7 +56,8 @@ extension Event {
         case .adapterReady, .historySkipped, .imported, .paired, .retrying, .destinationUp, .signedIn,
             .queueNormal:
             .notice
-        case .adapterLost, .readFailed, .decodeError, .pairFailed, .clockSkew, .mediaFailed, .destinationDown,
+        case .adapterLost, .adapterReset, .readFailed, .decodeError, .pairFailed, .clockSkew, .mediaFailed,
+            .destinationDown,
             .queueHigh, .strangerDropped, .backlogDropped, .clockCorrected, .eventsDropped,
             .sessionEnded(_, nil, _):
             .warning
@@ -104,6 +106,8 @@ extension Event {
             "Listening on \(adapter)"
         case .adapterLost(let adapter, let error):
             "No longer listening on \(adapter): \(error)"
+        case .adapterReset(let adapter, let error):
+            "Switched \(adapter) off and on: \(error)"
         case .kernelDefect(let error):
             "The kernel has a defect: \(error)"
         case .discovered(let peripheral):
@@ -212,8 +216,8 @@ extension Event {
         switch self {
         case .started, .stopping, .configReloaded, .adapterReady, .queueNormal:
             Details()
-        case .configRejected(let error), .adapterLost(_, let error), .kernelDefect(let error),
-            .queueHigh(let error),
+        case .configRejected(let error), .adapterLost(_, let error), .adapterReset(_, let error),
+            .kernelDefect(let error), .queueHigh(let error),
             .queueFull(let error):
             Details(error: error)
         case .storeError(let record, let error):

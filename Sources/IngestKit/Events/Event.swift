@@ -9,6 +9,8 @@ package enum Event: Sendable, Equatable {
     case configRejected(error: String)
     case adapterReady(adapter: String)
     case adapterLost(adapter: String, error: String)
+    /// It did not work any more, and was switched off and on.
+    case adapterReset(adapter: String, error: String)
     /// The running kernel is known to fail; told once in a boot.
     case kernelDefect(error: String)
     case discovered(PeripheralReference)

@@ -6,6 +6,7 @@ package enum EventName: String, Sendable, Hashable, CaseIterable {
     case configRejected = "config-rejected"
     case adapterReady = "adapter-ready"
     case adapterLost = "adapter-lost"
+    case adapterReset = "adapter-reset"
     case kernelDefect = "kernel-defect"
     case discovered
     case connected
@@ -52,6 +53,7 @@ package enum EventName: String, Sendable, Hashable, CaseIterable {
         case .configRejected: "f3301b13f51b41c787037f77f364c5df"
         case .adapterReady: "492be8d26737457ebd3a7be79d8e335d"
         case .adapterLost: "bc69f16f0f174dcdae228ab44376218b"
+        case .adapterReset: "bbd703b133524acb83938ecd16f62a06"
         case .kernelDefect: "e16e85622554476ab451753aad3d68a0"
         case .discovered: "30fdf342cef74a9c88901d270705c070"
         case .connected: "77289db8986949929d8f4928b3553905"

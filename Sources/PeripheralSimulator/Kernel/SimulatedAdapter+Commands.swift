@@ -3,6 +3,7 @@ extension SimulatedAdapter {
     mutating func perform(_ opcode: UInt16, _ parameters: [UInt8]) -> (status: UInt8, answer: [UInt8]) {
         typealias Opcode = ManagementProtocol.Opcode
         typealias Status = ManagementProtocol.Status
+        if death != nil, needsController(opcode, parameters) { return (Status.hciTimeout, []) }
         switch opcode {
         case Opcode.readInformation:
             return (Status.success, information)
@@ -37,6 +38,19 @@ extension SimulatedAdapter {
             return changeDevice(parameters, isAdded: opcode == Opcode.addDevice)
         default:
             return (Status.unknownCommand, [])
+        }
+    }
+
+    /// Whether the controller has to answer for the command to succeed. One that is powered on may begin to.
+    private mutating func needsController(_ opcode: UInt16, _ parameters: [UInt8]) -> Bool {
+        typealias Opcode = ManagementProtocol.Opcode
+        switch opcode {
+        case Opcode.setPowered where parameters == [1]:
+            if case .untilPoweredOn = death { death = nil }
+            return death != nil
+        case Opcode.addPatternsMonitor, Opcode.removeMonitor, Opcode.disconnect, Opcode.startDiscovery:
+            return true
+        default: return false
         }
     }
 

@@ -10,6 +10,8 @@ package struct SimulatedAdapter: Sendable {
     package var mostLinks: Int?
     /// For how long its controller reports no adverts after a link has ended.
     package var deafness: Duration
+    /// How its controller does not answer any more; nil: it answers.
+    package internal(set) var death: Death?
     /// How many links have ended that it is still deaf from.
     var deafFrom = 0
     /// The patterns of the monitors in place, by handle.
@@ -39,6 +41,12 @@ package struct SimulatedAdapter: Sendable {
         self.matchesPatterns = matchesPatterns
     }
 
+    /// A controller that does not answer any more, and hears nothing.
+    package enum Death: Sendable {
+        case untilPoweredOn
+        case forGood
+    }
+
     var settings: UInt32 {
         (isPowered ? ManagementProtocol.Setting.powered : 0)
             | (isLowEnergy ? ManagementProtocol.Setting.lowEnergy : 0)
@@ -57,7 +65,7 @@ package struct SimulatedAdapter: Sendable {
     }
 
     func report(of device: DeviceAddress, data: [UInt8]) -> Report? {
-        guard isPowered, isLowEnergy, deafFrom == 0 else { return nil }
+        guard isPowered, isLowEnergy, deafFrom == 0, death == nil else { return nil }
         if isDiscovering { return .device }
         guard matchesPatterns else {
             return monitors.keys.min().map { .monitor(handle: $0) }

@@ -112,6 +112,11 @@ package final class SimulatedKernel: @unchecked Sendable {
         }
     }
 
+    /// The adapter's controller stops answering.
+    package func die(_ death: SimulatedAdapter.Death, _ index: UInt16) async {
+        await loop.perform { self.inventory[index]?.death = death }
+    }
+
     /// Somebody else adds a monitor.
     package func addMonitor(_ patterns: [AdvertisementPattern], _ index: UInt16) async {
         await loop.perform { _ = self.inventory[index]?.addMonitor(patterns) }

@@ -12,7 +12,8 @@ extension PassiveGateway {
         adapterStates.map {
             GatewayStatus.Adapter(
                 name: $0.id.description, isListening: listening.contains($0.id), reason: $0.reason,
-                links: scheduler.capacity(of: $0.id), configuredLinks: scheduler.links)
+                links: scheduler.capacity(of: $0.id), configuredLinks: scheduler.links,
+                resets: $0.resets, isBeyondHelp: $0.isBeyondHelp)
         }
     }
 

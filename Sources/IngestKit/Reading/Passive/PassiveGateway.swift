@@ -226,6 +226,12 @@ package actor PassiveGateway {
             let reason = states.first { $0.id == adapter }?.reason ?? "unplugged"
             ports.events.emit(.adapterLost(adapter: adapter.description, error: reason))
         }
+        for state in states {
+            let before = adapterStates.first { $0.id == state.id && $0.address == state.address }?.resets ?? 0
+            guard state.resets > before else { continue }
+            ports.events.emit(
+                .adapterReset(adapter: state.id.description, error: state.resetReason ?? "unknown"))
+        }
         listening = now
         adapterStates = states
         adapterChanges.raise()

@@ -11,16 +11,24 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
         package var links: Int
         /// How many the configuration allows.
         package var configuredLinks: Int
+        /// How often it was switched off and on because it did not work any more.
+        package var resets: Int
+        /// Whether that has not helped.
+        package var isBeyondHelp: Bool
 
         enum CodingKeys: String, CodingKey {
-            case name, reason, links
+            case name, reason, links, resets
+            case isBeyondHelp = "beyond_help"
             case isListening = "listening"
             case configuredLinks = "links_configured"
         }
 
         package init(
-            name: String, isListening: Bool, reason: String? = nil, links: Int = 3, configuredLinks: Int = 3
+            name: String, isListening: Bool, reason: String? = nil, links: Int = 3, configuredLinks: Int = 3,
+            resets: Int = 0, isBeyondHelp: Bool = false
         ) {
+            self.resets = resets
+            self.isBeyondHelp = isBeyondHelp
             self.name = name
             self.isListening = isListening
             self.reason = reason
@@ -273,6 +281,11 @@ extension GatewayStatus {
             found.append(
                 "no Bluetooth adapter listens"
                     + (reasons.isEmpty ? "" : ": \(reasons.joined(separator: ", "))"))
+        }
+        for adapter in adapters where adapter.isBeyondHelp {
+            found.append(
+                "\(adapter.name) does not work, and switching it off and on does not help: "
+                    + "unplug it and plug it in again, or restart the box")
         }
         switch queue.level {
         case "high": found.append("the queue is nearly full")

@@ -207,16 +207,17 @@ struct BlueZRadioTests {
         try await listening.value
     }
 
-    @Test func unansweredCommandIsAskedAgain() async throws {
+    @Test func anUnansweredCommandHasTheAdapterSwitchedOffAndOn() async throws {
         let bench = try RadioBench()
         await bench.kernel.answer(Opcode.readMonitorFeatures, with: [.none])
         let listening = bench.listen()
         _ = await bench.command(Opcode.readMonitorFeatures)
         await bench.clock.advance(by: .seconds(15), bench.loop)
-        let states = await bench.states { $0.first?.reason?.contains("did not answer") == true }
-        #expect(states.first?.isListening == false)
-        await bench.clock.advance(by: .seconds(2), bench.loop)
-        await bench.listening()
+        let states = await bench.states { $0.first?.isListening == true }
+        #expect(states.first?.resets == 1)
+        #expect(states.first?.resetReason == "no answer to command 0x51")
+        let powers = await bench.kernel.received.filter { $0.opcode == Opcode.setPowered }
+        #expect(powers.map(\.parameters) == [[0], [1]])
         listening.cancel()
         try await listening.value
     }
