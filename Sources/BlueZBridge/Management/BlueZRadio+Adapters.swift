@@ -131,6 +131,7 @@ extension BlueZRadio {
         if patterns.isEmpty { patterns = Self.patternsForAddressesAlone }
         if inventory[index]?.restartsScan == true {
             inventory[index]?.restartsScan = false
+            try await askController(index)
             try await removeMonitor(index)
             try await addMonitor(patterns, index)
             return nil

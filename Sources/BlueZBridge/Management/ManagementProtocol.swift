@@ -15,6 +15,7 @@ package enum ManagementProtocol {
         package static let getConnections: UInt16 = 0x0015
         package static let startDiscovery: UInt16 = 0x0023
         package static let stopDiscovery: UInt16 = 0x0024
+        package static let getClockInformation: UInt16 = 0x0032
         package static let addDevice: UInt16 = 0x0033
         package static let removeDevice: UInt16 = 0x0034
         package static let setDefaultConfiguration: UInt16 = 0x004C

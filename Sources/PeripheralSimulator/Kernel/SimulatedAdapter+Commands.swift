@@ -32,6 +32,9 @@ extension SimulatedAdapter {
             guard let place = links.firstIndex(where: { ManagementProtocol.bytes(of: $0) == parameters })
             else { return (Status.notConnected, []) }
             return (Status.success, ManagementProtocol.bytes(of: links.remove(at: place)))
+        case Opcode.getClockInformation:
+            // Nobody has a link to the address that stands for the adapter's own.
+            return (isPowered ? Status.notConnected : Status.notPowered, parameters)
         case Opcode.startDiscovery, Opcode.stopDiscovery:
             return changeDiscovery(parameters, isStarted: opcode == Opcode.startDiscovery)
         case Opcode.addDevice, Opcode.removeDevice:
@@ -48,7 +51,7 @@ extension SimulatedAdapter {
         case Opcode.setPowered where parameters == [1]:
             if case .untilPoweredOn = death { death = nil }
             return death != nil
-        case Opcode.addPatternsMonitor, Opcode.removeMonitor, Opcode.disconnect, Opcode.startDiscovery:
+        case Opcode.disconnect, Opcode.startDiscovery:
             return true
         default: return false
         }

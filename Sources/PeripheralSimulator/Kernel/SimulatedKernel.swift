@@ -23,6 +23,8 @@ package final class SimulatedKernel: @unchecked Sendable {
 
     /// Commands that are kept, and that wait for a reader.
     private static let longestMemory = 4_096
+    /// HCI_CMD_TIMEOUT.
+    private static let controllerTimeout = Duration.seconds(2)
 
     /// Every command in the order received; the oldest are dropped when nobody reads. One reader.
     package let commands: AsyncStream<Command>
@@ -218,7 +220,15 @@ package final class SimulatedKernel: @unchecked Sendable {
         history.append(command)
         if history.count > Self.longestMemory { history.removeFirst() }
         continuation.yield(command)
-        guard let override = overrides[command.opcode]?.first else { return complete(command) }
+        guard let override = overrides[command.opcode]?.first else {
+            // The kernel waits for the controller, and answers then.
+            let isLate =
+                command.opcode == ManagementProtocol.Opcode.getClockInformation
+                && inventory[command.index]?.death != nil
+            guard isLate else { return complete(command) }
+            loop.after(Self.controllerTimeout) { [weak self] in self?.complete(command) }
+            return
+        }
         overrides[command.opcode]?.removeFirst()
         switch override {
         case .status(let status): answer(command, status)

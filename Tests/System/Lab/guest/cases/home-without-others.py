@@ -6,6 +6,7 @@ from labkit.waiting import expect_equal, hold_for
 
 TITLE = "with no other device in the air silence takes three times as long, and each reading comes"
 HAS_NEIGHBOUR = False
+SHOWN_BY_UNITS = True
 LIMIT_S = 300
 # Three times the quiet period, and the cooldown.
 SILENCE_S = 35
