@@ -130,8 +130,8 @@ extension BlueZRadio {
         var patterns = Array(receiver.filter.kernelPatterns.prefix(ManagementProtocol.patternsPerMonitor))
         if patterns.isEmpty { patterns = Self.patternsForAddressesAlone }
         if inventory[index]?.restartsScan == true {
-            inventory[index]?.restartsScan = false
             try await askController(index)
+            inventory[index]?.restartsScan = false
             try await removeMonitor(index)
             try await addMonitor(patterns, index)
             return nil

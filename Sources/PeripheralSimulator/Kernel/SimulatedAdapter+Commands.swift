@@ -44,15 +44,16 @@ extension SimulatedAdapter {
         }
     }
 
-    /// Whether the controller has to answer for the command to succeed. One that is powered on may begin to.
+    /// Whether the controller has to answer for the command to succeed. One that is powered on may begin to; another one
+    /// is not even powered off (net/bluetooth/hci_sync.c, hci_power_off_sync, which ends the scan first).
     private mutating func needsController(_ opcode: UInt16, _ parameters: [UInt8]) -> Bool {
         typealias Opcode = ManagementProtocol.Opcode
-        switch opcode {
-        case Opcode.setPowered where parameters == [1]:
-            if case .untilPoweredOn = death { death = nil }
-            return death != nil
-        case Opcode.disconnect, Opcode.startDiscovery:
-            return true
+        switch (opcode, death) {
+        case (Opcode.setPowered, .untilPoweredOn):
+            if parameters == [1] { death = nil }
+            return false
+        case (Opcode.setPowered, .forGood): return parameters == [0]
+        case (Opcode.disconnect, _), (Opcode.startDiscovery, _): return true
         default: return false
         }
     }
