@@ -29,7 +29,7 @@ package struct AdapterRecovery: Sendable, Equatable {
     package static let retry: Duration = .seconds(900)
     /// The same where the reason is that nothing is heard: a home may have become quiet.
     package static let silenceRetry: Duration = .seconds(21_600)
-    /// So many tries that did not help are told of.
+    /// After so many failed tries in a row the status says that they do not help.
     package static let hopefulTries = 3
     /// The kernel ends an attempt of its own after 20 s (HCI_LE_CONN_TIMEOUT).
     package static let longestAttempt: Duration = .seconds(300)

@@ -1,5 +1,5 @@
 /// Which adapters hear a peripheral, and which of them are known to receive. A controller may be deaf for a
-/// while after a link, and what it does not tell of is no silence.
+/// while after a link. A device whose adverts it misses then is not silent.
 extension ReadScheduler {
     /// What the driver is to do while nothing happens.
     package struct Outlook: Sendable, Equatable {
@@ -52,8 +52,8 @@ extension ReadScheduler {
     }
 
     /// Whether this adapter hears each advert: while a connection attempt waits, the kernel keeps the
-    /// controller's filter of repeated adverts on (hci_passive_scan_sync), so that it tells of a
-    /// wake-up but not of silence.
+    /// controller's filter of repeated adverts on (hci_passive_scan_sync). The adapter then reports the
+    /// first advert of a device that wakes up, and none of those that follow.
     private func isListening(_ adapter: AdapterID) -> Bool {
         scanning[adapter] == true && !connecting.contains(adapter) && attempts[adapter] == nil
     }

@@ -90,7 +90,7 @@ struct AdapterResetTests {
         // Off and on each time.
         let tries = await powers(bench).count / 2
         #expect((6...8).contains(tries), "\(tries) tries")
-        // What it waits for takes time.
+        // The radio waits for an answer of the controller, for which time has to pass.
         while await bench.radio.isAtWork { await bench.clock.advance(by: .seconds(1), bench.loop) }
         listening.cancel()
         try await listening.value
