@@ -89,6 +89,8 @@ struct StrangerTable: Sendable {
             case ids
             /// Records that no destination takes.
             case untaken
+            /// Records for which only destinations wait that drop the oldest; their ids stay.
+            case backlog
         }
 
         /// Of this device; nil: of all, from the one that holds the most.
@@ -117,7 +119,8 @@ struct StrangerTable: Sendable {
             switch phase {
             case .delivered: phase = .ids
             case .ids: phase = .untaken
-            case .untaken: isDone = true
+            case .untaken: phase = .backlog
+            case .backlog: isDone = true
             }
         }
     }
@@ -125,10 +128,12 @@ struct StrangerTable: Sendable {
     /// Looks at the next records and ids of a course, and drops what may go.
     func drop(_ course: Drop, lookingAt limit: Int = lookedAtOnce) async throws -> Drop {
         let routings = routings.all
+        defer { database.outboxWakeUp.raise() }
         return try await database.write { db in
             var course = course
             let waiting = try Waiting(routings, db)
             var (looked, untaken) = (0, 0)
+            var missed: [String: Int] = [:]
             while looked < limit, !course.isDone {
                 guard try Self.bytes(of: course.device ?? "", db) > course.target else {
                     course.isDone = true
@@ -142,13 +147,18 @@ struct StrangerTable: Sendable {
                 switch course.phase {
                 case .ids:
                     looked += try Self.dropIDs(of: device, &course, lookingAt: limit - looked + 1, db)
-                case .delivered, .untaken:
+                case .delivered, .untaken, .backlog:
+                    let phase = course.phase
                     let (seen, dropped) = try Self.dropRecords(
-                        of: device, &course, waiting, lookingAt: limit - looked + 1, db)
+                        of: device, &course, waiting, lookingAt: limit - looked + 1, missed: &missed, db)
                     looked += seen
-                    if course.phase == .untaken { untaken += dropped }
+                    if phase == .untaken { untaken += dropped }
                 }
             }
+            try OutboxTable(database: database).tell(
+                missed.sorted { $0.key < $1.key }.map {
+                    .backlogDropped(destination: $0.key, count: $0.value)
+                }, db)
             if untaken > 0 {
                 try db.execute(
                     sql: """
@@ -218,7 +228,7 @@ struct StrangerTable: Sendable {
 
     private static func dropRecords(
         of device: String, _ course: inout Drop, _ waiting: Waiting, lookingAt limit: Int,
-        _ db: Database
+        missed: inout [String: Int], _ db: Database
     ) throws -> (seen: Int, dropped: Int) {
         let rows = try Row.fetchAll(
             try db.cachedStatement(
@@ -232,7 +242,10 @@ struct StrangerTable: Sendable {
         for row in rows {
             seen += 1
             course.after = row["seq"]
-            guard try waiting.phase(of: row, db) == course.phase else { continue }
+            guard let verdict = try waiting.verdict(on: row, db), verdict.phase == course.phase else {
+                continue
+            }
+            for destination in verdict.waiting { missed[destination, default: 0] += 1 }
             if row["is_set_aside"] {
                 try db.execute(sql: "DELETE FROM dead_letter WHERE record_seq = ?", arguments: [course.after])
             }
@@ -345,25 +358,30 @@ private struct Waiting {
         batched = Set(positions.flatMap(BatchTable.positions))
     }
 
-    /// When a record may be dropped; nil while it waits for something.
-    func phase(of row: Row, _ db: Database) throws -> StrangerTable.Drop.Phase? {
+    /// When a record may be dropped, and which destinations have to go without it; nil while it waits for something.
+    func verdict(on row: Row, _ db: Database) throws -> (phase: StrangerTable.Drop.Phase, waiting: [String])?
+    {
         guard let header = RecordRow.header(row), let frozen: Int = row.intact("frozen"),
             let released: Int = row.intact("released")
         else { return nil }
         // It may wait for its time, which is of no use to it.
-        if header.kind == .undecoded { return frozen == 1 || released > 0 ? .untaken : nil }
+        if header.kind == .undecoded { return frozen == 1 || released > 0 ? (.untaken, []) : nil }
         guard let position: Int64 = row.intact("position") else { return nil }
         // The first destination gets what is held.
         guard !destinations.isEmpty, !batched.contains(position) else { return nil }
         var isWanted = false
+        var waiting: [String] = []
         for destination in destinations where destination.routing.accepts(header) {
             isWanted = true
             guard position > destination.position, (row["seq"] as Int64) > destination.clearedThrough else {
                 continue
             }
-            guard try isAhead(position, of: destination.routing.name, db) else { return nil }
+            if try isAhead(position, of: destination.routing.name, db) { continue }
+            guard destination.routing.whenFull == .dropOldest else { return nil }
+            waiting.append(destination.routing.name)
         }
-        return isWanted && !(row["is_set_aside"] as Bool) ? .delivered : .untaken
+        if !waiting.isEmpty { return (.backlog, waiting) }
+        return (isWanted && !(row["is_set_aside"] as Bool) ? .delivered : .untaken, [])
     }
 
     /// Whether the fresh lane took it before the backlog came to it.

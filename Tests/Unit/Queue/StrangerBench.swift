@@ -154,6 +154,15 @@ struct StrangerBench {
         }
     }
 
+    /// For which destinations records were dropped that they had not taken, and how many, by the events.
+    var backlogDropped: [(destination: String, count: Int)] {
+        get async throws {
+            try await store.events.filter { $0.name == "backlog-dropped" }.map {
+                ($0[.destination] ?? "", $0[.count].flatMap { Int($0) } ?? 0)
+            }
+        }
+    }
+
     /// The counts of the events that told of dropped records.
     var dropped: [Int] {
         get async throws {

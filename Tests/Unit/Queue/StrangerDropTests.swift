@@ -85,6 +85,46 @@ import Testing
         }
     }
 
+    /// When nothing else is left to drop, and from the device that holds the most.
+    @Test func whatOnlyDestinationsNeedThatDropTheOldestGoesLast() async throws {
+        let destinations = [
+            DestinationRouting(name: "clinic"), DestinationRouting(name: "dead", whenFull: .dropOldest),
+            DestinationRouting(name: "pressures", kinds: [.bloodPressure], whenFull: .dropOldest),
+        ]
+        try await Bench.run(destinations) { bench in
+            for number in 0..<9 { try await bench.add("many\(number)", from: 1) }
+            for number in 0..<3 { try await bench.add("few\(number)", from: 2) }
+            // The clinic has not taken them.
+            try await bench.drop(of: nil, downTo: 0)
+            #expect(try await bench.ids.count == 12)
+            try await bench.deliverAll(to: "clinic")
+            try await bench.add("raw", from: 1, kind: .undecoded)
+            try await bench.add("waits", from: 1)
+            // The first five are in a request that nobody has answered.
+            let next = try await bench.store.next(Bench.settings, for: "dead")
+            #expect(next.ids == (0..<5).map { "many\($0)" })
+            let few = try await bench.bytes(of: 2)
+            try await bench.drop(of: nil, downTo: bench.bytes() - 1)
+            #expect(try await bench.ids.contains("raw") == false)
+            #expect(try await bench.backlogDropped.isEmpty)
+            try await bench.drop(of: nil, downTo: bench.bytes() - few)
+            let left = try await bench.ids
+            #expect(left.prefix(5) == (0..<5).map { "many\($0)" }[...])
+            #expect(left.filter { $0.hasPrefix("few") }.count == 3)
+            #expect(!left.contains("many5"))
+            try await bench.drop(of: nil, downTo: 0)
+            #expect(try await bench.ids == (0..<5).map { "many\($0)" } + ["waits"])
+            let told = try await bench.backlogDropped
+            #expect(Set(told.map(\.destination)) == ["dead"])
+            #expect(told.map(\.count).reduce(0, +) == 7)
+            #expect(try await bench.dropped.isEmpty)
+            // What was dropped last is known.
+            #expect(
+                try await bench.store.add(try record("few2", address: Bench.address(2)))
+                    == .duplicate(RecordID(text: "few2")))
+        }
+    }
+
     /// What a pinned device gave stays, whatever a destination makes of it.
     @Test func pinnedDevicesLoseNothing() async throws {
         try await Bench.run { bench in

@@ -195,6 +195,48 @@ import Testing
         }
     }
 
+    /// Strangers are read on while a destination is dead, if it may go without the oldest.
+    @Test(arguments: [WhenFull.stop, .dropOldest])
+    func aDeadDestinationEndsTheReadingOfStrangersOnlyUnderStop(_ whenFull: WhenFull) async throws {
+        let destinations = [
+            DestinationRouting(name: "clinic"), DestinationRouting(name: "dead", whenFull: whenFull),
+        ]
+        try await Bench.run(destinations) { bench in
+            var refused = 0
+            for number in 0..<400 {
+                do {
+                    try await bench.add("r\(number)", from: number % 20)
+                } catch let error as StoreError {
+                    #expect(error.kind == .strangersFull)
+                    refused += 1
+                }
+                try await bench.deliverAll(to: "clinic")
+                try await bench.keeper.look()
+                try await bench.store.outbox.markOutbox(through: Int64.max)
+                bench.clock.advance(by: .seconds(60))
+            }
+            #expect(try await bench.bytes() <= Self.share.all)
+            let ids = try await bench.ids
+            #expect(ids.contains("r0") == (whenFull == .stop))
+            #expect(ids.contains("r399") == (whenFull == .dropOldest))
+            #expect((refused > 0) == (whenFull == .stop))
+            #expect(bench.keeper.fullStrangers.isAll == (whenFull == .stop))
+        }
+    }
+
+    /// What `when_full` permits now is dropped at once after a reload.
+    @Test func aReloadThatPermitsDroppingMakesRoomAtOnce() async throws {
+        try await Bench.run { bench in
+            _ = try await bench.fill(from: 1)
+            try await bench.keeper.look()
+            #expect(bench.full.count == 1)
+            bench.store.route([DestinationRouting(name: "clinic", whenFull: .dropOldest)])
+            try await bench.keeper.look()
+            #expect(bench.full.last == FullStrangers())
+            #expect(try await bench.backlogDropped.map(\.destination) == ["clinic"])
+        }
+    }
+
     @Test func whatTheOperatorGivesUpMakesRoomAtOnce() async throws {
         try await Bench.run { bench in
             _ = try await bench.fill(from: 1)
