@@ -18,12 +18,13 @@ package struct QueueOverview: Sendable {
     package func status(of devices: [DeviceAddress]) async throws -> QueueStatus {
         let routings = routings.all
         return try await database.read { db in
-            QueueStatus(
+            let memories = try Self.memories(of: devices, db)
+            return QueueStatus(
                 usedBytes: try Retention.usedBytes(db),
                 strangerBytes: UInt64(clamping: try StrangerTable.bytes(of: "", db)),
                 undated: try UndatedRecords.count(db),
-                memories: try Self.memories(of: devices, db),
-                newestCommits: try Self.newestCommits(of: Set(devices.map(\.address)), db),
+                memories: memories,
+                newestCommits: try Self.newestCommits(of: Set(devices.map(\.address)), memories, db),
                 destinations: try Self.destinationCounts(routings, db))
         }
     }
@@ -61,9 +62,10 @@ package struct QueueOverview: Sendable {
         """
     }
 
-    /// Ends when it has found one of each.
+    /// When the newest record of each device was committed: by its memory, which is written after a link, or by a record
+    /// of a link that lasts or ended with the process. Ends when it has found a record of each.
     private static func newestCommits(
-        of devices: Set<BluetoothAddress>, _ db: Database
+        of devices: Set<BluetoothAddress>, _ memories: [DeviceAddress: DeviceMemory], _ db: Database
     ) throws -> [BluetoothAddress: Int64] {
         var found: [BluetoothAddress: Int64] = [:]
         let rows = try Row.fetchCursor(
@@ -75,6 +77,10 @@ package struct QueueOverview: Sendable {
                 continue
             }
             found[address] = row.intact("committed_ns")
+        }
+        for (device, memory) in memories {
+            guard let remembered = memory.lastCommit else { continue }
+            found[device.address] = max(found[device.address] ?? remembered, remembered)
         }
         return found
     }
@@ -234,8 +240,8 @@ package struct QueueStatus: Sendable {
     package let undated: Int
     /// Of those devices that were asked for.
     package let memories: [DeviceAddress: DeviceMemory]
-    /// When the newest record of each of them was committed, in nanoseconds since 1970, as far as it is among the last
-    /// 10,000.
+    /// When the newest record of each of them was committed, in nanoseconds since 1970, as far as its memory says so or
+    /// the record is among the last 10,000.
     package let newestCommits: [BluetoothAddress: Int64]
     /// In the order of their names.
     package let destinations: [DestinationCount]

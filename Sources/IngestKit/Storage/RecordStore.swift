@@ -199,6 +199,9 @@ package struct DeviceMemory: Sendable, Equatable, Codable {
     package var broadcast: BroadcastMemory?
     /// How much of it was committed in its day; nil while nothing was.
     package var allowance: DailyAllowance?
+    /// When its newest record was committed, in nanoseconds since 1970 by the wall clock of that time; nil while none
+    /// was. It outlives the record.
+    package var lastCommit: Int64?
 
     package init(
         layout: AttributeLayout = .unknown, manufacturer: String? = nil, model: String? = nil,

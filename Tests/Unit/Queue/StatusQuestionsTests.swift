@@ -45,6 +45,32 @@ import Testing
         }
     }
 
+    /// Nor when the record itself was dropped after its delivery.
+    @Test func anImportDoesNotHideTheNewestRecordOfADevice() async throws {
+        try await withMemoryDirectory { directory in
+            let clock = DrivenClock()
+            let store = try await SQLiteQueue.open(in: directory, clock: clock, destinations: [])
+            let read = clock.wallNanoseconds
+            var memory = DeviceMemory()
+            memory.lastCommit = read
+            try await store.devices.remember(memory, of: Self.scale)
+            clock.advance(by: .seconds(60))
+            for part in 0..<11 {
+                try await store.fillAtOnce((0..<1_000).map { "\(part)-\($0)" })
+            }
+            let newest = clock.wallNanoseconds
+            #expect(
+                try await store.overview.status(of: [Self.cuff, Self.scale]).newestCommits
+                    == [Self.cuff.address: newest, Self.scale.address: read])
+            // A record that is newer than what the memory says is of a link that lasts.
+            memory.lastCommit = read - 1
+            try await store.devices.remember(memory, of: Self.cuff)
+            #expect(
+                try await store.overview.status(of: [Self.cuff]).newestCommits == [Self.cuff.address: newest])
+            try await store.close()
+        }
+    }
+
     @Test func whatIsKnownOfDevicesAndDestinationsIsInOneAnswer() async throws {
         try await withTemporaryDirectory { directory in
             let former = try await SQLiteQueue.open(

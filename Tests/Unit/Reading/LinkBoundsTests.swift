@@ -173,6 +173,7 @@ import Testing
         #expect(most.records <= UnreleasedRecords.most)
         #expect(memory?.allowance?.isSpent == true)
         #expect(memory?.allowance?.records == committed)
+        #expect(memory?.lastCommit != nil)
         // The mark does not move before a transfer has ended.
         #expect(memory?.storedRecords == nil)
     }

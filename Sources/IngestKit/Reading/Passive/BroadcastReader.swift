@@ -380,6 +380,7 @@ actor BroadcastReader {
         day.committed(bytes: record.queuedSize)
         var memory = device.memory
         memory.allowance = day
+        memory.lastCommit = ports.clock.wallNanoseconds
         do {
             let outcomes = try await ports.store.commit(
                 QueueTransaction(submissions: [submission], memory: (item.advertisement.device, memory)))

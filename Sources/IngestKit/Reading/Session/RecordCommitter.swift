@@ -192,6 +192,7 @@ final class RecordCommitter {
             }
         }
         if allowance.records > 0 { known.memory.allowance = allowance }
+        if hasNew { known.memory.lastCommit = environment.clock.wallNanoseconds }
         if unreleased.areDue { await unreleased.release() }
         if !received.isEmpty { await progress.tell(.usable) }
         if hasNew { await progress.tell(.committed) }
