@@ -152,6 +152,11 @@ package final class SimulatedPeripheral: @unchecked Sendable {
         }
     }
 
+    /// Whether a link is up.
+    package var isLinked: Bool {
+        get async { await loop.perform { self.link != nil } }
+    }
+
     /// Tells of its values on links, on the radio's loop.
     package func observe(_ body: @escaping @Sendable (SimulatedValue) -> Void) async {
         await loop.perform { self.onValue = body }

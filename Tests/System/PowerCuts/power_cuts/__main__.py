@@ -10,6 +10,8 @@ from .run import Run
 
 # NORMAL has to lose a reading within so many cuts.
 MOST_WITH_NORMAL = 10
+# Among so many cuts one must be in several links.
+ENOUGH_CUTS = 20
 
 
 class Results:
@@ -42,6 +44,9 @@ async def prove(run, cuts, results):
     found = [f"lost: {sorted(run.undelivered())[:5]}"] if run.undelivered() else []
     found += [f"under other ids: {list(run.misnamed().items())[:5]}"] if run.misnamed() else []
     found += [f"never measured: {sorted(run.invented())[:5]}"] if run.invented() else []
+    # Of a few cuts none may be in several links.
+    if run.cuts >= ENOUGH_CUTS and max(run.links, default=0) < 2:
+        found.append("no cut was in several links at once")
     results.note(f"{run.name} after {run.cuts} cuts: {run.sum}", wrong or "; ".join(found))
 
 

@@ -106,6 +106,8 @@ class Bench:
         self.confirmed = {}
         self.peripherals = {}
         self.supplies = []
+        # Of whom a link is up.
+        self.linked = set()
         # Called with the name of what has just happened.
         self.on_event = lambda event: None
 
@@ -127,7 +129,10 @@ class Bench:
             self.confirmed[address, payload] = record_id(address, PERIPHERALS[place][1].characteristic, payload)
             self.on_event("confirmed")
         elif what == "link":
+            self.linked.add(peripheral)
             self.on_event("link")
+        elif what == "link-ended":
+            self.linked.discard(peripheral)
         elif what == "pdu" and fields["direction"] == "<" and fields["hex"].startswith(INDICATION):
             self.on_event("indicated")
 

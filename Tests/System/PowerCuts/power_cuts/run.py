@@ -32,6 +32,8 @@ class Run:
         self.cuts = 0
         # Readings that were confirmed and not delivered at a cut: on the disk alone, or lost. Summed over the cuts.
         self.at_stake = 0
+        # How many links were up at each cut.
+        self.links = []
         # Readings that were confirmed and neither delivered nor on the disk after a cut.
         self.missing = set()
         self.boot_seconds = []
@@ -71,6 +73,7 @@ class Run:
         seen = 0
 
         def fire():
+            self.links.append(len(self.bench.linked))
             self.machine.cut()
             came.set()
 
@@ -146,4 +149,5 @@ class Run:
     def sum(self):
         return (f"{len(self.bench.confirmed)} readings confirmed, {len(self.undelivered())} lost, "
                 f"{len(self.misnamed())} under other ids; summed over the cuts {self.at_stake} not delivered yet; "
-                f"{self.receiver.repeated} requests repeated, {self.receiver.refused} refused")
+                f"{self.receiver.repeated} requests repeated, {self.receiver.refused} refused; "
+                f"{sum(links > 1 for links in self.links)} cuts in several links, {max(self.links, default=0)} at most")

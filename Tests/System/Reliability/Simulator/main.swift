@@ -58,6 +58,18 @@ for peripheral in busy.peripherals {
                 + #""characteristic":"\#(value.characteristic)","hex":\#(text(value.payload))}"#)
     }
 }
+for peripheral in busy.peripherals {
+    let address = peripheral.device.address
+    Task.detached {
+        for await occurrence in peripheral.occurrences {
+            switch occurrence {
+            case .connected: tell(#"{"event":"linked","address":"\#(address)"}"#)
+            case .linkEnded: tell(#"{"event":"link-ended","address":"\#(address)"}"#)
+            default: break
+            }
+        }
+    }
+}
 let host = try PeripheralHost(
     path: path, loop: loop,
     adapters: (0..<2).map {

@@ -44,11 +44,11 @@ def run(directory, kills, seed):
     peripherals = Peripherals(directory, choice.getrandbits(63))
     receiver = Receiver(directory, choice.getrandbits(63))
     gateway = Gateway(directory, peripherals.socket, receiver.port)
-    moments, statuses = Counter(), []
+    moments, statuses, links = Counter(), [], []
 
     def some_situation_is_missing():
         evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), gateway.all_events(), {}, [],
-                            gateway.state)
+                            gateway.state, links)
         return 0 in comparison.situations(evidence).values()
 
     try:
@@ -56,6 +56,7 @@ def run(directory, kills, seed):
         while moments.total() < kills or (moments.total() < 20 * kills and some_situation_is_missing()):
             gateway.start()
             moments[wait_for_the_moment(choice, peripherals, receiver, gateway)] += 1
+            links.append(len(peripherals.linked))
             status = gateway.kill()
             if status is not None:
                 statuses.append(status)
@@ -68,7 +69,7 @@ def run(directory, kills, seed):
         peripherals.stop()
         receiver.stop()
     evidence = Evidence(peripherals.ledger, receiver.deliveries, gateway.all_events(), gateway.queue(), statuses,
-                        gateway.state)
+                        gateway.state, links)
     return evidence, moments, receiver.manners
 
 

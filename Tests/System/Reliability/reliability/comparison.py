@@ -10,21 +10,23 @@ from kit.tags import tag
 
 class Evidence:
     """
-    ledger      entries of the peripherals: made, offered, confirmed
+    ledger      entries of the peripherals: linked, link-ended, made, offered, confirmed
     deliveries  requests that the receiver took, in their order
     runs        the events of each run of the gateway, in their order
     queue       what the queue says of itself at the end
     statuses    how runs ended that nobody killed
     state       the gateway's state directory, with the key of the tags in the events
+    links       how many links were up at each kill
     """
 
-    def __init__(self, ledger, deliveries, runs, queue, statuses, state):
+    def __init__(self, ledger, deliveries, runs, queue, statuses, state, links):
         self.ledger = ledger
         self.deliveries = deliveries
         self.runs = runs
         self.queue = queue
         self.statuses = statuses
         self.state = state
+        self.links = links
 
     def made(self):
         """Every reading: by address, characteristic and the bytes of all its packets; whether it is confirmed.
@@ -158,4 +160,5 @@ def situations(evidence):
     return {"readings offered again": sum(count > 1 for count in offers.values()),
             "of these in the queue already": len(known),
             "requests taken twice or more": sum(count > 1 for count in keys.values()),
-            "events told again": sum(count > 1 for count in numbers.values())}
+            "events told again": sum(count > 1 for count in numbers.values()),
+            "kills in three links or more": sum(count > 2 for count in evidence.links)}

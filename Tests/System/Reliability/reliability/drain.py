@@ -19,7 +19,7 @@ def drained(peripherals, receiver, gateway):
     deadline = time.monotonic() + DRAIN_S
     while time.monotonic() < deadline:
         time.sleep(0.5)
-        evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), [], {}, [], gateway.state)
+        evidence = Evidence(list(peripherals.ledger), list(receiver.deliveries), [], {}, [], gateway.state, [])
         states = evidence.made()
         if not comparison.every_reading_arrived(evidence) and "waiting" not in states.values():
             break

@@ -30,6 +30,8 @@ class Peripherals:
         self.ledger = []
         self.offered = threading.Condition()
         self.offers = Counter()
+        # Those with a link.
+        self.linked = set()
         self.file = (directory / "ledger").open("w")
         self.process = subprocess.Popen([SIMULATOR, str(self.socket), str(seed)], text=True, bufsize=1,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -46,7 +48,11 @@ class Peripherals:
             self.file.write(line)
             entry = json.loads(line)
             self.ledger.append(entry)
-            if entry["event"] == "offered":
+            if entry["event"] == "linked":
+                self.linked.add(entry["address"])
+            elif entry["event"] == "link-ended":
+                self.linked.discard(entry["address"])
+            elif entry["event"] == "offered":
                 with self.offered:
                     self.offers[entry["characteristic"]] += 1
                     self.offered.notify_all()
