@@ -67,6 +67,20 @@ extension SQLiteQueue {
         try await records.freeze(filled)
     }
 
+    /// How many records of a device there are.
+    package func recordCount(of device: BluetoothAddress) async throws -> Int {
+        try await database.read {
+            try Int.fetchOne(
+                $0, sql: "SELECT count(*) FROM record WHERE address = ?", arguments: [device.description])
+                ?? 0
+        }
+    }
+
+    /// What a device without an address in the allow-list holds, in bytes; nil: all of them.
+    package func strangerBytes(of device: BluetoothAddress?) async throws -> Int64 {
+        try await database.read { try StrangerTable.bytes(of: device?.description ?? "", $0) }
+    }
+
     /// What a destination gets next.
     package func next(
         _ settings: BatchSettings = BatchSettings(maxWait: .zero), for destination: String = "clinic",

@@ -90,17 +90,10 @@ struct BoundsTests {
 
     // MARK: A day
 
-    /// A day in which all but `left` records came.
-    private static func day(left: Int, at now: MonotonicInstant) -> DailyAllowance {
-        var day = DailyAllowance(bootID: "test", at: now)
-        for _ in 0..<DailyAllowance.mostRecords - left { day.committed(bytes: 0) }
-        return day
-    }
-
     @Test func aTransferIsAbortedWhenTheDayIsFullAndGoesOnTheNextDay() async throws {
         try await GatewayBench.run(sensor: StoredRecordsTests.meter(250), as: "glucose") { bench in
             var memory = DeviceMemory()
-            memory.allowance = Self.day(left: 120, at: bench.clock.now)
+            memory.allowance = DailyAllowance.full(but: 120, at: bench.clock.now)
             try await bench.store.devices.remember(memory, of: Self.device)
             await bench.peripheral.wakeUp()
             try await bench.advance(until: "read-failed")
@@ -137,7 +130,7 @@ struct BoundsTests {
         let readings = [Self.temperature, .temperature(mantissa: 3670, exponent: -2, isDated: true)]
         try await GatewayBench.run(Self.setup(.init(), readings: readings)) { bench in
             var memory = DeviceMemory()
-            memory.allowance = Self.day(left: 1, at: bench.clock.now)
+            memory.allowance = DailyAllowance.full(but: 1, at: bench.clock.now)
             try await bench.store.devices.remember(memory, of: Self.device)
             try await bench.readOnce()
             #expect(bench.count(of: "read-failed") == 0)
@@ -153,7 +146,7 @@ struct BoundsTests {
     @Test func aNewStartRemembersThatTheDayIsFull() async throws {
         try await GatewayBench.run(Self.setup(.init(), readings: [Self.temperature])) { bench in
             var memory = DeviceMemory()
-            var day = Self.day(left: 0, at: bench.clock.now)
+            var day = DailyAllowance.full(but: 0, at: bench.clock.now)
             _ = day.admits(records: 1, bytes: 0)
             #expect(day.isSpent)
             memory.allowance = day
@@ -164,5 +157,14 @@ struct BoundsTests {
             #expect(bench.count(of: "connected") == 0)
             #expect(bench.count(of: "read-failed") == 1)
         }
+    }
+}
+
+extension DailyAllowance {
+    /// A day in which all but `left` records came.
+    static func full(but left: Int, at now: MonotonicInstant) -> Self {
+        var day = DailyAllowance(bootID: "test", at: now)
+        for _ in 0..<mostRecords - left { day.committed(bytes: 0) }
+        return day
     }
 }

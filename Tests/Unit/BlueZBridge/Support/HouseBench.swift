@@ -12,7 +12,7 @@ import TestSupport
 /// Many simulated peripherals around one adapter, the gateway that reads them and its queue, on a clock that is driven.
 struct HouseBench {
     /// What stands in the house, or outside of it.
-    enum Device {
+    enum Device: Equatable {
         /// Named by address, gives one reading when it is woken up.
         case cuff
         /// The same; it advertises all the time.
@@ -24,11 +24,16 @@ struct HouseBench {
         case clingingStranger
         /// Not named by address; it advertises all the time and cannot be connected to.
         case deafStranger
+        /// Not named by address; it has thousands of characteristics, and none that is wanted.
+        case vastStranger
+        /// With 500 stored records; it advertises all the time.
+        case meter(isNamed: Bool)
 
         var isNamed: Bool {
             switch self {
             case .cuff, .wakefulCuff, .strap, .silentThermometer: true
-            case .clingingStranger, .deafStranger: false
+            case .clingingStranger, .deafStranger, .vastStranger: false
+            case .meter(let isNamed): isNamed
             }
         }
 
@@ -36,7 +41,8 @@ struct HouseBench {
             switch self {
             case .cuff, .wakefulCuff: ("blood-pressure", 0x1810)
             case .strap: ("heart-rate", 0x180D)
-            case .silentThermometer, .clingingStranger, .deafStranger: ("thermometer", 0x1809)
+            case .silentThermometer, .clingingStranger, .deafStranger, .vastStranger: ("thermometer", 0x1809)
+            case .meter: ("glucose", 0x1808)
             }
         }
     }
@@ -47,6 +53,8 @@ struct HouseBench {
     let store: SQLiteQueue
     let events = Notes<JournalEntry>()
     let gateway: PassiveGateway
+    /// Nil where the queue has no bounds.
+    let keeper: QueueKeeper?
     private let directory: URL
 
     private struct Sink: EventSink {
@@ -58,7 +66,7 @@ struct HouseBench {
     /// The peripheral of this place in the list of devices.
     func peripheral(_ place: Int) -> SimulatedPeripheral { radio.peripherals[place] }
 
-    private static func address(_ place: Int) -> DeviceAddress {
+    static func address(_ place: Int) -> DeviceAddress {
         DeviceAddress(BluetoothAddress(value: 0xC000_0000_0100 + UInt64(place)), .random)
     }
 
@@ -70,7 +78,7 @@ struct HouseBench {
             case .cuff: SimulatedPeripheral.Rhythm(patience: awake, linger: .seconds(1))
             case .wakefulCuff:
                 SimulatedPeripheral.Rhythm(patience: nil, linger: .seconds(1), staysAwake: true)
-            case .strap, .silentThermometer, .clingingStranger:
+            case .strap, .silentThermometer, .clingingStranger, .vastStranger, .meter:
                 SimulatedPeripheral.Rhythm(patience: nil, staysAwake: true)
             case .deafStranger:
                 {
@@ -83,6 +91,20 @@ struct HouseBench {
             return SimulatedPeripheral(
                 device: address(place), sensor: HeartRateStrap(), rhythm: rhythm, loop: loop,
                 time: { GatewayBench.deviceTime })
+        }
+        if case .meter = device {
+            return SimulatedPeripheral(
+                device: address(place), sensor: StoredRecordsTests.meter(500), rhythm: rhythm, loop: loop,
+                time: { GatewayBench.deviceTime })
+        }
+        if case .vastStranger = device {
+            let characteristics = (0..<4_000).map {
+                SimulatedService.Characteristic(BluetoothUUID(0x4000 + UInt16($0)), .read)
+            }
+            return SimulatedPeripheral(
+                device: address(place), advert: .thermometerAdvert,
+                services: [SimulatedService(0x1809, characteristics)], readings: [], rhythm: rhythm,
+                loop: loop, time: { GatewayBench.deviceTime })
         }
         let isCuff = device == .cuff || device == .wakefulCuff
         return SimulatedPeripheral(
@@ -111,16 +133,17 @@ struct HouseBench {
     ///   - controller: how many links the controller makes at a time.
     ///   - deafness: for how long it reports no adverts after a link.
     ///   - hasNeighbour: whether another device advertises nearby.
+    ///   - maximumSize: what the queue may hold, in bytes; nil is without bounds.
     static func run(
         _ devices: [Device], links: Int, awake: Duration = .seconds(25), controller: Int? = nil,
-        deafness: Duration = .zero, hasNeighbour: Bool = true,
+        deafness: Duration = .zero, hasNeighbour: Bool = true, maximumSize: UInt64? = nil,
         _ body: (HouseBench) async throws -> Void
     ) async throws {
         let bench = try await HouseBench(
             devices, links: links, awake: awake,
             adapter: SimulatedAdapter(
                 index: 0, address: RadioBench.address, mostLinks: controller, deafness: deafness),
-            hasNeighbour: hasNeighbour)
+            hasNeighbour: hasNeighbour, maximumSize: maximumSize)
         let running = Task { try await bench.gateway.run() }
         let result: Result<Void, any Error>
         do {
@@ -138,7 +161,8 @@ struct HouseBench {
     }
 
     private init(
-        _ devices: [Device], links: Int, awake: Duration, adapter: SimulatedAdapter, hasNeighbour: Bool
+        _ devices: [Device], links: Int, awake: Duration, adapter: SimulatedAdapter, hasNeighbour: Bool,
+        maximumSize: UInt64?
     ) async throws {
         let loop = try RadioLoop(clock: clock)
         self.loop = loop
@@ -164,6 +188,30 @@ struct HouseBench {
                 events: EventLog(sink: Sink(notes: events)), clock: clock),
             factory: RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true),
             allowList: AllowList(entries), timing: PassiveTiming(), links: links)
+        keeper = maximumSize.map { [store, clock, gateway] size in
+            QueueKeeper(
+                store, disk: AmpleDisk(),
+                settings: QueueKeeper.Settings(maximumSize: size, keepSubmitted: .seconds(7 * 86_400)),
+                clock: clock, events: EventLog(sink: Sink(notes: Notes())), setTakesRecords: { _ in },
+                setFullStrangers: { await gateway.setFullStrangers($0) })
+        }
+    }
+
+    private struct AmpleDisk: DiskSpace {
+        func totalBytes() -> UInt64 { 1 << 40 }
+        func freeBytes() -> UInt64 { 1 << 39 }
+        func makeReserve(bytes: UInt64) {}
+        func releaseReserve() {}
+    }
+
+    /// What strangers hold of the queue: of the device at this place, or of all.
+    func strangerBytes(_ place: Int? = nil) async throws -> Int64 {
+        try await store.strangerBytes(of: place.map { Self.address($0).address })
+    }
+
+    /// How many records of the device at this place are in the queue.
+    func records(of place: Int) async throws -> Int {
+        try await store.recordCount(of: Self.address(place).address)
     }
 
     /// Wakes a cuff up with a reading.
@@ -184,6 +232,7 @@ struct HouseBench {
             // What the step has brought is worked on meanwhile.
             for _ in 0..<4 { await loop.turned() }
             _ = try await store.counts()
+            try await keeper?.look()
             _ = await gateway.listeningAdapters
         }
         return try await isMet() ? clock.now.since(start) : nil
