@@ -22,13 +22,28 @@ class Journal:
         self.entries = []
         self.start = 0
         self.copy = open(copy_path, "a", encoding="utf-8")
-        self.reader = subprocess.Popen(
-            ["journalctl", "--follow", "--no-tail", "--boot", "--output=json"], stdout=subprocess.PIPE, text=True)
+        self.reader = None
         self.last_marker = None
-        threading.Thread(target=self.follow, daemon=True).start()
+        self.read("--no-tail")
 
-    def follow(self):
-        for line in self.reader.stdout:
+    def read(self, beginning):
+        self.reader = subprocess.Popen(
+            ["journalctl", "--follow", beginning, "--boot", "--output=json"], stdout=subprocess.PIPE, text=True)
+        threading.Thread(target=self.follow, args=[self.reader.stdout], daemon=True).start()
+
+    def pause(self):
+        """Reads no more, for a case with more entries than fit into the memory."""
+        self.close()
+
+    def resume(self):
+        """Reads on from now. What came before is forgotten, because it has a gap."""
+        self.entries.clear()
+        self.start = 0
+        self.read("--lines=0")
+        self.catch_up()
+
+    def follow(self, lines):
+        for line in lines:
             entry = json.loads(line)
             if "LAB_MARKER" in entry:
                 self.last_marker = entry["LAB_MARKER"]
