@@ -10,6 +10,7 @@ from bench.measuring import HERE, Row, median
 LAB = HERE.parent / "lab" / "run"
 FIGURES = HERE.parent.parent / ".build" / "benchmarks" / "lab" / "last" / "figures.jsonl"
 READS, IDLE, ADVERTS, START = "reads-beside-bleak", "idle", "adverts-beside-theengs", "start-to-scanning"
+AT_ONCE = "devices-at-once"
 # Waiting takes no time.
 HURRIED = "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1"
 ROUNDS = int(os.environ.get("LAB_ROUNDS") or 3)
@@ -30,6 +31,7 @@ def measure(case, rounds=ROUNDS, **environment):
 
 def rows():
     yield from reads(measure(READS))
+    yield from at_once(measure(AT_ONCE))
     yield from adverts(measure(ADVERTS))
     yield from start(measure(START, MACHINE=HURRIED))
     # It is long enough for one: twenty times what comes every 30 s.
@@ -43,6 +45,22 @@ def reads(found):
             what = f"{contact} read of a {device}"
             yield Row(f"{what}, s to the commit", ours["seconds"], "at most 0.5", other["seconds"], "bleak on bluetoothd")
             yield Row(f"{what}, ATT PDUs to it", ours["pdus"], "at most 0.333", other["pdus"], "bleak on bluetoothd")
+
+
+def at_once(found):
+    for count in (1, 2, 4, 8):
+        devices = f"{count} device{'s' * (count > 1)} at once"
+        other = found[f"{count} at once, bleak"]
+        for links in (1, 3, 8):
+            ours = found[f"{count} at once, links {links}"]
+            for which in ("median", "worst"):
+                # What is asked is asked of all links that there may be.
+                aim = "at most 1" if links == 8 and which == "worst" else ""
+                yield Row(f"{devices}, links {links}, s to the {which} commit", ours[which], aim, other[which],
+                          "bleak on bluetoothd")
+    bound = (found["1 at once, links 8"]["last"] + found["bare connections"]["seconds"]) * 1.2
+    yield Row("8 devices at once, links 8, s to the last commit", found["8 at once, links 8"]["last"], "at most 1", bound,
+              "one read, seven bare connections, and a fifth")
 
 
 def adverts(found):

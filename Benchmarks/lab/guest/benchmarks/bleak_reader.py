@@ -1,8 +1,8 @@
 """Reads a thermometer and a glucose meter with bleak on bluetoothd, as the gateway does: each as it appears, its
 readings into SQLite, once what describes the device.
 
-Run as a program: bleak_reader.py DATABASE passive|active ADDRESS=temperature|glucose…; prints a line of JSON for each
-commit and for each link that has ended.
+Run as a program: bleak_reader.py DATABASE passive|active|at-once ADDRESS=temperature|glucose…; prints a line of JSON for
+each commit and for each link that has ended. With at-once it scans passively and reads all that it hears concurrently.
 """
 
 import asyncio
@@ -37,16 +37,23 @@ class Reader:
         self.kinds = kinds
         self.found = asyncio.Queue()
         self.reading = None
+        # The reads that are under way, by address; None where one follows the other.
+        self.concurrent = None
         self.described = set()
         self.newest = {}
 
     def on_advert(self, device, _advertisement):
-        if device.address in self.kinds and self.reading is None:
+        if self.concurrent is not None:
+            if device.address in self.kinds and device.address not in self.concurrent:
+                self.concurrent[device.address] = asyncio.create_task(self.try_to_read(device))
+        elif device.address in self.kinds and self.reading is None:
             self.reading = device.address
             self.found.put_nowait(device)
 
     async def run(self, scanning_mode):
         options = BlueZScannerArgs(filters={"DuplicateData": True})
+        if scanning_mode == "at-once":
+            scanning_mode, self.concurrent = "passive", {}
         if scanning_mode == "passive":
             # Complete list of services of 16 bits: thermometer, glucose.
             options = BlueZScannerArgs(or_patterns=[
@@ -60,13 +67,18 @@ class Reader:
             if scanning_mode == "active":
                 # The kernel makes no connection while it discovers.
                 await scanner.stop()
-            try:
-                await self.read(device)
-            except Exception as error:  # The next advert is another chance, and the case's bound ends it.
-                tell(what="failed", address=device.address, error=f"{type(error).__name__}: {error}")
+            await self.try_to_read(device)
             if scanning_mode == "active":
                 await scanner.start()
             self.reading = None
+
+    async def try_to_read(self, device):
+        try:
+            await self.read(device)
+        except Exception as error:  # The next advert is another chance, and the case's bound ends it.
+            tell(what="failed", address=device.address, error=f"{type(error).__name__}: {error}")
+        if self.concurrent is not None:
+            self.concurrent.pop(device.address)
 
     async def read(self, device):
         async with BleakClient(device) as client:

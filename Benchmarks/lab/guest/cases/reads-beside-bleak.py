@@ -1,9 +1,8 @@
 """From the first advert to the committed record, and what goes over the air for it, beside bleak on bluetoothd."""
 
-import json
 import statistics
 
-from benchmarks import figures
+from benchmarks import air, figures
 from benchmarks.programs import Program
 from labkit import commands
 from labkit.kinds import GLUCOSE_METER, INFORMATION, THERMOMETER
@@ -60,7 +59,7 @@ def describe(lab, name, peripherals, commit_times):
 
 def contact_figures(lab, peripheral, commits):
     """Of each contact: seconds from the first advert to the commit, PDUs until then, PDUs on the whole link."""
-    wakings = [event["time"] for event in air_log() if event["what"] == "awake" and event["address"] == peripheral.address]
+    wakings = air.wakings(peripheral.address)
     links = peripheral.report()["links"]
     expect_equal([len(link) for link in lab.capture.links(peripheral.address)], [len(link["pdus"]) for link in links],
                  f"PDUs in btmon's capture of the links of {peripheral.name}")
@@ -70,11 +69,6 @@ def contact_figures(lab, peripheral, commits):
         began = min(waking for waking in wakings if last_end < waking < link["opened"])
         last_end = link["closed"]
         yield committed - began, sum(moment <= committed for moment, _, _ in link["pdus"]), len(link["pdus"])
-
-
-def air_log():
-    with open("/run/lab/air.jsonl", encoding="utf-8") as file:
-        return [json.loads(line) for line in file if line.endswith("\n")]
 
 
 def run_ours(lab):
