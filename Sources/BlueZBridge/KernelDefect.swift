@@ -33,7 +33,7 @@ package struct KernelDefect: Sendable, Equatable {
     }
 
     /// What is wrong and the way out, as the end of a sentence.
-    package var words: String {
+    package var message: String {
         "Linux \(version) crashes when a link breaks before its first answer and its socket is closed, and keeps some "
             + "memory of each link: install Debian 12's newer kernel (linux-image-6.12-amd64 or -arm64), a later fixed "
             + "one or Debian 13, and restart the box"

@@ -51,7 +51,7 @@ final class BrokerConnection {
             result = unsafe CMosquitto_connect(
                 client, address.host, Int32(address.port), Self.keepAlive, byIPv4)
         }
-        guard result == 0 else { return .failed(words(result)) }
+        guard result == 0 else { return .failed(reason(result)) }
         let end = ContinuousClock.now + Self.connectBound
         let ending = wait(until: end, isAbandoned: isAbandoned) { unsafe CMosquitto_welcome(client) >= 0 }
         switch ending {
@@ -137,7 +137,7 @@ final class BrokerConnection {
         // The library's own look at the topic.
         case MOSQ_ERR_MALFORMED_UTF8.rawValue, MOSQ_ERR_INVAL.rawValue: outcome = .refused(0x90)
         case MOSQ_ERR_RETAIN_NOT_SUPPORTED.rawValue: outcome = .refused(0x9A)
-        default: outcome = .failed(words(result))
+        default: outcome = .failed(reason(result))
         }
         return .failure(Obstacle(outcome: outcome))
     }
@@ -168,12 +168,13 @@ final class BrokerConnection {
             let result = unsafe CMosquitto_turn(client, Self.turn)
             guard result != 0, !isDone() else { continue }
             let farewell = unsafe CMosquitto_farewell(client)
-            return .over(farewell >= 0 ? .ended(UInt8(truncatingIfNeeded: farewell)) : .failed(words(result)))
+            return .over(
+                farewell >= 0 ? .ended(UInt8(truncatingIfNeeded: farewell)) : .failed(reason(result)))
         }
         return nil
     }
 
-    private func words(_ result: Int32) -> String {
+    private func reason(_ result: Int32) -> String {
         let problem = unsafe String(cString: CMosquitto_problem(client))
         return ConnectionWords(result: result, errno: unsafe CMosquitto_errno(client), problem: problem).text
     }

@@ -112,7 +112,7 @@ struct Adapter {
         guard let address, isSelected else { return nil }
         return AdapterState(
             id: AdapterID(index: index), address: address, isListening: problem == nil,
-            reason: problem?.words, resets: recovery.resets, resetReason: recovery.lastReason?.words,
+            reason: problem?.message, resets: recovery.resets, resetReason: recovery.lastReason?.message,
             isBeyondHelp: recovery.isBeyondHelp)
     }
 }
@@ -128,7 +128,7 @@ enum AdapterProblem: Equatable {
     case command(ManagementError)
 
     /// Our words for it.
-    var words: String {
+    var message: String {
         switch self {
         case .starting: "starting"
         case .unplugged: "unplugged"
@@ -136,14 +136,14 @@ enum AdapterProblem: Equatable {
         case .poweredOff: "powered off"
         case .emptyAllowList: "the allow-list is empty"
         case .resetting: "being switched off and on"
-        case .command(let error): error.words
+        case .command(let error): error.message
         }
     }
 }
 
 extension ManagementError {
     /// What is wrong with an adapter whose command failed: our words.
-    var words: String {
+    var message: String {
         switch self {
         case .status(ManagementProtocol.Status.blockedByRadioSwitch, _):
             "blocked by a radio switch (rfkill)"

@@ -12,7 +12,7 @@ package struct AdapterRecovery: Sendable, Equatable {
         case nothingHeard
 
         /// Our words for it.
-        package var words: String {
+        package var message: String {
             switch self {
             case .unanswered(let opcode): "no answer to command 0x\(String(opcode, radix: 16))"
             case .endlessAttempt: "a connection attempt that does not end"

@@ -52,7 +52,7 @@ extension BlueZRadio: ActiveScanner {
                 case .status(ManagementProtocol.Status.busy, _): isUnderWay = true
                 case .status(ManagementProtocol.Status.notPowered, _):
                     failure = failure ?? .refused("\(adapter.id) is powered off: bluetoothctl power on")
-                default: failure = failure ?? .refused("\(adapter.id): \(error.words)")
+                default: failure = failure ?? .refused("\(adapter.id): \(error.message)")
                 }
             }
         }

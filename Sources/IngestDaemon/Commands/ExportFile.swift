@@ -104,11 +104,11 @@ final class ExportFile {
         case .documentType, .tooDeep, .tagTooLong, .nameTooLong, .tooManyAttributes, .tooManyNames,
             .tooMuchMemory:
             CommandFailure(
-                .badData, "\(path): its document \(words(error)), which no export of Apple Health does")
+                .badData, "\(path): its document \(message(error)), which no export of Apple Health does")
         }
     }
 
-    private static func words(_ error: XMLError) -> String {
+    private static func message(_ error: XMLError) -> String {
         switch error {
         case .tooDeep: "nests elements too deeply"
         case .tagTooLong: "has a tag of more than a megabyte"

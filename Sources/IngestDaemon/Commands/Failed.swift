@@ -232,7 +232,7 @@ struct FailedRetry: AsynchronousCommand {
         let lines =
             ["\(released) \(released == 1 ? "goes" : "go") out again."]
             + left.map { reason, count in
-                let words = DeadLetterObstacle(rawValue: reason)?.words ?? reason
+                let words = DeadLetterObstacle(rawValue: reason)?.message ?? reason
                 return "\(count) set aside still, because each \(words)."
             }
         return lines.joined(separator: "\n") + "\n"

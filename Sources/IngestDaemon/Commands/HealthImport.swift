@@ -170,7 +170,7 @@ final class HealthImport {
     }
 
     /// Some lines.
-    var words: String {
+    var message: String {
         let tally = export.tally
         let kinds = tally.taken.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { "\($0.key.rawValue) \($0.value)" }

@@ -57,7 +57,7 @@ struct Import: ParsableCommand {
             }
             let failure = await run.read(source)
             await inlet.close()
-            try StandardOutput.write(json ? run.json + "\n" : run.words)
+            try StandardOutput.write(json ? run.json + "\n" : run.message)
             if let failure { throw failure }
         }
 

@@ -33,7 +33,7 @@ struct OwnScan: Sendable {
         let end = await listening.result
         Progress.end()
         if case .failure(let error as ManagementError) = end { throw CommandFailure(error) }
-        if let failure { throw CommandFailure(.unavailable, failure.words) }
+        if let failure { throw CommandFailure(.unavailable, failure.message) }
         let list = configuration.allowList
         return survey.state.withLock { $0.devices(allowed: list) { _ in nil } }
     }

@@ -29,7 +29,7 @@ struct QueueAccess {
         } catch let refusal as DeadLetterRefusal {
             throw CommandFailure(.badData, refusal.message.error)
         } catch let refusal as RecordRefusal {
-            throw CommandFailure(.badData, refusal.words)
+            throw CommandFailure(.badData, refusal.message)
         }
     }
 

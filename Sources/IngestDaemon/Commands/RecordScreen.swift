@@ -7,12 +7,12 @@ struct RecordScreen {
         var lines = ["record       \(found.id)"]
         if let key { lines.append("tag          \(key.tag(ofRecord: found.id))") }
         if let record = found.record { lines.append(Records.lines(of: record)) }
-        if let obstacle = found.obstacle { lines.append("It \(obstacle.words).") }
+        if let obstacle = found.obstacle { lines.append("It \(obstacle.message).") }
         let width = found.standings.map(\.destination.count).max() ?? 0
         return lines
             + found.standings.map { standing in
                 let padding = String(repeating: " ", count: max(11, width) - standing.destination.count)
-                return "\(standing.destination)\(padding)  \(Self.words(for: standing))"
+                return "\(standing.destination)\(padding)  \(Self.message(for: standing))"
             }
     }
 
@@ -50,11 +50,11 @@ struct RecordScreen {
     /// The same as names and values.
     func fields(of id: String, _ standings: [RecordStanding]) -> [(String, String)] {
         let tag = key.map { [("tag", $0.tag(ofRecord: id))] } ?? []
-        return tag + standings.map { ("at", "\($0.destination): \(Self.words(for: $0))") }
+        return tag + standings.map { ("at", "\($0.destination): \(Self.message(for: $0))") }
     }
 
-    private static func words(for standing: RecordStanding) -> String {
-        standing.state.words + (standing.error.map { ": \($0)" } ?? "")
+    private static func message(for standing: RecordStanding) -> String {
+        standing.state.message + (standing.error.map { ": \($0)" } ?? "")
     }
 }
 

@@ -254,7 +254,7 @@ struct Submit: AsynchronousCommand {
         }
         guard json else {
             var lines = [answer.added > 0 ? "In the queue as \(id)." : "Was in the queue already, as \(id)."]
-            if let words = answer.image.flatMap(Self.words) { lines.append(words) }
+            if let words = answer.image.flatMap(Self.message) { lines.append(words) }
             return try StandardOutput.write(lines.joined(separator: "\n") + "\n")
         }
         var text = JSONText()
@@ -274,7 +274,7 @@ struct Submit: AsynchronousCommand {
     }
 
     /// What became of the image; nil where it goes nowhere, which is said as an error.
-    private static func words(for image: ControlMessage.EnteredImage) -> String? {
+    private static func message(for image: ControlMessage.EnteredImage) -> String? {
         if image.error != nil { return nil }
         return image.added
             ? "The image goes along to \(image.destinations.joined(separator: ", "))."

@@ -59,7 +59,7 @@ extension DeadLetterRefusal {
                 error: "\(name): several records have an id that begins so: write more of it",
                 reason: .ambiguousRecord)
         case .stays(let id, let obstacle):
-            ControlMessage.Refusal(error: "\(id) \(obstacle.words)", reason: FailureReason(obstacle))
+            ControlMessage.Refusal(error: "\(id) \(obstacle.message)", reason: FailureReason(obstacle))
         }
     }
 }

@@ -43,7 +43,7 @@ struct ControlServer: Service {
                 try await serve()
             } catch {
                 guard !Task.isCancelled else { return }
-                let words = Self.words(for: error)
+                let words = Self.message(for: error)
                 if status.control.note(words) {
                     StandardError.print(
                         "control socket \(path): \(words); commands do not work until it is there, which is "
@@ -76,7 +76,7 @@ struct ControlServer: Service {
         case answered
     }
 
-    private static func words(for error: any Error) -> String {
+    private static func message(for error: any Error) -> String {
         switch error {
         case Obstacle.pathTooLong: "longer than \(ControlSocket.longestPath) bytes"
         case Obstacle.answered: "another process listens there"
@@ -179,10 +179,10 @@ struct ControlServer: Service {
             return response(200, try await body())
         } catch let refusal as OrderRefusal {
             return response(
-                refusal.status, ControlMessage.Refusal(error: refusal.words, reason: refusal.reason))
+                refusal.status, ControlMessage.Refusal(error: refusal.message, reason: refusal.reason))
         } catch let failure as UnpairFailure {
             return response(
-                failure.status, ControlMessage.Refusal(error: failure.words, reason: failure.reason))
+                failure.status, ControlMessage.Refusal(error: failure.message, reason: failure.reason))
         } catch let refusal as ControlMessage.Refusal {
             return response(400, refusal)
         } catch let refusal as DeadLetterRefusal {

@@ -215,7 +215,7 @@ struct Gateway: Sendable {
             sources: .ofSystem, isConfigured: configuration.gateway.trustsClock, released: Version.released,
             events: events,
             told: { [clockChanges] in
-                StandardError.print($0.words)
+                StandardError.print($0.message)
                 clockChanges.raise()
             })
     }
@@ -238,7 +238,7 @@ struct Gateway: Sendable {
 
 extension ClockTrust? {
     /// What the operator reads; it ends in what happens next.
-    fileprivate var words: String {
+    fileprivate var message: String {
         switch self {
         case nil:
             "the system clock is not known to be right (not synchronised, and no real-time clock that it "

@@ -13,7 +13,7 @@ struct KernelNotice {
 
     func tell(of defect: KernelDefect, to events: EventLog) {
         if let told = try? String(contentsOfFile: path, encoding: .utf8), told == bootID { return }
-        events.emit(.kernelDefect(error: defect.words))
+        events.emit(.kernelDefect(error: defect.message))
         // On a full disk it is told again after the next start.
         try? bootID.write(toFile: path, atomically: true, encoding: .utf8)
     }

@@ -31,7 +31,7 @@ struct QueueOperations: Sendable {
                 id.text.hasPrefix($0) || key?.tag(ofRecord: id.text) == $0
             }
             throw ControlMessage.Refusal(
-                error: "\(name ?? "a record") \(obstacle.words)", reason: FailureReason(obstacle))
+                error: "\(name ?? "a record") \(obstacle.message)", reason: FailureReason(obstacle))
         }
         return ControlMessage.Retried(
             released: outcome.released,

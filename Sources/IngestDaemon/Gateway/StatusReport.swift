@@ -46,7 +46,7 @@ struct StatusReport: Sendable {
                 "nobody takes events (the journal, or who reads standard output) for \(since) s: they are kept\(dropped)"
             )
         }
-        if let kernelDefect { troubles.append(words(of: kernelDefect)) }
+        if let kernelDefect { troubles.append(message(of: kernelDefect)) }
         let isClockRight = clock.trustedWallNanoseconds != nil
         return GatewayStatus(
             version: Version.current, gateway: gateway, uptime: seconds(since: started),
@@ -62,10 +62,10 @@ struct StatusReport: Sendable {
             kernelDefect: kernelDefect?.version, troubles: troubles)
     }
 
-    private func words(of defect: KernelDefect) -> String {
+    private func message(of defect: KernelDefect) -> String {
         let kept = sockets.keptDescriptors.count
-        guard kept > 0 else { return defect.words }
-        return defect.words + " (\(kept) of \(LinkSockets.mostKept) sockets are kept open because of it"
+        guard kept > 0 else { return defect.message }
+        return defect.message + " (\(kept) of \(LinkSockets.mostKept) sockets are kept open because of it"
             + (kept < LinkSockets.mostKept ? ")" : ": nothing is read over a link any more)")
     }
 

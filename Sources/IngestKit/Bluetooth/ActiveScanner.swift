@@ -20,7 +20,7 @@ package enum ActiveScanError: Error, Sendable, Equatable {
     case refused(String)
 
     /// One sentence that says what to do.
-    package var words: String {
+    package var message: String {
         switch self {
         case .busy: "another scan is under way: try again when it has ended"
         case .noAdapter: "there is no Bluetooth adapter that bluetooth.adapter allows: plug one in"

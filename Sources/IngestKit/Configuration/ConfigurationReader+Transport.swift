@@ -16,7 +16,7 @@ extension ConfigurationReader {
         guard let credentials = host.credentials else { return transport }
         for problem in TLSFiles.problems(transport, credentials) {
             guard let reader = entries[problem.key.rawValue] else { continue }
-            tellOfFile(problem.words, at: reader)
+            tellOfFile(problem.message, at: reader)
         }
         return transport
     }

@@ -25,11 +25,11 @@ package struct BrokerLogin: Sendable, Equatable {
         self.user = user
         if let name = credential {
             guard let text = (try? credentials.read(name))?.text else {
-                throw BrokerLoginError(words: "the credential cannot be read")
+                throw BrokerLoginError(message: "the credential cannot be read")
             }
             // A NUL would end it for the library; the length is MQTT's (section 1.5.6).
             guard !text.utf8.contains(0), text.utf8.count <= 65_535 else {
-                throw BrokerLoginError(words: "the credential is no password that MQTT can carry")
+                throw BrokerLoginError(message: "the credential is no password that MQTT can carry")
             }
             password = text
         }
@@ -39,7 +39,7 @@ package struct BrokerLogin: Sendable, Equatable {
             _ = try files.configuration()
             self.files = files
         } catch {
-            throw BrokerLoginError(words: "\(error.key.rawValue): \(error.words)")
+            throw BrokerLoginError(message: "\(error.key.rawValue): \(error.message)")
         }
         authorities = transport.caFile
         certificate = transport.clientCertificate.flatMap { credentials.path(of: $0) }
@@ -49,5 +49,5 @@ package struct BrokerLogin: Sendable, Equatable {
 
 /// Why there is no login, in our words.
 package struct BrokerLoginError: Error, Sendable, Equatable {
-    package let words: String
+    package let message: String
 }

@@ -111,41 +111,41 @@ extension Event {
         case .kernelDefect(let error):
             "The kernel has a defect: \(error)"
         case .discovered(let peripheral):
-            "Heard \(peripheral.words)"
+            "Heard \(peripheral.phrase)"
         case .connected(let peripheral):
-            "Connected to \(peripheral.words)"
+            "Connected to \(peripheral.phrase)"
         case .disconnected(let peripheral):
-            "Disconnected from \(peripheral.words)"
+            "Disconnected from \(peripheral.phrase)"
         case .readyToRead(let peripheral):
-            "Ready for a measurement with \(peripheral.words)"
+            "Ready for a measurement with \(peripheral.phrase)"
         case .read(_, let kind, let peripheral):
-            "Read a \(kind.rawValue) from \(peripheral.words)"
+            "Read a \(kind.rawValue) from \(peripheral.phrase)"
         case .readFailed(let peripheral, let error, _):
-            "Could not read \(peripheral.words): \(error)"
+            "Could not read \(peripheral.phrase): \(error)"
         case .imported(let count):
             "Imported \(count) record\(count == 1 ? "" : "s") that \(count == 1 ? "was" : "were") not there before"
         case .duplicateIgnored(_, let kind, let peripheral):
-            "Ignored a \(kind.rawValue) from \(peripheral.words) that was read before"
+            "Ignored a \(kind.rawValue) from \(peripheral.phrase) that was read before"
         case .decodeError(nil, let peripheral, let error):
-            "Could not use a broadcast from \(peripheral.words): \(error)"
+            "Could not use a broadcast from \(peripheral.phrase): \(error)"
         case .decodeError(_?, let peripheral, let error):
-            "Kept a payload from \(peripheral.words) that could not be decoded: \(error)"
+            "Kept a payload from \(peripheral.phrase) that could not be decoded: \(error)"
         case .historySkipped(let peripheral, let count):
-            "Left \(count) stored reading\(count == 1 ? "" : "s") in \(peripheral.words), as its history says"
+            "Left \(count) stored reading\(count == 1 ? "" : "s") in \(peripheral.phrase), as its history says"
         case .paired(let peripheral):
-            "Paired with \(peripheral.words)"
+            "Paired with \(peripheral.phrase)"
         case .pairFailed(let peripheral, let error):
-            "Could not pair with \(peripheral.words): \(error)"
+            "Could not pair with \(peripheral.phrase): \(error)"
         case .bondLost(let peripheral, let error):
-            "Lost the bond with \(peripheral.words): \(error)"
+            "Lost the bond with \(peripheral.phrase): \(error)"
         case .clockSkew(let peripheral, let error):
-            "The clock of \(peripheral.words) is wrong: \(error)"
+            "The clock of \(peripheral.phrase) is wrong: \(error)"
         case .submitted(_, let kind, let peripheral, let destination, _, _):
-            "Submitted a \(kind.rawValue) from \(peripheral.words) to \(destination)"
+            "Submitted a \(kind.rawValue) from \(peripheral.phrase) to \(destination)"
         case .importSubmitted(let count, let destination, _, _):
             "Submitted \(count) imported record\(count == 1 ? "" : "s") to \(destination)"
         case .failed(_, let kind, let peripheral, let destination, _, _, let error, _):
-            "Set aside a \(kind.rawValue) from \(peripheral.words) that \(destination) does not take: \(error)"
+            "Set aside a \(kind.rawValue) from \(peripheral.phrase) that \(destination) does not take: \(error)"
         case .mediaSubmitted(_, let kind, let destination, _, _):
             "Submitted the image of a \(kind.rawValue) to \(destination)"
         case .mediaFailed(_, let kind, let destination, _, _, let error):
@@ -281,7 +281,7 @@ extension Event {
 
 extension PeripheralReference {
     /// How sentences name the peripheral.
-    var words: String {
+    var phrase: String {
         if self == .entry { return "an entry or import" }
         return alias ?? "a peripheral of model \(peripheralID)"
     }

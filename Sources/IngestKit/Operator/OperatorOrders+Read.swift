@@ -217,7 +217,7 @@ private actor ReadView {
         case .succeeded: return .done(OperatorStep(.done, summary))
         case .failed where isDryRun && hasHungUp: return .done(OperatorStep(.done, summary))
         case .failed(let failure):
-            let text = "the read failed: \(failure.words)" + (added + known > 0 ? ". \(counts)" : "")
+            let text = "the read failed: \(failure.message)" + (added + known > 0 ? ". \(counts)" : "")
             let step = OperatorStep(.failed, text, reason: .readFailed)
             // What was shown is not shown again.
             return given > 0 ? .failed(step) : .tryAgain(step)
@@ -232,7 +232,7 @@ private actor ReadView {
                     "it is not read without a bond that works: \(BondTable.pairIt(entry))",
                     reason: .noBond))
         case .dayIsFull:
-            let text = "the read ended: \(DailyAllowance.words)" + (added + known > 0 ? ". \(counts)" : "")
+            let text = "the read ended: \(DailyAllowance.message)" + (added + known > 0 ? ". \(counts)" : "")
             return .failed(OperatorStep(.failed, text, reason: .readFailed))
         case .storeUnusable(let error):
             return .failed(OperatorStep(.failed, "the queue: \(error)", reason: .storeError))

@@ -16,7 +16,7 @@ package enum OrderRefusal: Error, Sendable, Equatable {
     case notAsked
 
     /// One sentence that says what to do.
-    package var words: String {
+    package var message: String {
         switch self {
         case .notAllowed(.model(let id)):
             "no entry of the allow-list has id \(id): add one to peripherals in ingestd.yaml, then "
@@ -29,7 +29,7 @@ package enum OrderRefusal: Error, Sendable, Equatable {
         case .needsNoPairing(let target):
             "\(target) sends its readings to whoever listens: it needs no pairing"
         case .busy: "a pairing, a scan or a read is under way: try again when it has ended"
-        case .noKeeper: PairingError.noKeeper.words
+        case .noKeeper: PairingError.noKeeper.message
         case .unknown: "there is no such pairing, scan or read, or it has ended"
         case .notAsked: "the pairing does not ask for this now"
         }

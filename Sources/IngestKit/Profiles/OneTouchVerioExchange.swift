@@ -255,7 +255,7 @@ package struct OneTouchVerioExchange: Sendable {
 
 extension OneTouchVerioExchange.Failure {
     /// What happened, for the journal: our words, no measured value.
-    package var words: String {
+    package var message: String {
         switch self {
         case .refused(status: 7): "the meter refuses commands: it is not bonded with this gateway"
         case .refused(let status): "the meter refuses a command with status \(status)"

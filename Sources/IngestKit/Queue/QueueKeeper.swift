@@ -182,13 +182,13 @@ package final class QueueKeeper: Sendable {
         // The level says it already.
         guard level == .normal else { return }
         if mark > before {
-            events.emit(.queueHigh(error: await words(forBacklog: mark)))
+            events.emit(.queueHigh(error: await message(forBacklog: mark)))
         } else if before > 0, waiting < bytes(Self.lowBacklog) {
             events.emit(.queueNormal)
         }
     }
 
-    private func words(forBacklog mark: Int) async -> String {
+    private func message(forBacklog mark: Int) async -> String {
         let status = try? await overview.status(of: [])
         guard let most = status?.destinations.max(by: { $0.pending < $1.pending }), most.pending > 0 else {
             return "records that are not delivered hold \(mark) % of what queue.max_size allows"
@@ -212,9 +212,9 @@ package final class QueueKeeper: Sendable {
         if level.takesRecords != before.takesRecords { await setTakesRecords(level.takesRecords) }
         switch level {
         case .normal: events.emit(.queueNormal)
-        case .high: events.emit(.queueHigh(error: words(for: level, await contents())))
-        case .full: events.emit(.queueFull(error: words(for: level, await contents())))
-        case .diskFull: events.emit(.queueFull(error: words(for: level, "")))
+        case .high: events.emit(.queueHigh(error: message(for: level, await contents())))
+        case .full: events.emit(.queueFull(error: message(for: level, await contents())))
+        case .diskFull: events.emit(.queueFull(error: message(for: level, "")))
         }
     }
 
@@ -308,7 +308,7 @@ package final class QueueKeeper: Sendable {
         return parts.joined(separator: ", ")
     }
 
-    private func words(for level: QueueLevel, _ contents: String) -> String {
+    private func message(for level: QueueLevel, _ contents: String) -> String {
         switch level {
         case .normal: ""
         case .high:

@@ -36,7 +36,7 @@ struct QueueOpening {
         /// The header was damaged and was set right: nothing is lost.
         case header
 
-        func words(_ file: QueueFile) -> String {
+        func message(_ file: QueueFile) -> String {
             switch self {
             case .queue:
                 "\(file.path): the queue is gone, with all that it held; a new one was made. Find out what removes files here"
@@ -179,7 +179,7 @@ struct QueueOpening {
         if let remembered, loss != .header || isOlder {
             try CounterTable.raise(db, event: remembered.reserved)
         }
-        try OutboxTable.append(.storeError(error: loss.words(file)), db)
+        try OutboxTable.append(.storeError(error: loss.message(file)), db)
     }
 
     private static func checkSpace(_ db: Database) throws {

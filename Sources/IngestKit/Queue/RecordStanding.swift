@@ -14,7 +14,7 @@ package struct RecordStanding: Sendable, Equatable {
         case notConfigured = "not-configured"
 
         /// For people.
-        package var words: String {
+        package var message: String {
             switch self {
             case .waiting: "waiting"
             case .onItsWay: "on its way"
@@ -50,7 +50,7 @@ package struct FoundRecord: Sendable, Equatable {
         case incomplete
 
         /// For people.
-        package var words: String {
+        package var message: String {
             switch self {
             case .gone: "has left the queue: every destination has dealt with it"
             case .undecoded: "could not be decoded, so that no destination gets it"
@@ -74,7 +74,7 @@ package enum RecordRefusal: Error, Sendable, Equatable {
     case unknown(String)
     case ambiguous(String)
 
-    package var words: String {
+    package var message: String {
         switch self {
         case .unknown(let name): "\(name): no record that the queue knows has this id or tag"
         case .ambiguous(let name): "\(name): several records have an id that begins so: write more of it"

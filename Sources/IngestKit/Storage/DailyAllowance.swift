@@ -57,13 +57,13 @@ package struct DailyAllowance: Sendable, Equatable, Codable {
     /// Why no more is taken of a device; names none.
     package static let reason =
         "it gave more than is taken of one device in a day (\(mostRecords) records or \(mostBytes >> 20) MiB)"
-    package static let words = reason + ": what is left stays in it"
+    package static let message = reason + ": what is left stays in it"
 
     /// The same, and when it is read again.
     /// - Parameter end: of its day.
-    package static func words(until end: MonotonicInstant, at now: MonotonicInstant) -> String {
+    package static func message(until end: MonotonicInstant, at now: MonotonicInstant) -> String {
         let hours = max(1, Int((end.since(now) / .seconds(3_600)).rounded(.up)))
-        return words + ", and it is read again in \(hours) h"
+        return message + ", and it is read again in \(hours) h"
     }
 }
 

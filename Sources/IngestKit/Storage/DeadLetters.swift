@@ -81,7 +81,7 @@ package enum DeadLetterObstacle: String, Sendable, Hashable, CaseIterable {
     case anotherSession = "another-session"
 
     /// Goes on from "the record".
-    package var words: String {
+    package var message: String {
         switch self {
         case .undecoded: "could not be decoded, so that no destination takes it"
         case .damaged: "is damaged in the queue"

@@ -478,7 +478,7 @@ private func notRefreshed(_ status: Int) -> DeliveryAnswer {
         let token = try JunctionSignInToken(
             fake.signInToken(
                 for: Self.id, issuer: "id-signer-\(part)@vital-id-x-y.iam.gserviceaccount.com"))
-        #expect(token.place?.words == words && token.userID == Self.id)
+        #expect(token.place?.name == words && token.userID == Self.id)
         guard let words else { return }
         let session = JunctionSession(
             settings: JunctionSettings(user: "patient-17", region: .eu, environment: .sandbox),

@@ -66,7 +66,7 @@ import Testing
         #expect(
             answer
                 == .refused(
-                    httpStatus: nil, error: MQTTReason.words(0x99), reply: "no [credential] here"))
+                    httpStatus: nil, error: MQTTReason.message(0x99), reply: "no [credential] here"))
     }
 
     // MARK: Reason codes
@@ -116,8 +116,8 @@ import Testing
     }
 
     @Test func theWordsNameTheCode() {
-        #expect(MQTTReason.words(0x10) == "has no subscriber for the topic (reason 0x10)")
-        #expect(MQTTReason.words(0x01) == "gives a reason that is not known (reason 0x01)")
+        #expect(MQTTReason.message(0x10) == "has no subscriber for the topic (reason 0x10)")
+        #expect(MQTTReason.message(0x01) == "gives a reason that is not known (reason 0x01)")
     }
 
     @Test func theDocumentHasARowForEachCode() throws {
@@ -125,7 +125,7 @@ import Testing
             .deletingLastPathComponent().deletingLastPathComponent()
         let document = try String(
             contentsOf: root.appending(path: "docs/destinations/mqtt.md"), encoding: .utf8)
-        for code in UInt8.min...UInt8.max where !MQTTReason.words(code).hasPrefix("gives a reason") {
+        for code in UInt8.min...UInt8.max where !MQTTReason.message(code).hasPrefix("gives a reason") {
             let digits = String(code, radix: 16, uppercase: true)
             #expect(document.contains("\n| `0x\(digits)`"), "0x\(digits)")
         }
@@ -145,7 +145,7 @@ import Testing
     @Test func theBrokersWordsAreKeptWithWhatIsRefused() async {
         #expect(
             await deliver(.answered([0x00, 0x99], reply: "not JSON"))
-                == .refused(httpStatus: nil, error: MQTTReason.words(0x99), reply: "not JSON"))
+                == .refused(httpStatus: nil, error: MQTTReason.message(0x99), reply: "not JSON"))
     }
 
     @Test func whatCannotBeAnsweredInTimeIsHalved() async {
@@ -168,7 +168,7 @@ import Testing
 
         @Sendable func next() throws(BrokerLoginError) -> BrokerLogin {
             let text = left.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            guard let text else { throw BrokerLoginError(words: "the credential cannot be read") }
+            guard let text else { throw BrokerLoginError(message: "the credential cannot be read") }
             return BrokerLogin(user: "box", password: text)
         }
     }
@@ -184,7 +184,7 @@ import Testing
         let publisher = Scripted(.refused(0x86))
         let mqtt = MQTT(publisher: publisher, login: Passwords("old", "old").next)
         #expect(
-            await mqtt.deliver(Self.batch) == .unauthorized(httpStatus: nil, error: MQTTReason.words(0x86)))
+            await mqtt.deliver(Self.batch) == .unauthorized(httpStatus: nil, error: MQTTReason.message(0x86)))
         #expect(publisher.passwords == ["old"])
     }
 

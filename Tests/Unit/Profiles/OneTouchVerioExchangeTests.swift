@@ -241,7 +241,7 @@ import Testing
         meter.status = 0x07
         let (outcome, _) = try read(meter)
         #expect(outcome.end == .failed(.refused(status: 7)))
-        #expect(Exchange.Failure.refused(status: 7).words.contains("not bonded"))
+        #expect(Exchange.Failure.refused(status: 7).message.contains("not bonded"))
     }
 
     @Test func impossibleNumbersEndTheExchange() throws {

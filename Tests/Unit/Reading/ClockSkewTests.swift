@@ -11,6 +11,6 @@ struct ClockSkewTests {
         ] as [(Int, String?)])
     func moreThanFiveMinutesAreToldOf(offset: Int, words: String?) {
         let observed = ClockObservation(offsetSeconds: offset, zoneOffsetSeconds: 0)
-        #expect(ClockSkew(observed, .wasSet)?.words == words.map { "\($0); it was set" })
+        #expect(ClockSkew(observed, .wasSet)?.message == words.map { "\($0); it was set" })
     }
 }

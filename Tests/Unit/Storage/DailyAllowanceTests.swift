@@ -51,10 +51,10 @@ import Testing
     @Test func whatIsToldNamesTheBoundAndTheTime() {
         let end = Self.start + .seconds(86_400)
         #expect(
-            DailyAllowance.words(until: end, at: Self.start + .seconds(5_000))
+            DailyAllowance.message(until: end, at: Self.start + .seconds(5_000))
                 == "it gave more than is taken of one device in a day (50000 records or 16 MiB): "
                 + "what is left stays in it, and it is read again in 23 h")
-        #expect(DailyAllowance.words(until: end, at: end).hasSuffix("in 1 h"))
+        #expect(DailyAllowance.message(until: end, at: end).hasSuffix("in 1 h"))
     }
 
     @Test func itOutlivesTheProcessWithTheDevicesMemory() throws {

@@ -102,7 +102,7 @@ extension PeripheralModel {
     /// The ways to recognise it, in words.
     var recognition: String {
         guard !recognised.isEmpty else { return "its address only" }
-        return recognised.map { marks in marks.map(\.words).joined(separator: " and ") }
+        return recognised.map { marks in marks.map(\.name).joined(separator: " and ") }
             .joined(separator: "; or ")
     }
 
@@ -124,7 +124,7 @@ extension AdvertisementFilter.Mark {
     }
 
     /// How sentences and tables name it.
-    var words: String {
+    var name: String {
         let (_, value) = entry
         return switch self {
         case .service, .longService: "service \(value)"

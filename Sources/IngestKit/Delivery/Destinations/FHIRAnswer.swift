@@ -10,7 +10,7 @@ struct FHIRAnswer {
         /// Nil if the server gave no valid status for this entry.
         let status: Int?
         /// The server's words, as JSON.
-        let words: String?
+        let message: String?
     }
 
     private(set) var resourceType: String?
@@ -71,10 +71,10 @@ struct FHIRAnswer {
             return .misplaced(httpStatus: httpStatus, error: "answers with no Bundle of responses")
         }
         let bad = answer.outcomes.compactMap { outcome in
-            outcome.status.map { (status: $0, words: outcome.words) }
+            outcome.status.map { (status: $0, message: outcome.message) }
         }
         .filter { !(200..<300).contains($0.status) }
-        .map { ($0, DeliveryAnswer(httpStatus: $0.status, retryAfter: nil, reply: $0.words)) }
+        .map { ($0, DeliveryAnswer(httpStatus: $0.status, retryAfter: nil, reply: $0.message)) }
         // What passes is waited for first; the entries that were taken are found to be there the next time.
         let passing = bad.first { _, answer in
             switch answer {
@@ -96,7 +96,7 @@ struct FHIRAnswer {
                 ? .taken(httpStatus: httpStatus) : .tooLarge(httpStatus: httpStatus)
         }
         return .refused(
-            httpStatus: outcome.status, error: "HTTP \(outcome.status) for an entry", reply: outcome.words)
+            httpStatus: outcome.status, error: "HTTP \(outcome.status) for an entry", reply: outcome.message)
     }
 
     /// In an answer that is cut off the type may be in the missing part.
@@ -135,7 +135,7 @@ struct FHIRAnswer {
         let digits = (response["status"].flatMap(text) ?? "").prefix { $0.isNumber }
         let status = digits.count == 3 ? Int(digits) : nil
         return Outcome(
-            status: status.flatMap { (100..<600).contains($0) ? $0 : nil }, words: response["outcome"])
+            status: status.flatMap { (100..<600).contains($0) ? $0 : nil }, message: response["outcome"])
     }
 
     /// What a string of JSON says, its escapes undone; nil for what is no string.

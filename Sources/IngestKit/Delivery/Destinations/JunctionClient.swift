@@ -74,7 +74,7 @@ struct JunctionClient: Sendable {
                 meaning: DeliveryAnswer(httpStatus: answer.status, retryAfter: retryAfter, reply: words),
                 body: answer.body)
         } catch {
-            return Self.failure(error.words)
+            return Self.failure(error.message)
         }
     }
 

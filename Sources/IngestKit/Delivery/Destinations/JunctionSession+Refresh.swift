@@ -101,7 +101,7 @@ extension DeliveryAnswer {
         }
     }
 
-    var words: String {
+    var message: String {
         switch self {
         case .busy(_, let error, _), .unavailable(_, let error, _): error
         default: ""

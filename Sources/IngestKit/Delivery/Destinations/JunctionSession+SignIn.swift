@@ -28,7 +28,7 @@ extension JunctionSession {
         guard reply.isTaken, let answer = JunctionTokenAnswer(reply.body) else {
             if before == nil { try? await BlockingCall.run { try vault.erase() } }
             if JunctionRefusal(reply.body)?.detail.errorType == "invalid_token" { throw .refused }
-            throw .unavailable(Self.unavailable(reply, "the sign-in token could not be exchanged").words)
+            throw .unavailable(Self.unavailable(reply, "the sign-in token could not be exchanged").message)
         }
         generation += 1
         isOver = false

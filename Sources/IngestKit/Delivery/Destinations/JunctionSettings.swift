@@ -137,7 +137,7 @@ package struct JunctionSettings: DestinationForm {
     /// How a secret of another environment or region is told; nil where it belongs to this one, as far as can be seen.
     func contradiction(_ what: String, of other: JunctionPlace?) -> String? {
         guard let place, let other, other != place else { return nil }
-        return "\(what) is for \(other.words), and the destination is \(place.words)"
+        return "\(what) is for \(other.name), and the destination is \(place.name)"
     }
 
     /// What Junction calls the source of a record.
@@ -197,7 +197,7 @@ struct JunctionPlace: Hashable {
         }
     }
 
-    var words: String { "\(environment.rawValue) \(region.rawValue)" }
+    var name: String { "\(environment.rawValue) \(region.rawValue)" }
 }
 
 /// What Junction calls sources of data that are not connected over its own widget: the makers of peripherals that it

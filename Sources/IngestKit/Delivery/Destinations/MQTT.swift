@@ -111,7 +111,7 @@ package final class MQTT: Destination {
             guard fresh != before else { return remember(before, answer) }
             return remember(fresh, Self.answer(await publisher.publish(messages, as: fresh), to: fresh))
         } catch {
-            return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
+            return .unavailable(httpStatus: nil, error: error.message, retryAfter: nil)
         }
     }
 

@@ -12,7 +12,7 @@ enum MQTTReason {
     }
 
     static func answer(_ code: UInt8, in packet: Packet, reply: String? = nil) -> DeliveryAnswer {
-        let error = words(code)
+        let error = message(code)
         switch (packet, code) {
         case (.message, 0x00):
             return .taken()
@@ -37,7 +37,7 @@ enum MQTTReason {
     }
 
     /// What the code says, with the code.
-    static func words(_ code: UInt8) -> String {
+    static func message(_ code: UInt8) -> String {
         let digits = String(code, radix: 16, uppercase: true)
         return (names[code] ?? "gives a reason that is not known")
             + " (reason 0x\(digits.count == 1 ? "0" : "")\(digits))"

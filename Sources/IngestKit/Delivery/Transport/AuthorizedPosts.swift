@@ -97,7 +97,7 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
             }
             return meaning.leavingOut(secrets)
         } catch {
-            return .unavailable(httpStatus: nil, error: error.words, retryAfter: nil)
+            return .unavailable(httpStatus: nil, error: error.message, retryAfter: nil)
         }
     }
 

@@ -18,7 +18,7 @@ package final class HTTPTransport: Sendable {
 
     /// What went wrong before there was an answer, in our words.
     package struct Failure: Error, Sendable, Equatable {
-        package let words: String
+        package let message: String
     }
 
     /// At most this much of an answer's body is kept, in bytes.
@@ -90,7 +90,7 @@ package final class HTTPTransport: Sendable {
                 }
                 isLate = !Task.isCancelled
             }
-            return .failure(Failure(words: "no answer within 60 s"))
+            return .failure(Failure(message: "no answer within 60 s"))
         }
         return try result.get()
     }
@@ -121,7 +121,7 @@ package final class HTTPTransport: Sendable {
             let words = TransportWords(
                 isProxied: settings.proxy != nil, dates: dates,
                 nowSeconds: clock.wallNanoseconds / 1_000_000_000)
-            return .failure(Failure(words: words.describe(error)))
+            return .failure(Failure(message: words.describe(error)))
         }
     }
 

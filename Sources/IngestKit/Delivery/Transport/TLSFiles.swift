@@ -11,7 +11,7 @@ package struct TLSFileError: Error, Sendable, Hashable {
 
     package let key: Key
     /// In our words, with the file's name and nothing of what it holds.
-    package let words: String
+    package let message: String
 }
 
 /// The files behind a destination's TLS, as they were when they were read.
@@ -51,7 +51,7 @@ package struct TLSFiles: Sendable, Equatable {
             let isEncrypted = key.text?.contains("ENCRYPTED") ?? false
             throw TLSFileError(
                 key: .clientKey,
-                words: "\(names.1): "
+                message: "\(names.1): "
                     + (isEncrypted
                         ? "the key is protected by a passphrase; store it without one (openssl pkey)"
                         : "expected a private key in PEM"))
@@ -64,7 +64,8 @@ package struct TLSFiles: Sendable, Equatable {
         trial.trustRoots = .certificates([])
         guard (try? NIOSSLContext(configuration: trial)) != nil else {
             throw TLSFileError(
-                key: .clientKey, words: "\(names.1): the key does not belong to the certificate in \(names.0)"
+                key: .clientKey,
+                message: "\(names.1): the key does not belong to the certificate in \(names.0)"
             )
         }
         return tls
@@ -102,7 +103,7 @@ package struct TLSFiles: Sendable, Equatable {
                 case .unreadable: "the service may not read it"
                 case .notAFile, .tooLarge: "expected a regular file of at most 1 MiB"
                 }
-            throw TLSFileError(key: .caFile, words: "\(path): \(reason)")
+            throw TLSFileError(key: .caFile, message: "\(path): \(reason)")
         }
     }
 
@@ -113,7 +114,7 @@ package struct TLSFiles: Sendable, Equatable {
         do {
             return try credentials.read(name)
         } catch {
-            throw TLSFileError(key: key, words: error.description)
+            throw TLSFileError(key: key, message: error.description)
         }
     }
 
@@ -121,7 +122,7 @@ package struct TLSFiles: Sendable, Equatable {
         _ pem: [UInt8], _ key: TLSFileError.Key, _ name: String
     ) throws(TLSFileError) -> [NIOSSLCertificate] {
         guard let found = try? NIOSSLCertificate.fromPEMBytes(pem), !found.isEmpty else {
-            throw TLSFileError(key: key, words: "\(name): expected certificates in PEM")
+            throw TLSFileError(key: key, message: "\(name): expected certificates in PEM")
         }
         return found
     }

@@ -92,7 +92,7 @@ struct TransportWords: Sendable {
     func describe(_ error: any Error) -> String {
         if let trouble = TLSTrouble(error) { return describe(trouble) }
         switch error {
-        case let error as TLSFileError: return "\(error.key.rawValue): \(error.words)"
+        case let error as TLSFileError: return "\(error.key.rawValue): \(error.message)"
         case is CancellationError: return "the request was abandoned"
         case is AnswerTooLong: return "the answer's header is longer than 128 KiB"
         case is StaleConnection, NIOSSLError.uncleanShutdown:

@@ -45,7 +45,7 @@ extension OperatorOrders {
             paired = bond.device
         case .failure(let stop):
             let entry = stop.entry ?? order.entries[0]
-            var words = stop.failure.words(for: entry.model)
+            var words = stop.failure.message(for: entry.model)
             if order.heard != nil, await gateway.hasSpentPasskey(of: entry) {
                 words += "; it is not paired automatically again: run ingestd pair \(entry.model.id)"
             }

@@ -28,7 +28,7 @@ package enum PairingFailure: Error, Sendable, Equatable {
     }
 
     /// What happened and what to do, without the name of the device.
-    package func words(for model: PeripheralModel) -> String {
+    package func message(for model: PeripheralModel) -> String {
         switch self {
         case .readingUnderWay: return "a reading is under way that goes on for long: try again later"
         case .notHeard:
@@ -45,15 +45,15 @@ package enum PairingFailure: Error, Sendable, Equatable {
         case .passkey(let error): return "\(error)"
         case .error(.refused) where model.has(.oneBondOnly):
             // The quirk's sentence says what to do in the first place.
-            return PairingError.refused.words + ". " + PeripheralModel.Quirk.oneBondOnly.meaning
-        case .error(let error): return error.words
+            return PairingError.refused.message + ". " + PeripheralModel.Quirk.oneBondOnly.meaning
+        case .error(let error): return error.message
         }
     }
 }
 
 extension PairingError {
     /// What happened and what to do: our words, nothing that a peer said.
-    package var words: String {
+    package var message: String {
         switch self {
         case .noKeeper: "bluetoothd, which keeps the bonds, does not run: systemctl start bluetooth"
         case .adapterUnavailable: "the adapter is gone or off"

@@ -10,16 +10,16 @@ package enum UnpairFailure: Error, Sendable, Equatable {
     case error(PairingError)
 
     /// One sentence that says what to do.
-    package var words: String {
+    package var message: String {
         switch self {
-        case .noKeeper: return PairingError.noKeeper.words
-        case .busy: return OrderRefusal.busy.words
+        case .noKeeper: return PairingError.noKeeper.message
+        case .busy: return OrderRefusal.busy.message
         case .notBonded(let target): return "there is no bond with \(target)"
         case .whichDevice(let id, let bonds):
             let list = bonds.map(\.description).joined(separator: ", ")
             return "no entry with id \(id) names a bonded device by its address: give the address"
                 + (list.isEmpty ? " (there are no bonds)" : " (there are bonds with \(list))")
-        case .error(let error): return error.words
+        case .error(let error): return error.message
         }
     }
 

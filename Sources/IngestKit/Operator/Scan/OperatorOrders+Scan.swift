@@ -47,7 +47,7 @@ extension OperatorOrders {
         progress.cancel()
         await progress.value
         if Task.isCancelled { return Self.stopped }
-        if let failure { return OperatorStep(.failed, failure.words, reason: failure.reason) }
+        if let failure { return OperatorStep(.failed, failure.message, reason: failure.reason) }
         let bonds = await gateway.bonds
         let list = await gateway.allowList
         var step = OperatorStep(.done)

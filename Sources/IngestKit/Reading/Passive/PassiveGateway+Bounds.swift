@@ -12,7 +12,7 @@ extension PassiveGateway {
         guard spent.note(request.device, until: end) else { return }
         ports.events.emit(
             .readFailed(
-                request.entry.reference, error: DailyAllowance.words(until: end, at: ports.clock.now),
+                request.entry.reference, error: DailyAllowance.message(until: end, at: ports.clock.now),
                 attempt: request.attempt))
     }
 }

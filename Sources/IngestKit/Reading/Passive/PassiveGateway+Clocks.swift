@@ -80,6 +80,6 @@ extension PassiveGateway {
         } catch {
             return ports.events.emit(storeError: error)
         }
-        ports.events.emit(.clockSkew(entry.reference, error: skew.words))
+        ports.events.emit(.clockSkew(entry.reference, error: skew.message))
     }
 }

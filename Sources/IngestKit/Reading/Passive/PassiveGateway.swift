@@ -342,7 +342,7 @@ package actor PassiveGateway {
     func tellFailure(_ outcome: ReadSession.Outcome, _ request: Request) {
         guard let failure = outcome.failure, !Task.isCancelled else { return }
         ports.events.emit(
-            .readFailed(request.entry.reference, error: failure.words, attempt: request.attempt))
+            .readFailed(request.entry.reference, error: failure.message, attempt: request.attempt))
     }
 
     /// Since when the gateway has known the device and its users. Asked for at each read, because a

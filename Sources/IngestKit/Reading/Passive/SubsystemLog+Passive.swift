@@ -18,12 +18,12 @@ extension SubsystemLog {
         case .withdraw(_, let adapter):
             self[.passive].debug("who was waited for on \(adapter) is not any more")
         case .giveWay(_, let why):
-            self[.passive].debug("a link ends for another device: \(why.words)")
+            self[.passive].debug("a link ends for another device: \(why.message)")
         }
     }
 
     func ended(_ request: PassiveGateway.Request, _ outcome: ReadSession.Outcome) {
-        self[.passive].debug("\(request.entry.logName): reading \(outcome.words)")
+        self[.passive].debug("\(request.entry.logName): reading \(outcome.message)")
     }
 
     func adapters(_ states: [AdapterState]) {
@@ -39,7 +39,7 @@ extension SubsystemLog {
     }
 
     func connected(_ request: PassiveGateway.Request, error: LinkError?, took: Duration) {
-        let outcome = error?.words ?? "connected"
+        let outcome = error?.message ?? "connected"
         let milliseconds = Int(took / .milliseconds(1))
         self[.bluetooth].debug("\(request.entry.logName): \(outcome), after \(milliseconds) ms")
     }
@@ -50,7 +50,7 @@ extension SubsystemLog {
 }
 
 extension ReadScheduler.GivingWay {
-    fileprivate var words: String {
+    fileprivate var message: String {
         switch self {
         case .turn: "its turn is over"
         case .silence: "it sent nothing"
@@ -60,11 +60,11 @@ extension ReadScheduler.GivingWay {
 }
 
 extension ReadSession.Outcome {
-    fileprivate var words: String {
+    fileprivate var message: String {
         switch self {
         case .succeeded: "succeeded"
-        case .failed(let failure): "failed: \(failure.words)"
-        case .gaveWay(let why): "ended for another device: \(why.words)"
+        case .failed(let failure): "failed: \(failure.message)"
+        case .gaveWay(let why): "ended for another device: \(why.message)"
         case .noMoreLinks: "not begun: the controller makes no further link"
         case .refused: "not begun: a bond is missing or refused"
         case .dayIsFull: "ended: the device gave more than is taken of one in a day"

@@ -201,6 +201,6 @@ final class ClockCheck {
             !ClockSkew.isRecent(known.memory.lastSkewNotice, at: seconds)
         else { return }
         known.memory.lastSkewNotice = seconds
-        environment.events.emit(.clockSkew(entry.reference, error: skew.words))
+        environment.events.emit(.clockSkew(entry.reference, error: skew.message))
     }
 }

@@ -13,7 +13,7 @@ struct ClockSkew: Equatable {
     /// Told once in this time of each device, in seconds.
     static let interval: Int64 = 86_400
 
-    let words: String
+    let message: String
 
     /// Nil where the clock is right enough.
     /// - Parameter observed: nil for a clock that shows no date.
@@ -29,7 +29,7 @@ struct ClockSkew: Equatable {
             case .isSetNext: "it is set at its next reading"
             case .byHand: "set it as its manual says, or with \"clock: set\""
             }
-        words = "\(difference); \(consequence)"
+        message = "\(difference); \(consequence)"
     }
 
     /// Whether this was within the last day; what lies ahead was noted by a clock that has been set since.

@@ -36,15 +36,15 @@ package enum SessionError: Error, Equatable {
     var isOfStore: Bool { if case .store = self { true } else { false } }
 
     /// What happened: our words, nothing that a peer said.
-    var words: String {
+    var message: String {
         switch self {
-        case .link(let error): error.words
+        case .link(let error): error.message
         case .noMeasurement: "the peripheral sent no measurement within 30 s"
         case .noReport(let words): words
         case .notReadable: "this version cannot read the model's profile"
         case .strangersFull:
             "there is no room for readings of devices without an address in the allow-list: ingestd status says why"
-        case .dayIsFull: DailyAllowance.words
+        case .dayIsFull: DailyAllowance.message
         case .store(let words, _): "the reading could not be committed and was not confirmed: \(words)"
         }
     }
@@ -82,10 +82,10 @@ package struct ReadFailure: Sendable, Equatable {
     var isForWantOfBond: Bool { cause == .session(.link(.notEncrypted)) }
 
     /// What happened and what to do, for the journal: our words, nothing that a peer said.
-    package var words: String {
+    package var message: String {
         let words =
             switch cause {
-            case .session(let error): error.words
+            case .session(let error): error.message
             case .profileUnknown(let name): "this version cannot read the profile \(name)"
             case .queueUnreadable(let words): "the queue could not be read: \(words)"
             case .withdrawn: "the attempt was withdrawn"

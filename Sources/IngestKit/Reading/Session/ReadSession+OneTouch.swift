@@ -19,7 +19,7 @@ extension ReadSession {
         while true {
             for packet in step.packets { try await write(packet) }
             switch step.end {
-            case .failed(let failure): throw .noReport(failure.words)
+            case .failed(let failure): throw .noReport(failure.message)
             case .done(let last, let hasMore):
                 // Records that are missing at the end are not asked for again.
                 let number = max(newest?.number ?? 0, last.map { Int($0) } ?? 0)

@@ -14,7 +14,7 @@ import Testing
     func debiansKernelsThatCrashAreKnown(_ version: String) {
         let defect = KernelDefect(procVersion: Self.banner(version))
         #expect(defect?.version == version)
-        #expect(defect?.words.contains("Linux \(version) ") == true)
+        #expect(defect?.message.contains("Linux \(version) ") == true)
     }
 
     @Test(arguments: [

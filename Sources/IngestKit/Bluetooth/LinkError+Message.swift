@@ -1,6 +1,6 @@
 extension LinkError {
     /// What happened, for the journal: our words, nothing that a peer said.
-    package var words: String {
+    package var message: String {
         switch self {
         case .busy:
             "another program holds this device's attribute channel (bluetoothd: disconnect it there)"
@@ -10,7 +10,7 @@ extension LinkError {
         case .noMoreLinks: "the controller refused the connection, as if it had too many"
         case .notEncrypted: "the peripheral wants an encrypted link, and there is no valid bond"
         case .bondRefused: "the peripheral has forgotten its bond with the gateway"
-        case .ended(let end): "the link ended: \(end.words)"
+        case .ended(let end): "the link ended: \(end.message)"
         case .noAnswer(let opcode): "no answer to ATT request 0x\(Self.hex(opcode)) within 30 s"
         case .attribute(let code, let opcode):
             "the peripheral refused ATT request 0x\(Self.hex(opcode)) with error 0x\(Self.hex(code))"
@@ -25,7 +25,7 @@ extension LinkError {
 }
 
 extension LinkEnd {
-    fileprivate var words: String {
+    fileprivate var message: String {
         switch self {
         case .byPeripheral: "the peripheral hung up"
         case .signalLost: "its signal was lost"
