@@ -63,7 +63,7 @@ extension EntryForm {
         guard number.isWithin(unit.plausible) else {
             throw .implausible(
                 type: "pulse-rate", value: number.description, unit: unit.recorded,
-                bounds: described(unit.plausible), other: nil)
+                bounds: shown(unit.plausible), other: nil)
         }
         return RecordEntry.Value(type: "pulse-rate", code: pulseCode, number: number, unit: unit.recorded)
     }
@@ -84,11 +84,11 @@ extension EntryForm {
             return
         }
         throw .implausible(
-            type: type, value: number.description, unit: units[index].recorded, bounds: described(bounds(index)),
+            type: type, value: number.description, unit: units[index].recorded, bounds: shown(bounds(index)),
             other: isUnitWritten ? nil : other.map { units[$0].spellings[0] })
     }
 
-    private func described(_ bounds: ClosedRange<Int64>) -> String {
+    private func shown(_ bounds: ClosedRange<Int64>) -> String {
         func text(_ hundredths: Int64) -> String {
             hundredths % 100 == 0
                 ? String(hundredths / 100) : ExactDecimal(coefficient: hundredths, exponent: -2).description
