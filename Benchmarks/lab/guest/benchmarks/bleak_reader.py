@@ -45,7 +45,7 @@ class Reader:
     def on_advert(self, device, _advertisement):
         if self.concurrent is not None:
             if device.address in self.kinds and device.address not in self.concurrent:
-                self.concurrent[device.address] = asyncio.create_task(self.try_to_read(device))
+                self.concurrent[device.address] = asyncio.create_task(self.read_until_read(device))
         elif device.address in self.kinds and self.reading is None:
             self.reading = device.address
             self.found.put_nowait(device)
@@ -72,13 +72,19 @@ class Reader:
                 await scanner.start()
             self.reading = None
 
+    async def read_until_read(self, device):
+        # bluetoothd tells of no advert that is like the last one, so the next attempt does not wait for one.
+        while not await self.try_to_read(device):
+            pass
+        self.concurrent.pop(device.address)
+
     async def try_to_read(self, device):
         try:
             await self.read(device)
         except Exception as error:  # The next advert is another chance, and the case's bound ends it.
             tell(what="failed", address=device.address, error=f"{type(error).__name__}: {error}")
-        if self.concurrent is not None:
-            self.concurrent.pop(device.address)
+            return False
+        return True
 
     async def read(self, device):
         async with BleakClient(device) as client:
