@@ -1,10 +1,12 @@
 """No event is lost on its way to the journal, however long the backlog: the unit's limit is above the gateway's pace."""
 
+import contextlib
 import http.client
 import http.server
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import threading
@@ -35,7 +37,7 @@ def run(lab):
     lab.journal.pause()
     backend = Backend()
     try:
-        with follower(EVENTS) as reader:
+        with following(EVENTS):
             lab.gateway.start(adapter=False, sections={"destinations": [
                 {"name": "backend", "type": "webhook", "url": f"http://127.0.0.1:{PORT}/readings",
                  "batch": {"max_records": 200, "max_wait": "0s"}}]})
@@ -51,7 +53,6 @@ def run(lab):
             wait_until("the journal has all events", TELLING_LIMIT_S,
                        lambda: counts(EVENTS).get("submitted") == READINGS)
             told = time.monotonic() - began - entered
-            reader.terminate()
         numbers = sorted(numbers_of(EVENTS))
         found = counts(EVENTS)
         expect_equal(found.get("read"), READINGS, "events of reading")
@@ -131,12 +132,18 @@ def post(message):
         connection.close()
 
 
-def follower(path):
-    """Writes the names and numbers of all events from now on to a file, a line each."""
-    return subprocess.Popen(
+@contextlib.contextmanager
+def following(path):
+    """Writes the names and numbers of all events meanwhile to a file, a line each."""
+    reader = subprocess.Popen(
         f"journalctl --follow --lines=0 --unit={gateway.UNIT} --output=export "
         "--output-fields=INGEST_EVENT,INGEST_SEQ"
-        f" | grep --text --line-buffered -E '^INGEST_(EVENT|SEQ)=' > {path}", shell=True)
+        f" | grep --text --line-buffered -E '^INGEST_(EVENT|SEQ)=' > {path}", shell=True, start_new_session=True)
+    try:
+        yield
+    finally:
+        os.killpg(reader.pid, signal.SIGTERM)
+        reader.wait()
 
 
 def counts(path):
