@@ -4,6 +4,7 @@ import json
 import socket
 import subprocess
 import threading
+import time
 import uuid
 
 from .waiting import Failure, wait_until
@@ -39,7 +40,7 @@ class Journal:
         """Reads on from now. What came before is forgotten, because it has a gap."""
         self.entries.clear()
         self.start = 0
-        self.read("--lines=0")
+        self.read(f"--since=@{time.time():.6f}")
         self.catch_up()
 
     def follow(self, lines):
