@@ -4,11 +4,12 @@ from labkit import disk
 from labkit.kinds import CUFF, THERMOMETER
 from labkit.payloads import DateTime, blood_pressure, temperature
 from labkit.tags import tag
-from labkit.waiting import expect_equal
+from labkit.waiting import Failure, expect, expect_equal
 
 TITLE = "killed before the commit: given again; between commit and confirmation: given again, one record"
 LIMIT_S = 300
 RESTARTS = 3
+TRIES = 3
 
 
 def run(lab):
@@ -18,36 +19,67 @@ def run(lab):
     lab.gateway.start(before, after, undated)
 
     payload = blood_pressure((121, 0), (79, 0), (93, 0), DateTime(2024, 3, 1, 8, 0, 0))
-    kill_during_commit(lab, before, payload, disk.frozen)
+    link = give_held(lab, before, payload)
+    with disk.frozen():
+        pid = kill_blocked(lab, before, link)
+        expect(not disk.log_has(payload), "a commit that was not begun is in the log")
+    expect_given_again(lab, before, [payload], link, pid)
     expect_equal(outcome(lab, before), ["read"], "events of the reading that was not committed")
 
-    payload = blood_pressure((122, 0), (80, 0), (94, 0), DateTime(2024, 3, 1, 8, 5, 0))
-    kill_during_commit(lab, after, payload, disk.unsynced)
-    lab.journal.wait("duplicate-ignored", after)
-    expect_equal(outcome(lab, after), ["read", "duplicate-ignored"], "events of the committed reading")
-
-    kill_during_commit(lab, undated, temperature(3712, -2), disk.unsynced)
-    lab.journal.wait("duplicate-ignored", undated)
-    expect_equal(outcome(lab, undated), ["read", "duplicate-ignored"], "events of the committed undated reading")
+    kill_after_commit(lab, after, [blood_pressure((122, 0), (80, 0), (94, 0), DateTime(2024, 3, 1, 8, minute, 0))
+                                   for minute in range(5, 5 + TRIES)])
+    kill_after_commit(lab, undated, [temperature(3712 + number, -2) for number in range(TRIES)])
 
 
-def kill_during_commit(lab, peripheral, payload, stopped_disk):
-    """Kills ingestd in the commit of this reading; returns when the reading was given again and delivered."""
+def kill_after_commit(lab, peripheral, payloads):
+    """Kills ingestd when a commit is whole in the log. A reading whose commit waits for another one is read as any
+    other is, and the next one is tried.
+    """
+    for number, payload in enumerate(payloads):
+        link = give_held(lab, peripheral, payload)
+        with disk.unsynced():
+            pid = kill_blocked(lab, peripheral, link, unless=lambda: not disk.log_has(payload))
+        if pid:
+            expect_given_again(lab, peripheral, payloads[:number + 1], link, pid)
+            lab.journal.wait("duplicate-ignored", peripheral)
+            expect_equal(outcome(lab, peripheral), ["read"] * number + ["read", "duplicate-ignored"],
+                         "events of the committed reading and of those before it")
+            return
+        lab.journal.wait("submitted", peripheral, count=number + 1)
+        peripheral.wait_link_ended(link)
+    raise Failure(f"each of {len(payloads)} commits waited for another one")
+
+
+def give_held(lab, peripheral, payload):
+    """Returns the number of the link on which the reading waits."""
     peripheral.hold()
     peripheral.give(payload)
     peripheral.wait_subscribed()
-    with stopped_disk():
-        peripheral.hold(False)
-        peripheral.wait_indicated(1)
-        disk.wait_blocked(lab.gateway)
-        pid = lab.gateway.kill()
+    disk.wait_quiet()
+    return len(peripheral.links)
+
+
+def kill_blocked(lab, peripheral, link, unless=lambda: False):
+    """Lets the reading go, waits until its commit hangs in the disk and kills ingestd, unless that is in vain. Returns
+    the number of the process that was killed.
+    """
+    peripheral.hold(False)
+    peripheral.wait_indicated(link)
+    disk.wait_blocked(lab.gateway)
+    return None if unless() else lab.gateway.kill()
+
+
+def expect_given_again(lab, peripheral, payloads, killed_link, pid):
+    """Returns when the last reading was given on a later link than the one that the kill ended, and was delivered."""
     lab.gateway.wait_restarted(pid)
-    peripheral.wait_given()
-    expect_equal([reading for _, reading in peripheral.given], [payload], "readings given")
-    first = peripheral.links[0]
-    confirmations = [pdu for _, direction, pdu in first["pdus"] if direction == ">" and pdu == "1e"]
+    peripheral.wait_given(len(payloads))
+    expect_equal([reading for _, reading in peripheral.given], payloads, "readings given")
+    expect(peripheral.given[-1][0] > killed_link, "the reading was not given again")
+    ended = peripheral.links[killed_link - 1]
+    confirmations = [pdu for _, direction, pdu in ended["pdus"] if direction == ">" and pdu == "1e"]
     expect_equal(confirmations, [], "confirmations on the link that the kill ended")
-    record, = lab.receiver.wait(peripheral)
+    record, = (record for record in lab.receiver.wait(peripheral, len(payloads))
+               if record["raw"]["hex"] == payloads[-1])
     lab.journal.wait("submitted", peripheral, record_id=tag(record["id"]))
 
 

@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import pathlib
 
 from .commands import run
 from .waiting import wait_until
@@ -13,6 +14,9 @@ PATH = "/var/lib/ingestd"
 RAW_DISK = "/dev/vdd"
 BLOCKED_LIMIT_S = 60
 BLOCKED_POLLS = 4
+LOG = pathlib.Path(PATH, "queue.db-wal")
+QUIET_LIMIT_S = 20
+QUIET_POLLS = 10
 
 
 def mount():
@@ -45,6 +49,26 @@ def unsynced():
         yield
     finally:
         run("dmsetup", "resume", DEVICE)
+
+
+def wait_quiet():
+    """Waits until nothing was committed for several polls on end: a commit is not the next one to hang in the disk when
+    another one is still under way, such as the one that marks an event as told.
+    """
+    polls, last = 0, None
+
+    def quiet():
+        nonlocal polls, last
+        written = LOG.stat().st_mtime_ns
+        polls = polls + 1 if written == last else 0
+        last = written
+        return polls == QUIET_POLLS
+    wait_until("the queue is not written to", QUIET_LIMIT_S, quiet)
+
+
+def log_has(payload):
+    """Whether a reading is in the write-ahead log. What was just written is in memory and is read without the disk."""
+    return bytes.fromhex(payload) in LOG.read_bytes()
 
 
 def wait_blocked(gateway):
