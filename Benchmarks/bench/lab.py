@@ -10,7 +10,7 @@ from bench.measuring import HERE, Row, median
 LAB = HERE.parent / "lab" / "run"
 FIGURES = HERE.parent.parent / ".build" / "benchmarks" / "lab" / "last" / "figures.jsonl"
 READS, IDLE, ADVERTS, START = "reads-beside-bleak", "idle", "adverts-beside-theengs", "start-to-scanning"
-AT_ONCE = "devices-at-once"
+AT_ONCE, SIGNS = "devices-at-once", "signs-of-reads"
 # Waiting takes no time.
 HURRIED = "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1"
 ROUNDS = int(os.environ.get("LAB_ROUNDS") or 3)
@@ -32,6 +32,7 @@ def measure(case, rounds=ROUNDS, **environment):
 def rows():
     yield from reads(measure(READS))
     yield from at_once(measure(AT_ONCE))
+    yield from signs(measure(SIGNS))
     yield from adverts(measure(ADVERTS))
     yield from start(measure(START, MACHINE=HURRIED))
     # It is long enough for one: twenty times what comes every 30 s.
@@ -61,6 +62,13 @@ def at_once(found):
     bound = (found["1 at once, links 8"]["last"] + found["bare connections"]["seconds"]) * 1.2
     yield Row("8 devices at once, links 8, s to the last commit", found["8 at once, links 8"]["last"], "at most 1", bound,
               "one read, seven bare connections, and a fifth")
+
+
+def signs(found):
+    cost = found["signs"]
+    yield Row(f"{cost['reads']:.0f} reads, adverts that wake the gateway up", cost["passed"], "", cost["reported"],
+              "those that the kernel is told of")
+    yield Row(f"{cost['reads']:.0f} reads, times that the kernel's filter is opened", cost["openings"], "two a read")
 
 
 def adverts(found):
