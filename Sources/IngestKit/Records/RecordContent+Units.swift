@@ -14,10 +14,22 @@ extension RecordContent.Value {
         // 1 mmHg is 133.322387415 Pa (BIPM, The International System of Units, 8th edition, table 8).
         case ("kPa", "mm[Hg]"): return own.scaled(by: 1_000_000_000_000, over: 133_322_387_415)
         case ("[degF]", "Cel"): return own.scaled(minus: 32, by: 5, over: 9, moreDecimals: 1)
-        // 1 lb is 0.45359237 kg, 1 in is 2.54 cm (the international pound and inch of 1959).
-        case ("[lb_av]", "kg"): return own.times(45_359_237, exponent: -8)
-        case ("[in_i]", "cm"): return own.times(254, exponent: -2)
+        // 1 lb is 0.45359237 kg, 1 st is 14 lb, 1 oz 1/16 lb, 1 in is 2.54 cm, 1 ft 12 in (the international pound and
+        // yard of 1959). Rounded to as many decimals as keep two neighbours of the device's apart, and no more.
+        case ("[lb_av]", "kg"): return own.scaled(by: 45_359_237, over: 100_000_000, moreDecimals: 1)
+        case ("[stone_av]", "kg"): return own.scaled(by: 635_029_318, over: 100_000_000)
+        case ("[oz_av]", "kg"):
+            return own.scaled(by: 28_349_523_125, over: 1_000_000_000_000, moreDecimals: 2)
+        case ("[stone_av]", "[lb_av]"): return own.times(14, exponent: 0)
+        // A sixteenth has four decimals.
+        case ("[oz_av]", "[lb_av]"): return own.scaled(by: 1, over: 16, moreDecimals: 4)
+        case ("[ft_i]", "[in_i]"): return own.times(12, exponent: 0)
+        case ("[in_i]", "cm"): return own.scaled(by: 254, over: 100)
+        case ("[ft_i]", "cm"): return own.scaled(by: 3_048, over: 100)
+        case ("g", "kg"): return own.times(1, exponent: -3)
         case ("m", "cm"): return own.times(1, exponent: 2)
+        case ("mm", "cm"): return own.times(1, exponent: -1)
+        case ("/s", "/min"): return own.times(60, exponent: 0)
         // Glucose has 180.156 g/mol.
         case ("mmol/L", "mg/dL") where type == "glucose": return own.scaled(by: 180_156, over: 10_000)
         // Whole mg/dL lie 0.0555 mmol/L apart: three decimals keep them apart.

@@ -47,6 +47,9 @@ package struct RecordContent: Equatable {
     package var firmware: String?
     /// Where it is from; nil for a device that was read.
     package var origin: RecordEntry.Origin?
+    /// What an export calls the program or device that it has the measurement from, and its version.
+    package var originName: String?
+    package var originVersion: String?
     /// The device's identity address, upper case with colons; empty where no device was read.
     package var address = ""
     package var gateway = ""
@@ -93,6 +96,8 @@ package struct RecordContent: Equatable {
         firmware = try device["firmware"].map(Self.text)
         if let origin = try members["origin"].map(Self.members) {
             self.origin = RecordEntry.Origin(rawValue: try Self.text(origin["type"]))
+            originName = try origin["name"].map(Self.text)
+            originVersion = try origin["version"].map(Self.text)
         }
         address = try device["address"].map(Self.text) ?? ""
         gateway = try members["gateway"].map(Self.text) ?? ""

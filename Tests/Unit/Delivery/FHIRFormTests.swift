@@ -215,11 +215,34 @@ import Testing
         (Self.measurement("body-temperature", 150364, 3660, -2, "Cel"), #""value":36.60,"unit":"Cel""#),
         (Self.measurement("body-temperature", 150364, 986, -1, "[degF]"), #""value":98.6,"unit":"[degF]""#),
         (Self.measurement("weight", 188736, 15432, -2, "[lb_av]"), #""value":154.32,"unit":"[lb_av]""#),
+        (Self.measurement("weight", 188736, 114, -1, "[stone_av]"), #""value":159.6,"unit":"[lb_av]""#),
+        (Self.measurement("weight", 188736, 2_557, 0, "[oz_av]"), #""value":159.8125,"unit":"[lb_av]""#),
+        (Self.measurement("height", 188740, 591, -2, "[ft_i]"), #""value":70.92,"unit":"[in_i]""#),
+        (Self.measurement("height", 188740, 1_755, 0, "mm"), #""value":175.5,"unit":"cm""#),
+        (Self.measurement("heart-rate", 147842, 105, -2, "/s"), #""value":63.00,"unit":"/min""#),
         (Self.measurement("glucose", 160184, 12, 1, "mg/dL"), #""value":120,"unit":"mg/dL""#),
         (Self.measurement("glucose", 160184, 54, -1, "mmol/L"), #""value":5.4,"unit":"mmol/L""#),
     ])
     func aNumberHasItsDigits(_ measurement: Measurement, _ expected: String) throws {
         #expect(try Self.text(try Self.record(.healthObservation, [measurement])).contains(expected))
+    }
+
+    @Test func whatWasImportedSaysWhereItIsFrom() throws {
+        var entry = SampleEntries.steps
+        entry.kind = .heartRate
+        entry.values = [
+            .init(
+                type: "heart-rate", code: 147842, number: ExactDecimal(coefficient: 62, exponent: 0),
+                unit: "/min")
+        ]
+        entry.subject = "patient-17"
+        let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_104))
+        let text = Self.text([try #require(RecordContent(json: record.body))])
+        #expect(text.contains(#""device":{"display":"Apple Inc. Watch 10.1"}"#))
+        #expect(
+            text.contains(
+                #""Not read from a device by the gateway: imported from Anna's \"Watch\" 10.1."},"#
+                    + #"{"text":"It says: user-entered."}"#))
     }
 
     @Test func aUnitThatR4DoesNotAllowIsNoVitalSign() throws {

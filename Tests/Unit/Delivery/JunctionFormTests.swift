@@ -74,7 +74,7 @@ import Testing
             ),
             (
                 .miScale, "weight", 15432, -2, "[lb_av]", "body",
-                #""body_mass":[{"value":69.9983745384,"unit":"kg""#
+                #""body_mass":[{"value":69.998,"unit":"kg""#
             ),
             (.weight, "bmi", 225, -1, "kg/m2", "body", #""body_mass_index":[{"value":22.5,"unit":"index""#),
             (

@@ -79,7 +79,7 @@ import Testing
             (.bodyTemperature, "body-temperature", 986, -1, "[degF]", #""unit":"C","value":37.00}"#),
             (.bodyTemperature, "body-temperature", 987, -1, "[degF]", #""unit":"C","value":37.06}"#),
             (.bodyTemperature, "body-temperature", 10, 0, "[degF]", #""unit":"C","value":-12.2}"#),
-            (.weight, "weight", 15432, -2, "[lb_av]", #""unit":"kg","value":69.9983745384}"#),
+            (.weight, "weight", 15432, -2, "[lb_av]", #""unit":"kg","value":69.998}"#),
             (
                 .weight, "weight", 70005, -3, "kg",
                 #""body_weight","origin":"device","unit":"kg","value":70.005}"#

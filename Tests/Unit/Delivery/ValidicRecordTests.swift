@@ -57,10 +57,15 @@ import Testing
             (.glucose, "glucose", 54, -1, "mmol/L", "diabetes", "blood_glucose", "97.3"),
             (.glucoseContext, "hba1c", 65, -1, "%", "diabetes", "hba1c", "6.5"),
             (.weight, "weight", 72_400, -3, "kg", "weight", "weight", "72.400"),
-            (.weight, "weight", 15_950, -2, "[lb_av]", "weight", "weight", "72.3479830150"),
+            (.weight, "weight", 15_950, -2, "[lb_av]", "weight", "weight", "72.348"),
+            (.weight, "weight", 160_495, -3, "[lb_av]", "weight", "weight", "72.7993"),
+            (.weight, "weight", 114, -1, "[stone_av]", "weight", "weight", "72.4"),
+            (.weight, "weight", 25_520, -1, "[oz_av]", "weight", "weight", "72.348"),
+            (.weight, "weight", 724, 2, "g", "weight", "weight", "72.400"),
             (.weight, "bmi", 225, -1, "kg/m2", "weight", "bmi", "22.5"),
             (.weight, "height", 1800, -3, "m", "weight", "height", "180.0"),
-            (.weight, "height", 710, -1, "[in_i]", "weight", "height", "180.340"),
+            (.weight, "height", 710, -1, "[in_i]", "weight", "height", "180.3"),
+            (.weight, "height", 591, -2, "[ft_i]", "weight", "height", "180.14"),
             (.bodyComposition, "body-fat", 214, -1, "%", "weight", "fat_percent", "21.4"),
             (.bodyComposition, "fat-free-mass", 56_905, -3, "kg", "weight", "free_mass", "56.905"),
             (.miScale, "weight", 7240, -2, "kg", "weight", "weight", "72.40"),
@@ -115,7 +120,7 @@ import Testing
         arguments: [
             (RecordKind.heartRate, "heart-rate", "/min"), (.pulseOximetry, "pulse-rate", "/min"),
             (.bloodPressure, "mean-arterial-pressure", "mm[Hg]"), (.glucoseContext, "carbohydrate", "g"),
-            (.continuousGlucose, "glucose", "mg/dL"), (.weight, "weight", "[stone_av]"),
+            (.continuousGlucose, "glucose", "mg/dL"), (.weight, "weight", "[oz_tr]"),
             (.bodyComposition, "muscle-mass", "kg"),
         ] as [(RecordKind, String, String)])
     func whatHasNoFormIsNotSent(kind: RecordKind, type: String, unit: String) throws {

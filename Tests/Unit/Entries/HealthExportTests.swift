@@ -58,6 +58,10 @@ import Testing
             "activity active-energy=0.000012 kcal"
         ),
         ("HKQuantityTypeIdentifierBloodGlucose", "97", "mg/dL", "glucose glucose=97 mg/dL"),
+        ("HKQuantityTypeIdentifierBodyMassIndex", "24.2", "count", "weight bmi=24.2 kg/m2"),
+        ("HKQuantityTypeIdentifierHeartRate", "1.05", "count/s", "heart-rate heart-rate=1.05 /s"),
+        ("HKQuantityTypeIdentifierBodyMass", "11.4", "st", "weight weight=11.4 [stone_av]"),
+        ("HKQuantityTypeIdentifierHeight", "5.91", "ft", "weight height=5.91 [ft_i]"),
         (
             "HKQuantityTypeIdentifierBloodGlucose", "5.40", "mmol<180.15588000005408>/L",
             "glucose glucose=5.40 mmol/L"
@@ -161,6 +165,66 @@ import Testing
                     "workout duration=30.5 min active-energy=211.5 kcal activity-traditional-strength-training"
                 ])
         }
+    }
+
+    @Test func aWorkoutWithBothFormsOfItsSumsHasThemOnce() throws {
+        func sum(_ type: String, _ sum: String, _ unit: String) -> Element {
+            Element(
+                name: "WorkoutStatistics",
+                attributes: ["type": "HKQuantityTypeIdentifier" + type, "sum": sum, "unit": unit])
+        }
+        let workout = Element(
+            name: "Workout",
+            attributes: [
+                "workoutActivityType": "HKWorkoutActivityTypeRunning", "duration": "30",
+                "durationUnit": "min",
+                "sourceName": "Watch", "startDate": "2024-03-01 08:00:00 +0100",
+                "endDate": "2024-03-01 08:30:00 +0100", "totalEnergyBurned": "211.5",
+                "totalEnergyBurnedUnit": "Cal",
+                "totalDistance": "5.1", "totalDistanceUnit": "km",
+            ],
+            children: [
+                sum("ActiveEnergyBurned", "211.5", "Cal"), sum("BasalEnergyBurned", "40", "Cal"),
+                sum("DistanceWalkingRunning", "5.1", "km"),
+            ])
+        #expect(
+            try read([workout]).entries.map(words) == [
+                """
+                workout duration=30 min active-energy=211.5 kcal basal-energy=40 kcal distance-walking-running=5.1 km \
+                activity-running
+                """
+            ])
+    }
+
+    /// HealthKit's type, key and value, and the flag.
+    @Test(arguments: [
+        ("BloodGlucose", "HKBloodGlucoseMealTime", "1", ["meal-preprandial"]),
+        ("BloodGlucose", "HKBloodGlucoseMealTime", "2", ["meal-postprandial"]),
+        ("BloodGlucose", "HKBloodGlucoseMealTime", "3", []),
+        ("HeartRate", "HKMetadataKeyHeartRateMotionContext", "0", []),
+        ("HeartRate", "HKMetadataKeyHeartRateMotionContext", "1", ["motion-sedentary"]),
+        ("HeartRate", "HKMetadataKeyHeartRateMotionContext", "2", ["motion-active"]),
+        ("HeartRate", "HKExternalUUID", "1", []),
+    ])
+    func whatMetadataSayIsAFlag(type: String, key: String, value: String, flags: [String]) throws {
+        let unit = type == "HeartRate" ? "count/min" : "mg/dL"
+        var sample = Self.sample("HKQuantityTypeIdentifier" + type, "62", unit)
+        sample.children = [Self.metadata(key, value), Self.metadata(key, value)]
+        #expect(try read([sample]).entries.map(\.flags) == [flags])
+    }
+
+    /// The phone is in Paris now.
+    @Test(arguments: [
+        ("America/New_York", -18_000), ("Asia/Kathmandu", 20_700), ("UTC", 0), ("Mars/Olympus", 3_600),
+        ("../../etc/passwd", 3_600),
+    ])
+    func aSampleIsOfTheZoneThatItWasMadeIn(zone: String, offset: Int) throws {
+        var sample = Self.sample("HKQuantityTypeIdentifierHeartRate", "62", "count/min")
+        let name = try read([sample]).entries[0].name
+        sample.children = [Self.metadata("HKTimeZone", zone)]
+        let entry = try #require(try read([sample]).entries.first)
+        #expect(entry.utcOffset == offset)
+        #expect(entry.name == name)
     }
 
     @Test func whereItIsFromIsKept() throws {

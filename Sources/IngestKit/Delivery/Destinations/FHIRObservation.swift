@@ -114,7 +114,10 @@ extension FHIRObservation {
         let unit =
             switch (isPressure(code), code, value.unit) {
             case (true, _, "kPa"): "mm[Hg]"
-            case (_, FHIRTerms.height, "m"): "cm"
+            case (_, FHIRTerms.height, "m"), (_, FHIRTerms.height, "mm"): "cm"
+            case (_, FHIRTerms.height, "[ft_i]"): "[in_i]"
+            case (_, FHIRTerms.weight, "[stone_av]"), (_, FHIRTerms.weight, "[oz_av]"): "[lb_av]"
+            case (_, _, "/s"): "/min"
             default: value.unit
             }
         guard let converted = value.number(in: unit) else { return .quantity(number, unit: value.unit) }

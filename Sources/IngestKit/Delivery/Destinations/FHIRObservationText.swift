@@ -27,7 +27,12 @@ struct FHIRObservationText {
         effective(&text)
         if case .components = observation.value {} else { value(observation.value, &text) }
         remarks(observation, &text)
-        if isOfDevice { text.reference("device", FHIRBundle.device(record.address).fullURL) }
+        if isOfDevice {
+            text.reference("device", FHIRBundle.device(record.address).fullURL)
+        } else if let words = Self.words([record.manufacturer, record.model, record.firmware]) {
+            // Not one that could be identified.
+            text.object("device") { $0.member("display", words) }
+        }
         if let related = record.related {
             text.only("derivedFrom") { $0.observation(ofRecord: related) }
         }
@@ -125,12 +130,19 @@ struct FHIRObservationText {
             text.endArray()
         }
         var notes: [String] = []
-        if !isOfDevice { notes.append("Not read from a device by the gateway: entered or imported.") }
+        if !isOfDevice {
+            let source = Self.words([record.originName, record.originVersion])
+            notes.append(
+                "Not read from a device by the gateway: "
+                    + (source.map { "imported from \($0)." } ?? "entered or imported."))
+        }
         if record.timeSource == .unknown {
             notes.append("The time is not known: it was measured then or earlier.")
         }
         if !status.others.isEmpty {
-            notes.append("The device says: " + status.others.joined(separator: ", ") + ".")
+            notes.append(
+                (isOfDevice ? "The device says: " : "It says: ") + status.others.joined(separator: ", ") + "."
+            )
         }
         if !notes.isEmpty {
             text.key("note")
@@ -139,6 +151,12 @@ struct FHIRObservationText {
             text.endArray()
         }
         if let site = status.site { text.object("bodySite") { $0.member("text", site) } }
+    }
+
+    /// Nil where there are none.
+    private static func words(_ parts: [String?]) -> String? {
+        let words = parts.compactMap(\.self)
+        return words.isEmpty ? nil : words.joined(separator: " ")
     }
 
     private func components(_ observation: FHIRObservation, _ text: inout JSONText) {

@@ -61,6 +61,10 @@ package final class HealthExport {
     private var unnumbered: [(entry: RecordEntry, created: Int64?)] = []
     private var putAway: (any EqualSamples)?
     private let makeEqualSamples: () throws -> any EqualSamples
+    /// By name; nil for those that the database does not have.
+    private var zones: [String: TimeZoneRules?] = [:]
+    /// More than anybody travels through.
+    private static let mostZones = 64
 
     /// - Parameter equalSamples: makes the place for samples that may have equals, if there are any.
     package convenience init(
@@ -214,9 +218,10 @@ package final class HealthExport {
             guard isCounted else { return census.count(name) }
             var entry = RecordEntry(
                 kind: type.kind, origin: .appleHealth, start: start.instant,
-                end: end.instant == start.instant ? nil : end.instant, utcOffset: start.utcOffset,
+                end: end.instant == start.instant ? nil : end.instant,
+                utcOffset: zone(of: sample)?.offset(at: start.instant) ?? start.utcOffset,
                 timeSource: .imported, values: values,
-                flags: flags + (sample.isUserEntered ? ["user-entered"] : []),
+                flags: flags + sample.flags + (sample.isUserEntered ? ["user-entered"] : []),
                 subject: selection.subject, source: sample.source, name: name)
             // The queue takes a commit of them as a whole or not at all.
             guard entry.isSound else {
@@ -232,6 +237,16 @@ package final class HealthExport {
             }
             tally.taken[type.kind, default: 0] += 1
         }
+    }
+
+    /// The zone that a sample was made in; nil where it does not say one that the database has.
+    private func zone(of sample: Sample) -> TimeZoneRules? {
+        guard let name = sample.timeZone else { return nil }
+        if let known = zones[name] { return known }
+        if zones.count >= Self.mostZones { zones = [:] }
+        let rules = try? TimeZoneRules.load(name)
+        zones[name] = .some(rules)
+        return rules
     }
 
     private func count(_ name: String, in counts: WritableKeyPath<Tally, [String: Int]>) {

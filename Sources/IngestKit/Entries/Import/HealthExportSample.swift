@@ -28,6 +28,10 @@ extension HealthExport {
         /// Of a blood pressure.
         private(set) var parts: [Sample] = []
         private(set) var isUserEntered = false
+        /// What its metadata say of it.
+        private(set) var flags: [String] = []
+        /// The zone that it was made in, by its name in the time zone database.
+        private(set) var timeZone: String?
         private let attributes: [String: String]
         private var statistics: [(type: String, sum: String, unit: String)] = []
         private var wasProtected: Bool?
@@ -55,9 +59,21 @@ extension HealthExport {
             switch metadata["key"] {
             case "HKWasUserEntered": isUserEntered = metadata["value"] == "1"
             case "HKSexualActivityProtectionUsed": wasProtected = metadata["value"] == "1"
-            default: break
+            case "HKTimeZone": timeZone = metadata["value"].flatMap(HealthKitText.bounded)
+            case let key?:
+                guard let flag = metadata["value"].flatMap({ Self.metadataFlags[key]?[$0] }),
+                    !flags.contains(flag)
+                else { return }
+                flags.append(flag)
+            case nil: break
             }
         }
+
+        /// By key and value: HKBloodGlucoseMealTime, HKHeartRateMotionContext. 0 is not set.
+        private static let metadataFlags = [
+            "HKBloodGlucoseMealTime": ["1": "meal-preprandial", "2": "meal-postprandial"],
+            "HKMetadataKeyHeartRateMotionContext": ["1": "motion-sedentary", "2": "motion-active"],
+        ]
 
         mutating func add(statistics: [String: String]) {
             guard self.statistics.count < Self.mostParts, let type = statistics["type"],
@@ -144,18 +160,19 @@ extension HealthExport {
         }
 
         private func sums() -> [RecordEntry.Value] {
-            // Up to iOS 15 there were two sums, as attributes.
+            let sums = statistics.compactMap { item in
+                HealthKitType.quantities[item.type].flatMap { Self.number(item.sum, item.unit, $0.type) }
+            }
+            // Up to iOS 15 there were two sums, as attributes. An export may have both, and they are the same sums.
             let attributed = [
                 ("totalEnergyBurned", "active-energy"), ("totalDistance", "distance"),
-            ].compactMap { name, type in
-                (attributes[name]).flatMap { sum in
-                    Self.number(sum, attributes[name + "Unit"] ?? "", type)
+            ].compactMap { name, type -> RecordEntry.Value? in
+                guard let sum = attributes[name], !sums.contains(where: { $0.type.hasPrefix(type) }) else {
+                    return nil
                 }
+                return Self.number(sum, attributes[name + "Unit"] ?? "", type)
             }
-            return attributed
-                + statistics.compactMap { item in
-                    HealthKitType.quantities[item.type].flatMap { Self.number(item.sum, item.unit, $0.type) }
-                }
+            return attributed + sums
         }
 
         /// Nil for 0, which says that nobody counted.
@@ -179,7 +196,9 @@ extension HealthExport {
         private static func value(
             _ text: String, _ unit: String, _ type: String, _ code: UInt32?
         ) -> Result<RecordEntry.Value, Obstacle> {
-            guard let (ucum, exponent) = HealthKitUnit.ucum(unit) else { return .failure(.unit(unit)) }
+            guard let (ucum, exponent) = HealthKitUnit.ucum(unit, of: type) else {
+                return .failure(.unit(unit))
+            }
             guard text.utf8.count <= longestValue,
                 let number = HealthKitText.number(text)?.times(1, exponent: exponent)
             else { return .failure(.number) }

@@ -88,9 +88,12 @@ struct HealthKitType: Sendable, Equatable {
 
 /// A unit as HealthKit writes it, in UCUM.
 enum HealthKitUnit {
+    /// - Parameter type: of the measurement.
     /// - Returns: the unit, and by which power of ten the number changes: HealthKit's percentages are fractions.
-    static func ucum(_ text: String) -> (unit: String, exponent: Int8)? {
+    static func ucum(_ text: String, of type: String) -> (unit: String, exponent: Int8)? {
         if text == "%" { return ("%", 2) }
+        // HealthKit has it without a unit, and means kilograms per square metre (HKQuantityTypeIdentifier, bodyMassIndex).
+        if text == "count", type == "bmi" { return ("kg/m2", 0) }
         // With the molar mass: mmol<180.15588000005408>/L.
         if text.hasPrefix("mmol<"), text.hasSuffix(">/L") { return ("mmol/L", 0) }
         return codes[text].map { ($0, 0) }
