@@ -57,9 +57,16 @@ package enum ContinuousGlucose {
         return reading
     }
 
+    /// The first record, of a sensor that says what it is.
+    package static func decode(_ bytes: [UInt8], of sensor: DeviceFeature) throws(DecodeError) -> Reading {
+        var reading = try decode(bytes, hasChecksum: sensor.flags.contains(checksumFlag)).withoutUnmeasured
+        apply(sensor, to: &reading)
+        return reading
+    }
+
     /// The first record, of a sensor that says whether it has checksums (bit 12 of CGM Feature): the
     /// last two octets are one, whatever the flags make of them, or none is.
-    package static func decode(_ bytes: [UInt8], hasChecksum: Bool) throws(DecodeError) -> Reading {
+    static func decode(_ bytes: [UInt8], hasChecksum: Bool) throws(DecodeError) -> Reading {
         var cursor = ByteCursor(bytes)
         let record = try firstRecord(&cursor)
         guard hasChecksum else {
@@ -113,7 +120,36 @@ package enum ContinuousGlucose {
             reading.measurements.append(
                 Measurement(type: "quality", code: nil, value: try cursor.sfloat("quality"), unit: "%"))
         }
+        if let reason = absence(status) {
+            for index in reading.measurements.indices where reading.measurements[index].type != "quality" {
+                reading.measurements[index].value = .absent(reason)
+            }
+        }
         return reading
+    }
+
+    /// Why the result beside this Sensor Status Annunciation is none; nil where it is one.
+    private static func absence(_ status: UInt32) -> AbsentReason? {
+        let tooLow: UInt32 = 1 << 22
+        let tooHigh: UInt32 = 1 << 23
+        // The wrong sensor, its malfunction, a general fault, a temperature too high or too low for a valid result.
+        let faults: UInt32 = 1 << 2 | 1 << 3 | 1 << 5 | 1 << 12 | 1 << 13
+        return switch status & (faults | tooLow | tooHigh) {
+        case 0: nil
+        case tooLow: .belowDeviceRange
+        case tooHigh: .aboveDeviceRange
+        default: .markedUnusable
+        }
+    }
+
+    /// Takes over what CGM Feature says of a sensor: what it samples, and where.
+    private static func apply(_ feature: DeviceFeature, to reading: inout Reading) {
+        let sample = feature.flags.filter { $0.hasPrefix("type-") || $0.hasPrefix("location-") }
+        reading.flags += sample
+        guard let code = sample.compactMap(GlucoseSample.concentrationCode(of:)).first else { return }
+        for index in reading.measurements.indices where reading.measurements[index].type == "glucose" {
+            reading.measurements[index].code = code
+        }
     }
 
     /// The session was stopped, or has ended.

@@ -5,10 +5,23 @@ extension ContinuousGlucose {
     package static let sessionStartTime: BluetoothUUID = 0x2AAA
     package static let sessionRunTime: BluetoothUUID = 0x2AAB
 
-    /// The wall time, as sent, from which the time offsets of a session's measurements count; nil
-    /// when the sensor does not know it, or sends one that does not exist.
-    package static func sessionStart(_ bytes: [UInt8]) throws(DecodeError) -> DeviceTime? {
-        try Profile.run(decodeSessionStartTime, bytes).deviceTime
+    /// From when the time offsets of a session's measurements count.
+    package struct SessionStart: Sendable, Equatable {
+        /// The wall time, as sent.
+        package var time: DeviceTime
+        /// By how much that is ahead of UTC, in seconds; nil where the sensor does not know it.
+        package var utcOffsetSeconds: Int?
+
+        package init(time: DeviceTime, utcOffsetSeconds: Int? = nil) {
+            self.time = time
+            self.utcOffsetSeconds = utcOffsetSeconds
+        }
+    }
+
+    /// Nil when the sensor does not know it, or sends one that does not exist.
+    package static func sessionStart(_ bytes: [UInt8]) throws(DecodeError) -> SessionStart? {
+        let reading = try Profile.run(decodeSessionStartTime, bytes)
+        return reading.deviceTime.map { SessionStart(time: $0, utcOffsetSeconds: reading.utcOffsetSeconds) }
     }
 
     /// CGM Session Start Time: a Date Time, Time Zone and DST Offset.
@@ -29,6 +42,10 @@ extension ContinuousGlucose {
                     unit: "min"),
             ])
         reading.apply(time)
+        let parts = reading.measurements.map(\.value)
+        if case .exact(let zone) = parts[0], case .exact(let daylightSaving) = parts[1] {
+            reading.utcOffsetSeconds = Int(zone.coefficient + daylightSaving.coefficient) * 60
+        }
         return reading
     }
 

@@ -54,17 +54,21 @@ package struct ElapsedTime {
         }
         var seconds = Self.epoch + Int64(counter / flags.unitsPerSecond)
         if flags.contains(.utc) {
-            if flags.contains(.offsetUsed) {
-                seconds += Int64(offset) * 15 * 60
-            } else {
-                reading.flags.append(Reading.utcTimeFlag)
-            }
+            seconds += Int64(offsetSeconds ?? 0)
+            if offsetSeconds == nil { reading.flags.append(Reading.utcTimeFlag) }
         }
         if let time = DeviceTime(wallSeconds: seconds) {
             reading.deviceTime = time
+            reading.utcOffsetSeconds = offsetSeconds
         } else {
             reading.flags.append(Reading.invalidDeviceTimeFlag)
         }
+    }
+
+    /// The offset from UTC; nil where it is not used, or is one that no zone has: from UTC-12 to UTC+14 and two hours of
+    /// daylight saving.
+    private var offsetSeconds: Int? {
+        flags.contains(.offsetUsed) && (-48...64).contains(offset) ? Int(offset) * 15 * 60 : nil
     }
 
     /// Network time, satellites, radio, atomic clock or cellular network; not by hand or unknown.

@@ -80,7 +80,7 @@ enum Glucose {
         "device-battery-low", "sensor-malfunction", "sample-size-insufficient", "strip-insertion-error",
         "strip-type-incorrect", "sensor-result-too-high", "sensor-result-too-low",
         "sensor-temperature-too-high", "sensor-temperature-too-low", "sensor-read-interrupted",
-        "general-device-fault", "time-fault",
+        "general-device-fault", Reading.timeFaultFlag,
     ]
 
     @Sendable
@@ -117,38 +117,29 @@ struct GlucoseSample {
     /// `type-…` and `location-…`; reserved numbers say nothing.
     var flags: [String] { [typeFlag, locationFlag].compactMap(\.self) }
 
-    /// MDC_CONC_GLU_…, by the type; of glucose in general for a reserved one.
-    var concentrationCode: UInt32 {
-        switch type {
-        case 1: 160184  // MDC_CONC_GLU_CAPILLARY_WHOLEBLOOD
-        case 2: 160188  // MDC_CONC_GLU_CAPILLARY_PLASMA
-        case 3: 160192  // MDC_CONC_GLU_VENOUS_WHOLEBLOOD
-        case 4: 160196  // MDC_CONC_GLU_VENOUS_PLASMA
-        case 5: 160200  // MDC_CONC_GLU_ARTERIAL_WHOLEBLOOD
-        case 6: 160204  // MDC_CONC_GLU_ARTERIAL_PLASMA
-        case 7: 160364  // MDC_CONC_GLU_UNDETERMINED_WHOLEBLOOD
-        case 8: 160368  // MDC_CONC_GLU_UNDETERMINED_PLASMA
-        case 9: 160212  // MDC_CONC_GLU_ISF
-        case 10: 160208  // MDC_CONC_GLU_CONTROL
-        default: 160020  // MDC_CONC_GLU_GEN
-        }
+    /// By the number of the type: its flag, and MDC_CONC_GLU_….
+    private static let types: [UInt8: (flag: String, code: UInt32)] = [
+        1: ("type-capillary-whole-blood", 160184),  // MDC_CONC_GLU_CAPILLARY_WHOLEBLOOD
+        2: ("type-capillary-plasma", 160188),  // MDC_CONC_GLU_CAPILLARY_PLASMA
+        3: ("type-venous-whole-blood", 160192),  // MDC_CONC_GLU_VENOUS_WHOLEBLOOD
+        4: ("type-venous-plasma", 160196),  // MDC_CONC_GLU_VENOUS_PLASMA
+        5: ("type-arterial-whole-blood", 160200),  // MDC_CONC_GLU_ARTERIAL_WHOLEBLOOD
+        6: ("type-arterial-plasma", 160204),  // MDC_CONC_GLU_ARTERIAL_PLASMA
+        7: ("type-undetermined-whole-blood", 160364),  // MDC_CONC_GLU_UNDETERMINED_WHOLEBLOOD
+        8: ("type-undetermined-plasma", 160368),  // MDC_CONC_GLU_UNDETERMINED_PLASMA
+        9: ("type-interstitial-fluid", 160212),  // MDC_CONC_GLU_ISF
+        10: ("type-control-solution", 160208),  // MDC_CONC_GLU_CONTROL
+    ]
+
+    /// Of glucose in general (MDC_CONC_GLU_GEN) for a reserved type.
+    var concentrationCode: UInt32 { Self.types[type]?.code ?? 160020 }
+
+    /// The code of the type that has this flag; nil for any other flag.
+    static func concentrationCode(of flag: String) -> UInt32? {
+        types.values.first { $0.flag == flag }?.code
     }
 
-    private var typeFlag: String? {
-        switch type {
-        case 1: "type-capillary-whole-blood"
-        case 2: "type-capillary-plasma"
-        case 3: "type-venous-whole-blood"
-        case 4: "type-venous-plasma"
-        case 5: "type-arterial-whole-blood"
-        case 6: "type-arterial-plasma"
-        case 7: "type-undetermined-whole-blood"
-        case 8: "type-undetermined-plasma"
-        case 9: "type-interstitial-fluid"
-        case 10: "type-control-solution"
-        default: nil
-        }
-    }
+    private var typeFlag: String? { Self.types[type]?.flag }
 
     private var locationFlag: String? {
         switch location {

@@ -91,4 +91,6 @@ enum HealthNomenclature {
         "status-test-data", "status-early-estimate", "status-manually-entered", "status-setting",
         nil, nil, nil, nil, nil, nil, "status-threshold-error", "status-threshold-disabled",
     ]
+    /// Those that leave no value: invalid, and not available.
+    static let unusableStatus: UInt16 = 1 << 0 | 1 << 2
 }

@@ -79,13 +79,20 @@ struct HealthObservation {
         var body = ByteCursor(Array(try cursor.bytes(Int(length), "observation")))
         let flags = Flags(rawValue: try body.uint16("observation flags"))
         let ownType = flags.contains(.type) ? try body.uint32("observation type") : type
-        try decodeCommonFields(flags, &body)
+        let isUnusable = try decodeCommonFields(flags, &body)
+        let first = reading.measurements.count
         try decodeValue(form, type: ownType, &body)
+        guard isUnusable else { return }
+        for index in reading.measurements.indices.suffix(from: first) {
+            reading.measurements[index].value = .absent(.markedUnusable)
+        }
     }
 
+    /// - Returns: whether the device says that the values are none.
     private mutating func decodeCommonFields(
         _ flags: Flags, _ body: inout ByteCursor
-    ) throws(DecodeError) {
+    ) throws(DecodeError) -> Bool {
+        var status: UInt16 = 0
         if flags.contains(.timeStamp) {
             try ElapsedTime(&body).apply(to: &reading)
         }
@@ -93,8 +100,8 @@ struct HealthObservation {
             duration = try body.float("measurement duration")
         }
         if flags.contains(.status) {
-            reading.flags += StatusBits.names(
-                try body.uint16("measurement status"), HealthNomenclature.statusNames)
+            status = try body.uint16("measurement status")
+            reading.flags += StatusBits.names(status, HealthNomenclature.statusNames)
         }
         if flags.contains(.identifier) {
             _ = try body.uint32("observation id")
@@ -110,6 +117,7 @@ struct HealthObservation {
         if flags.contains(.derivedFrom) { _ = try codes("derived from", &body) }
         if flags.contains(.memberOf) { _ = try codes("member of", &body) }
         if flags.contains(.typeLengthValues) { try skipTypeLengthValues(&body) }
+        return status & HealthNomenclature.unusableStatus != 0
     }
 
     /// A count and as many numbers of four bytes.

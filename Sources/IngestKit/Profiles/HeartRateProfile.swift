@@ -47,7 +47,7 @@ package enum HeartRate {
             reading.flags.append(flags.contains(.sensorContactDetected) ? "sensor-contact" : noContactFlag)
         }
         // Straps that touch nobody go on sending, 0 or the last rate.
-        if rate == 0 || reading.flags.contains(noContactFlag) {
+        if reading.flags.contains(noContactFlag) {
             reading.measurements[0].value = .absent(.notMeasured)
         }
         if flags.contains(.energyExpended) {
@@ -59,12 +59,13 @@ package enum HeartRate {
                     value: energy == 0xFFFF ? .absent(.positiveInfinity) : .whole(energy), unit: "kJ"))
         }
         if flags.contains(.rrInterval) {
-            repeat {
+            // Straps set the bit in a second without a beat as well.
+            while cursor.remaining >= 2 {
                 let interval = try cursor.uint16("RR-interval")
                 reading.measurements.append(
                     Measurement(
                         type: "rr-interval", code: nil, value: .exact(seconds(interval)), unit: "s"))
-            } while cursor.remaining >= 2
+            }
         }
         return reading
     }
@@ -73,11 +74,6 @@ package enum HeartRate {
     /// most.
     static func seconds(_ interval: UInt16) -> ExactDecimal {
         ExactDecimal(coefficient: Int64(interval) * 9_765_625, exponent: -10).withoutTrailingZeros
-    }
-
-    /// Whether a sample says that nobody was measured.
-    package static func isOfNobody(_ reading: Reading) -> Bool {
-        reading.kind == .heartRate && reading.measurements.first?.value == .absent(.notMeasured)
     }
 
     @Sendable

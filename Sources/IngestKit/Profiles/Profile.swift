@@ -151,7 +151,10 @@ package struct Profile: Sendable {
         for packet in packets where packet.count > Self.maximumPayload {
             throw .tooLong(count: packet.count, limit: Self.maximumPayload)
         }
-        return try assembler(packets)
+        let assembly = try assembler(packets)
+        return if case .complete(let reading) = assembly { .complete(reading.withoutUnmeasured) } else {
+            assembly
+        }
     }
 
     /// The bytes of the value that these packets make up: what its record keeps and is named by.
@@ -167,7 +170,7 @@ package struct Profile: Sendable {
             throw .tooLong(count: bytes.count, limit: maximumPayload)
         }
         var cursor = ByteCursor(bytes)
-        return try decoder(&cursor)
+        return try decoder(&cursor).withoutUnmeasured
     }
 }
 

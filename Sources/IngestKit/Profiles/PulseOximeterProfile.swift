@@ -12,7 +12,7 @@ extension Profile {
             PulseOximeter.spotCheck: PulseOximeter.decodeSpotCheck,
             PulseOximeter.continuous: PulseOximeter.decodeContinuous,
             PulseOximeter.features: PulseOximeter.decodeFeatures,
-        ])
+        ], namer: PulseOximeter.name)
 }
 
 /// PLX Spot-Check Measurement, PLX Continuous Measurement and PLX Features (Pulse Oximeter Service
@@ -58,6 +58,20 @@ enum PulseOximeter {
         return reading
     }
 
+    /// A spot-check that was stored is named as the live one that it may have been: without Data from Measurement Storage,
+    /// bit 9 of the measurement status.
+    @Sendable
+    static func name(of raw: RawPayload) -> RawPayload {
+        guard raw.characteristic == spotCheck, let octet = raw.bytes.first else { return raw }
+        let flags = SpotCheckFlags(rawValue: octet)
+        // Flags and two SFLOATs, a Date Time, and the status's first octet.
+        let place = 5 + (flags.contains(.timeStamp) ? 7 : 0) + 1
+        guard flags.contains(.measurementStatus), place < raw.bytes.count else { return raw }
+        var named = raw
+        named.bytes[place] &= ~0b10
+        return named
+    }
+
     private struct ContinuousFlags: OptionSet {
         let rawValue: UInt8
 
@@ -100,13 +114,10 @@ enum PulseOximeter {
         measurement: Bool, device: Bool, pulseAmplitudeIndex: Bool, _ cursor: inout ByteCursor,
         into reading: inout Reading
     ) throws(DecodeError) {
-        if measurement {
-            reading.flags += StatusBits.names(try cursor.uint16("measurement status"), measurementStatusNames)
-        }
-        if device {
-            reading.flags += StatusBits.names(
-                try cursor.uint24("device and sensor status"), deviceStatusNames)
-        }
+        let measurementStatus = measurement ? try cursor.uint16("measurement status") : 0
+        let deviceStatus = device ? try cursor.uint24("device and sensor status") : 0
+        reading.flags += StatusBits.names(measurementStatus, measurementStatusNames)
+        reading.flags += StatusBits.names(deviceStatus, deviceStatusNames)
         if pulseAmplitudeIndex {
             // MDC_PULS_OXIM_PERF_REL
             reading.measurements.append(
@@ -114,6 +125,24 @@ enum PulseOximeter {
                     type: "pulse-amplitude-index", code: 150448,
                     value: try cursor.sfloat("pulse amplitude index"), unit: "%"))
         }
+        guard let reason = absence(measurement: measurementStatus, device: deviceStatus) else { return }
+        for index in reading.measurements.indices { reading.measurements[index].value = .absent(reason) }
+    }
+
+    /// Why the values beside these status bits are none; nil where they are values.
+    private static func absence(measurement: UInt16, device: UInt32) -> AbsentReason? {
+        // Oximeters off the finger go on sending, 0 or the last values.
+        let unconnectedToUser: UInt32 = 1 << 11
+        let sensorDisconnected: UInt32 = 1 << 15
+        guard device & (unconnectedToUser | sensorDisconnected) == 0 else { return .notMeasured }
+        let unavailable: UInt16 = 1 << 13
+        let invalid: UInt16 = 1 << 15
+        let equipmentMalfunction: UInt32 = 1 << 1
+        let sensorMalfunctioning: UInt32 = 1 << 14
+        let isUnusable =
+            measurement & (unavailable | invalid) != 0
+            || device & (equipmentMalfunction | sensorMalfunctioning) != 0
+        return isUnusable ? .markedUnusable : nil
     }
 
     private static let measurementStatusNames: [String?] = [

@@ -43,10 +43,12 @@ enum WeightScale {
             reading.applyUser(try cursor.uint8("user id"))
         }
         if flags.contains(.bmiAndHeight) {
-            reading.measurements.append(
-                // MDC_RATIO_MASS_BODY_LEN_SQ
-                Measurement(
-                    type: "bmi", code: 188752, value: .tenths(try cursor.uint16("BMI")), unit: "kg/m2"))
+            let bmi = try cursor.uint16("BMI")
+            // It is made of the weight: beside one that failed it is none either.
+            let value: Measurement.Value =
+                weight == ScaleUnits.unsuccessful ? .absent(.notANumber) : .tenths(bmi)
+            // MDC_RATIO_MASS_BODY_LEN_SQ
+            reading.measurements.append(Measurement(type: "bmi", code: 188752, value: value, unit: "kg/m2"))
             reading.measurements.append(units.height(try cursor.uint16("height")))
         }
         reading.apply(time)

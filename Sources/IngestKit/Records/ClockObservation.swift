@@ -3,11 +3,14 @@
 package struct DeviceClockReading: Sendable, Equatable, Codable {
     /// The wall time that it showed.
     package var time: DeviceTime
+    /// By how much that is ahead of UTC, in seconds, where the device says it.
+    package var utcOffsetSeconds: Int?
     /// When it did.
     package var moment: NotedMoment
 
-    package init(time: DeviceTime, moment: NotedMoment) {
+    package init(time: DeviceTime, utcOffsetSeconds: Int? = nil, moment: NotedMoment) {
         self.time = time
+        self.utcOffsetSeconds = utcOffsetSeconds
         self.moment = moment
     }
 
@@ -15,15 +18,16 @@ package struct DeviceClockReading: Sendable, Equatable, Codable {
     /// the clock was read, since that was in another boot.
     package func observation(by time: BootTime, in zone: TimeZoneRules) -> ClockObservation? {
         guard time.isExact(moment) else { return nil }
-        return ClockObservation(self.time, at: time.latest(moment), in: zone)
+        return ClockObservation(
+            self.time, utcOffsetSeconds: utcOffsetSeconds, at: time.latest(moment), in: zone)
     }
 }
 
 /// What a device's clock showed on a link, beside the gateway's.
 package struct ClockObservation: Sendable, Equatable, Codable {
-    /// How far the device's clock was ahead of the wall time in the gateway's zone, in seconds.
+    /// How far the device's clock was ahead of the wall time in its zone, in seconds.
     package var offsetSeconds: Int
-    /// The offset of the gateway's zone from UTC at that moment, in seconds.
+    /// The offset of its zone from UTC at that moment, in seconds: the one that it says, or the gateway's.
     package var zoneOffsetSeconds: Int
     /// When the gateway then set the device's clock, in seconds since 1970; nil if it did not.
     package var wasSet: Int64?
@@ -36,9 +40,12 @@ package struct ClockObservation: Sendable, Equatable, Codable {
 
     /// - Parameters:
     ///   - device: what the device's clock showed.
+    ///   - utcOffsetSeconds: by how much that is ahead of UTC, where the device says it.
     ///   - seconds: the gateway's clock at the same moment, in seconds since 1970.
-    package init(_ device: DeviceTime, at seconds: Int64, in zone: TimeZoneRules) {
-        let offset = zone.offset(at: seconds)
+    package init(
+        _ device: DeviceTime, utcOffsetSeconds: Int? = nil, at seconds: Int64, in zone: TimeZoneRules
+    ) {
+        let offset = utcOffsetSeconds ?? zone.offset(at: seconds)
         self.init(offsetSeconds: Int(device.wallSeconds - seconds - Int64(offset)), zoneOffsetSeconds: offset)
     }
 
@@ -59,9 +66,10 @@ package struct ClockObservation: Sendable, Equatable, Codable {
 
     /// Whether a reading that came at `received` was dated by the clock as the gateway had set it: its
     /// time, taken as right, lies between the setting and its reception, give or take two seconds.
-    func dates(_ device: DeviceTime, received: Int64) -> Bool {
+    /// - Parameter instant: when the reading was by its own words, in seconds since 1970; nil: in the gateway's zone.
+    func dates(_ device: DeviceTime, instant: Int64? = nil, received: Int64) -> Bool {
         guard let wasSet else { return true }
-        let instant = device.wallSeconds - Int64(zoneOffsetSeconds)
+        let instant = instant ?? device.wallSeconds - Int64(zoneOffsetSeconds)
         return !(wasSet - 2...max(wasSet, received) + 2).contains(instant)
     }
 }

@@ -8,6 +8,8 @@ package struct Reading: Sendable, Equatable {
     /// The device's own offset from its base time, in minutes (glucose: Time Offset; continuous
     /// glucose: minutes since the session's start, whose time is another characteristic's).
     package var timeOffsetMinutes: Int?
+    /// By how much the device's wall time is ahead of UTC, in seconds; nil where the device does not say it.
+    package var utcOffsetSeconds: Int?
     package var sequence: Int?
     package var user: Int?
     /// Status in kebab case: `irregular-pulse`, `body-movement`.
@@ -15,12 +17,14 @@ package struct Reading: Sendable, Equatable {
 
     package init(
         kind: RecordKind, measurements: [Measurement] = [], deviceTime: DeviceTime? = nil,
-        timeOffsetMinutes: Int? = nil, sequence: Int? = nil, user: Int? = nil, flags: [String] = []
+        timeOffsetMinutes: Int? = nil, utcOffsetSeconds: Int? = nil, sequence: Int? = nil, user: Int? = nil,
+        flags: [String] = []
     ) {
         self.kind = kind
         self.measurements = measurements
         self.deviceTime = deviceTime
         self.timeOffsetMinutes = timeOffsetMinutes
+        self.utcOffsetSeconds = utcOffsetSeconds
         self.sequence = sequence
         self.user = user
         self.flags = flags
@@ -142,6 +146,8 @@ extension Reading {
     /// The device's clock was set by more than Time Offset can say: the base time is known, and the
     /// moment is not.
     static let unknownOffsetFlags: Set = [timeOffsetOverrunFlag, timeOffsetUnderrunFlag]
+    /// A fault in the sensor may have made its time wrong (Glucose Measurement, Sensor Status Annunciation, bit 11).
+    package static let timeFaultFlag = "time-fault"
     /// The device time is UTC, of a device that does not say its time zone.
     package static let utcTimeFlag = "device-time-utc"
     /// The device's wall time never occurs in the gateway's zone.

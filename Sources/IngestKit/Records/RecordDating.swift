@@ -16,8 +16,12 @@ package struct RecordDating: Sendable, Equatable, Codable {
     var way: RecordFactory.Circumstances.Way
     /// The device's wall clock with its own offset applied.
     package var device: DeviceTime?
-    /// The same moment in seconds since 1970, where it is known by other ways than a wall clock.
+    /// Whether the device itself says that its time may be wrong.
+    var isDeviceDoubtful: Bool?
+    /// The same moment in seconds since 1970, where it is known by other ways than a wall clock in the gateway's zone.
     var instant: Int64?
+    /// By how much the device's wall time is ahead of UTC, in seconds; nil where the device does not say it.
+    var deviceOffset: Int?
     /// The device's clock, where it was compared with the gateway's on the same link.
     var clock: ClockObservation?
     /// The same, where it was read and could not be compared.
@@ -35,7 +39,8 @@ package struct RecordDating: Sendable, Equatable, Codable {
         let decided = ReadingTime(zone: zone, received: time.latest(reception), isReceptionKnown: isExact)
             .decide(
                 device: device, way: way == .live ? .live : .stored,
-                clock: clock ?? shownClock?.observation(by: time, in: zone), instant: instant)
+                clock: clock ?? shownClock?.observation(by: time, in: zone), instant: instant,
+                deviceOffset: deviceOffset, isDoubtful: isDeviceDoubtful ?? false)
         return Decision(
             time: decided.time, stage: stage(measured: decided.measured, by: time),
             subject: subject(measured: decided.measured, by: time), measured: decided.measured)

@@ -144,7 +144,7 @@ package struct RecordFactory: Sendable {
             kind: reading?.kind ?? .undecoded,
             stage: decision?.stage ?? .live, time: decision?.time ?? .undecided(device: dating.device),
             measurements: reading?.measurements ?? [],
-            flags: (reading?.flags ?? []) + (isSkipped(dating.device) ? [Reading.skippedTimeFlag] : []),
+            flags: (reading?.flags ?? []) + (isSkipped(dating) ? [Reading.skippedTimeFlag] : []),
             sequence: reading?.sequence, user: reading?.user, subject: decision?.subject,
             device: device, gateway: gateway, raw: raw, isSimulated: isSimulated,
             dating: decision == nil ? dating : nil)
@@ -160,7 +160,10 @@ package struct RecordFactory: Sendable {
         let assignment = reading.flatMap { self.assignment(of: $0, subjects, device: device) }
         return RecordDating(
             reception: .boot(id: bootID, instant: instant), way: circumstances.way,
-            device: reading?.localDeviceTime(in: zone), instant: reading?.sessionInstant(in: zone),
+            device: reading?.localDeviceTime(in: zone),
+            isDeviceDoubtful: reading?.flags.contains(Reading.timeFaultFlag) == true ? true : nil,
+            instant: reading?.instant(in: zone),
+            deviceOffset: reading?.utcOffsetSeconds,
             clock: circumstances.clock, shownClock: circumstances.shownClock,
             deviceKnown: firstSeen.device, subject: assignment?.subject,
             subjectSince: assignment.flatMap { assignment in
@@ -170,8 +173,10 @@ package struct RecordFactory: Sendable {
     }
 
     /// Whether the clocks of the gateway's zone were put forward over this wall time.
-    private func isSkipped(_ device: DeviceTime?) -> Bool {
-        guard let device, case .skipped = zone.offset(atWall: device.wallSeconds) else { return false }
+    private func isSkipped(_ dating: RecordDating) -> Bool {
+        guard let device = dating.device, dating.instant == nil,
+            case .skipped = zone.offset(atWall: device.wallSeconds)
+        else { return false }
         return true
     }
 
@@ -205,30 +210,40 @@ extension Reading {
     package var hasDate: Bool { deviceTime?.isPossible ?? false }
 
     /// The device's wall clock with its own offset applied, or the gateway's zone where the device
-    /// tells UTC; nil when there is no full date, when the offset leads out of the calendar, or is
+    /// tells UTC alone; nil when there is no full date, when the offset leads out of the calendar, or is
     /// more than its field can say.
     package func localDeviceTime(in zone: TimeZoneRules) -> DeviceTime? {
         guard let deviceTime, deviceTime.isPossible, !flags.contains(where: Self.unknownOffsetFlags.contains)
         else { return nil }
-        let wall = deviceTime.wallSeconds
-        if flags.contains(Self.utcTimeFlag) {
-            return DeviceTime(wallSeconds: wall + Int64(zone.offset(at: wall)))
+        guard let instant = instant(in: zone) else {
+            return DeviceTime(wallSeconds: deviceTime.wallSeconds + Int64(boundedOffsetMinutes) * 60)
         }
-        // The widest offset is that of continuous glucose, an unsigned 16-bit number of minutes.
-        let seconds = Int64(min(max(timeOffsetMinutes ?? 0, -32_768), 65_535)) * 60
-        guard let instant = sessionInstant(in: zone) else { return DeviceTime(wallSeconds: wall + seconds) }
-        return DeviceTime(wallSeconds: instant + Int64(zone.offset(at: instant)))
+        return DeviceTime(wallSeconds: instant + Int64(utcOffsetSeconds ?? zone.offset(at: instant)))
     }
 
-    /// For continuous glucose, so many minutes after the session's start, whatever the clocks were set to
-    /// in between; in seconds since 1970.
-    func sessionInstant(in zone: TimeZoneRules) -> Int64? {
-        guard kind == .continuousGlucose, let deviceTime, deviceTime.isPossible else { return nil }
+    /// When it was, in seconds since 1970, where that does not depend on what the gateway's zone makes of the device's wall
+    /// time: the device tells UTC, or its own offset from it. For continuous glucose, so many minutes after the session's
+    /// start, whatever the clocks were set to in between.
+    func instant(in zone: TimeZoneRules) -> Int64? {
+        guard let deviceTime, deviceTime.isPossible else { return nil }
         let wall = deviceTime.wallSeconds
-        let start: Int64 =
+        let base: Int64
+        if let utcOffsetSeconds {
+            base = wall - Int64(utcOffsetSeconds)
+        } else if flags.contains(Self.utcTimeFlag) {
+            base = wall
+        } else if kind == .continuousGlucose {
             switch zone.offset(atWall: wall) {
-            case .only(let offset), .skipped(let offset), .repeated(let offset, _): wall - Int64(offset)
+            case .only(let offset), .skipped(let offset), .repeated(let offset, _):
+                base = wall - Int64(offset)
             }
-        return start + Int64(min(max(timeOffsetMinutes ?? 0, 0), 65_535)) * 60
+        } else {
+            return nil
+        }
+        return base + Int64(kind == .continuousGlucose ? max(boundedOffsetMinutes, 0) : boundedOffsetMinutes)
+            * 60
     }
+
+    /// The widest offset is that of continuous glucose, an unsigned 16-bit number of minutes.
+    private var boundedOffsetMinutes: Int { min(max(timeOffsetMinutes ?? 0, -32_768), 65_535) }
 }

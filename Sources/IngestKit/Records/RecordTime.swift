@@ -69,15 +69,18 @@ package struct ReadingTime {
     /// - Parameter clock: the device's clock, where it was read on the same link. What is stored may be
     ///   from before the clock was last set, so its time is not corrected.
     /// - Parameter instant: the same moment in seconds since 1970, where it is known by other ways than
-    ///   a wall clock; it decides between two occurrences.
+    ///   a wall clock in the gateway's zone.
+    /// - Parameter deviceOffset: the offset from UTC that the device itself says, in seconds.
+    /// - Parameter isDoubtful: whether the device itself says that its time may be wrong.
     func decide(
-        device: DeviceTime?, way: Way, clock: ClockObservation?, instant: Int64? = nil
+        device: DeviceTime?, way: Way, clock: ClockObservation?, instant: Int64? = nil,
+        deviceOffset: Int? = nil, isDoubtful: Bool = false
     ) -> Decision {
-        let measured = device.flatMap { device in
-            if way == .live, let clock, clock.dates(device, received: received) {
-                return corrected(device, by: clock)
+        let measured = (isDoubtful ? nil : device).flatMap { device in
+            if way == .live, let clock, clock.dates(device, instant: instant, received: received) {
+                return corrected(device, instant, by: clock, deviceOffset)
             }
-            return believed(device, way: way, known: instant)
+            return instant.map { known($0, deviceOffset) } ?? believed(device, way: way)
         }
         let unmeasured: RecordTime.Source = way == .live && isReceptionKnown ? .received : .unknown
         let moment = measured?.instant ?? received
@@ -89,20 +92,24 @@ package struct ReadingTime {
     }
 
     private func corrected(
-        _ device: DeviceTime, by clock: ClockObservation
+        _ device: DeviceTime, _ instant: Int64?, by clock: ClockObservation, _ deviceOffset: Int?
     ) -> (instant: Int64, offset: Int)? {
-        guard let instant = clock.instant(of: device), isBelievable(instant) else { return nil }
-        return (instant, zone.offset(at: instant))
+        guard let corrected = instant.map({ $0 - Int64(clock.offsetSeconds) }) ?? clock.instant(of: device)
+        else {
+            return nil
+        }
+        return known(corrected, deviceOffset)
     }
 
-    private func believed(
-        _ device: DeviceTime, way: Way, known: Int64?
-    ) -> (instant: Int64, offset: Int)? {
+    private func known(_ instant: Int64, _ deviceOffset: Int?) -> (instant: Int64, offset: Int)? {
+        isBelievable(instant) ? (instant, deviceOffset ?? zone.offset(at: instant)) : nil
+    }
+
+    private func believed(_ device: DeviceTime, way: Way) -> (instant: Int64, offset: Int)? {
         let wall = device.wallSeconds
         let offset =
             switch zone.offset(atWall: wall) {
             case .only(let offset), .skipped(let offset): offset
-            case .repeated(_, let second) where known == wall - Int64(second): second
             case .repeated(let first, let second):
                 // A live reading was taken shortly before it came; of a stored one nothing is known,
                 // and the earlier moment gives it to nobody rather than to the wrong person.

@@ -133,24 +133,27 @@ import Testing
         arguments: [
             (
                 [0x56, 106, 0, 71, 0, 0, 0, 0xEA, 7, 8, 11, 18, 31, 0, 0, 63, 0, 0, 0],
-                [106, 71, 0, 63], "2026-08-11T18:31:00", 0, []
+                [106, 71, nil, 63], "2026-08-11T18:31:00", 0, []
             ),
             (
                 [0x56, 119, 0, 70, 0, 0, 0, 0xEA, 7, 8, 11, 20, 57, 0, 0, 87, 1, 0, 64],
-                [119, 70, 0, 87], "2026-08-11T20:57:00", 1, []
+                [119, 70, nil, 87], "2026-08-11T20:57:00", 1, []
             ),
             (
                 [0x56, 118, 0, 80, 0, 0, 0, 0xEA, 7, 8, 11, 20, 27, 0, 0, 60, 0, 0, 4],
-                [118, 80, 0, 60], "2026-08-11T20:27:00", 0, ["irregular-pulse"]
+                [118, 80, nil, 60], "2026-08-11T20:27:00", 0, ["irregular-pulse"]
             ),
-        ] as [([UInt8], [Int64], String, Int, [String])])
+        ] as [([UInt8], [Int64?], String, Int, [String])])
     func swappedPulseAndStatusAreRecognised(
-        bytes: [UInt8], values: [Int64], time: String, user: Int, flags: [String]
+        bytes: [UInt8], values: [Int64?], time: String, user: Int, flags: [String]
     ) throws {
         let reading = try decode(bytes)
         #expect(
             reading.measurements.map(\.value)
-                == values.map { .exact(ExactDecimal(coefficient: $0, exponent: 0)) })
+                == values.map {
+                    // The mean pressure is not measured.
+                    $0.map { .exact(ExactDecimal(coefficient: $0, exponent: 0)) } ?? .absent(.notMeasured)
+                })
         #expect(reading.deviceTime?.description == time)
         #expect(reading.user == user && reading.flags == flags)
     }

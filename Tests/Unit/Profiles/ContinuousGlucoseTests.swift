@@ -14,11 +14,11 @@ import Testing
         0xD2, 0xE4,  // glucose 12.34 mg/dL
         0x05, 0x00,  // time offset 5 min
         0x02,  // status: battery low
-        0x14,  // calibration: recommended, temperature too high
-        0xFF,  // warning: all
+        0x04,  // calibration: recommended
+        0x3F,  // warning: all but a result that is too low or too high
         0x02, 0xF0,  // trend 0.2 mg/dL/min
         0xE5, 0xF3,  // quality 99.7 %
-        0x8E, 0x3F,  // E2E-CRC
+        0x49, 0x36,  // E2E-CRC
     ]
 
     @Test func everyFieldIsRead() throws {
@@ -33,10 +33,9 @@ import Testing
                     ],
                     timeOffsetMinutes: 5,
                     flags: [
-                        "device-battery-low", "calibration-recommended", "sensor-temperature-too-high",
+                        "device-battery-low", "calibration-recommended",
                         "lower-than-patient-low", "higher-than-patient-high", "lower-than-hypo",
                         "higher-than-hyper", "rate-of-decrease-exceeded", "rate-of-increase-exceeded",
-                        "sensor-result-too-low", "sensor-result-too-high",
                     ]))
         #expect(Self.full.count == Profile.continuousGlucose.longestPayload)
     }
@@ -213,8 +212,9 @@ import Testing
                         measured("dst-offset", nil, 0, "min"),
                     ],
                     deviceTime: DeviceTime(
-                        year: 2026, month: 11, day: 20, hours: 9, minutes: 14, seconds: 57)))
-        #expect(try ContinuousGlucose.sessionStart(bytes)?.description == "2026-11-20T09:14:57")
+                        year: 2026, month: 11, day: 20, hours: 9, minutes: 14, seconds: 57),
+                    utcOffsetSeconds: 3_600))
+        #expect(try ContinuousGlucose.sessionStart(bytes)?.time.description == "2026-11-20T09:14:57")
     }
 
     /// As it is sent.
@@ -236,6 +236,40 @@ import Testing
     func zonesAndDaylightSavingAreMinutes(zone: UInt8, dst: UInt8, value: Measurement.Value) throws {
         let values = try decode(0x2AAA, [0xEA, 0x07, 11, 20, 9, 14, 57, zone, dst]).measurements.map(\.value)
         #expect(values[zone != 0 ? 0 : 1] == value)
+    }
+
+    @Test(
+        arguments: [
+            // Status, calibration and temperature, warning.
+            (0x04, 0, 0, .markedUnusable), (0x08, 0, 0, .markedUnusable), (0x20, 0, 0, .markedUnusable),
+            (0, 0x10, 0, .markedUnusable), (0, 0x20, 0, .markedUnusable), (0, 0, 0x40, .belowDeviceRange),
+            (0, 0, 0x80, .aboveDeviceRange), (0, 0, 0xC0, .markedUnusable), (0x08, 0, 0x80, .markedUnusable),
+            // The session was stopped, the battery is low, an alert; calibration; alarms of the patient.
+            (0xD3, 0x4F, 0x3F, nil),
+        ] as [(UInt8, UInt8, UInt8, AbsentReason?)])
+    func aResultThatTheSensorDisownsIsAbsent(
+        status: UInt8, calibration: UInt8, warning: UInt8, reason: AbsentReason?
+    ) throws {
+        let values = try decode(
+            0x2AA7, [13, 0xE3, 0x78, 0x00, 5, 0, status, calibration, warning, 0x02, 0x00, 0x60, 0x00]
+        ).measurements.map(\.value)
+        guard let reason else {
+            #expect(values == [120, 2, 96].map { .exact(ExactDecimal(coefficient: $0, exponent: 0)) })
+            return
+        }
+        #expect(values[..<2] == [.absent(reason), .absent(reason)])
+        #expect(values[2] == .exact(ExactDecimal(coefficient: 96, exponent: 0)))
+    }
+
+    /// Both have to be known: the wall time has both in it.
+    @Test(
+        arguments: [
+            (4, 0, 3_600), (4, 4, 7_200), (0xEC, 4, -14_400), (0x80, 0, nil), (4, 255, nil), (0x39, 0, nil),
+            (4, 3, nil),
+        ] as [(UInt8, UInt8, Int?)])
+    func theOffsetOfASessionStartIsItsZoneAndDaylightSaving(zone: UInt8, dst: UInt8, offset: Int?) throws {
+        let start = try ContinuousGlucose.sessionStart([0xEA, 0x07, 11, 20, 9, 14, 57, zone, dst])
+        #expect(start?.utcOffsetSeconds == offset)
     }
 
     @Test func aSessionStartThatIsNotKnownOrImpossibleIsNone() throws {

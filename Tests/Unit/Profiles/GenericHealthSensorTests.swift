@@ -81,7 +81,9 @@ import Testing
         #expect(reading.kind == .bodyTemperature)
         #expect(
             reading.measurements == [
-                measured("body-temperature", 150364, 366, exponent: -1, "Cel"),
+                // The status calls it invalid.
+                Measurement(
+                    type: "body-temperature", code: 150364, value: .absent(.markedUnusable), unit: "Cel"),
                 measured("measurement-duration", nil, 15, exponent: -1, "s"),
             ])
         #expect(reading.user == nil)
@@ -127,6 +129,34 @@ import Testing
         #expect(reading.measurements.map(\.type) == ["heart-rate", "weight"])
     }
 
+    /// Of a bundle, what its own status is, and that of each member.
+    @Test func aStatusHoldsForTheValuesOfItsObservation() throws {
+        func member(_ status: UInt8?) -> [UInt8] {
+            let body =
+                [status == nil ? 0x01 : 0x09, 0x00] + [0x5C, 0x4B, 0x02, 0x00]
+                + (status.map { [$0, 0x00] } ?? [])
+                + [0xA0, 0x17, 0x6E, 0x01, 0x00, 0xFF]
+            return [0x01, UInt8(body.count), 0x00] + body
+        }
+        func absences(_ status: UInt8?, _ members: [UInt8?]) throws -> [Bool] {
+            let body: [UInt8] =
+                [status == nil ? 0x00 : 0x08, 0x00] + (status.map { [$0, 0x00] } ?? []) + [
+                    UInt8(members.count)
+                ]
+                + members.flatMap(member)
+            return try decode([0xFF, UInt8(body.count), 0x00] + body).measurements.map {
+                $0.value == .absent(.markedUnusable)
+            }
+        }
+        // Invalid, not available; questionable, calibrating, of a test.
+        #expect(
+            try absences(nil, [nil, 0x01, 0x04, 0x02, 0x08, 0x10]) == [
+                false, true, true, false, false, false,
+            ])
+        #expect(try absences(0x04, [nil, 0x02]) == [true, true])
+        #expect(try absences(0x02, [nil, 0x01]) == [false, true])
+    }
+
     @Test func unitsWithoutEntryKeepTheirNumber() throws {
         #expect(HealthNomenclature.unit(3872) == "mm[Hg]")
         #expect(HealthNomenclature.unit(0) == "{mdc-262144}")
@@ -137,6 +167,12 @@ import Testing
         arguments: [
             // flags, value (6), source, offset
             ([0x20, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 7, 0], "2026-11-20T09:14:57", []),  // local
+            ([0x30, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 7, 32], "2026-11-20T09:14:57", []),  // local, +8 h
+            ([0x30, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 7, 0x80], "2026-11-20T09:14:57", []),  // no offset
+            (
+                [0x32, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 7, 0x80], "2026-11-20T09:14:57",
+                ["device-time-utc"]
+            ),
             ([0x22, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 1, 4], "2026-11-20T09:14:57", ["device-time-utc"]),
             ([0x32, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 1, 4], "2026-11-20T10:14:57", []),  // UTC, +1 h
             ([0x32, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 1, 0xFA], "2026-11-20T07:44:57", []),  // -1.5 h
@@ -152,8 +188,11 @@ import Testing
         let reading = try decode(Self.numeric(3, type: 147842, fields: stamp))
         #expect(reading.deviceTime?.description == time)
         #expect(reading.flags == flags)
+        let isSaid = stamp[0] & 0x10 != 0 && stamp[8] != 0x80
+        #expect(reading.utcOffsetSeconds == (isSaid ? Int(Int8(bitPattern: stamp[8])) * 900 : nil))
         let clock = try Profile.genericHealthSensor.decode(stamp + [0, 0], of: 0x2BF2)
         #expect(clock.kind == .currentTime && clock.deviceTime == reading.deviceTime)
+        #expect(clock.utcOffsetSeconds == reading.utcOffsetSeconds)
         #expect(clock.flags == flags)
     }
 

@@ -24,6 +24,8 @@ func expectPlain(_ reading: Reading) {
         for (characteristic, payload) in Self.payloads {
             for length in 0..<payload.count {
                 let prefix = Array(payload.prefix(length))
+                // The intervals of a heart rate are as many as are there.
+                if characteristic == HeartRate.measurement, length >= payload.count - 2 { continue }
                 #expect {
                     try Profiles.decode(characteristic: characteristic, bytes: prefix)
                 } throws: { error in

@@ -19,7 +19,7 @@ import Testing
             0x48, 0x00,  // pulse rate 72 /min
             0xEA, 0x07, 11, 20, 9, 14, 57,  // 2026-11-20 09:14:57
             0x80, 0x01,  // measurement status: validated, fully qualified
-            0x20, 0x80, 0x00,  // device status: low perfusion, sensor disconnected
+            0x20, 0x20, 0x00,  // device status: low perfusion, sensor displaced
             0x23, 0xF0,  // pulse amplitude index 3.5 %
         ])
         #expect(
@@ -35,8 +35,30 @@ import Testing
                         year: 2026, month: 11, day: 20, hours: 9, minutes: 14, seconds: 57),
                     flags: [
                         "validated-data", "fully-qualified-data", "low-perfusion-detected",
-                        "sensor-disconnected",
+                        "sensor-displaced",
                     ]))
+    }
+
+    /// Bit 9 of the measurement status alone tells the stored form from the live one.
+    @Test(
+        arguments: [
+            ("0361004800EA070B14090E398001", "0361004800EA070B14090E398003"),
+            ("02610048008001", "02610048008003"),
+            ("066100480080010B0000", "066100480080030B0000"),
+        ])
+    func aSpotCheckHasOneNameLiveAndStored(live: String, stored: String) throws {
+        func name(_ hex: String) throws -> RawPayload? {
+            Profile.pulseOximeter.name(
+                of: RawPayload(characteristic: 0x2A5E, bytes: try #require(Hex.bytes(hex))))
+        }
+        #expect(try name(live) == name(stored))
+        #expect(try name(live)?.bytes == Hex.bytes(live))
+        // No status, one that is cut off, another characteristic: as it came.
+        for hex in ["0061004800", "0261004800", "0361004800EA070B14090E39", ""] {
+            #expect(try name(hex)?.bytes == Hex.bytes(hex))
+        }
+        let continuous = RawPayload(characteristic: 0x2A5F, bytes: [0x04, 0x61, 0, 0x48, 0, 0x80, 0x03])
+        #expect(Profile.pulseOximeter.name(of: continuous) == continuous)
     }
 
     @Test func everyFieldOfAContinuousMeasurementIsRead() throws {

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        arguments: [(0, "0.000"), (1, "0.005"), (14_000, "70.000"), (65_534, "327.670")]
+        arguments: [(1, "0.005"), (2_000, "10.000"), (14_000, "70.000"), (65_534, "327.670")]
             as [(UInt16, String)])
     func kilogramsCountInStepsOfFiveGrams(steps: UInt16, text: String) throws {
         let reading = try decode([0x00, UInt8(steps & 0xFF), UInt8(steps >> 8)])

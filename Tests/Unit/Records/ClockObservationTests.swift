@@ -16,6 +16,15 @@ import Testing
         DeviceTime(year: year, month: month, day: day, hours: hours, minutes: minutes, seconds: 0).wallSeconds
     }
 
+    /// 17:15 at UTC+8 is no eight hours ahead of 09:14 in London.
+    @Test func aClockThatSaysItsOffsetIsComparedByIt() throws {
+        let shown = try #require(DeviceTime(wallSeconds: Self.seconds(11, 20, 17, 15)))
+        let clock = ClockObservation(
+            shown, utcOffsetSeconds: 8 * 3_600, at: Self.seconds(11, 20, 9, 14), in: try Self.london())
+        #expect(clock == ClockObservation(offsetSeconds: 60, zoneOffsetSeconds: 8 * 3_600))
+        #expect(clock.instant(of: shown) == Self.seconds(11, 20, 9, 14))
+    }
+
     /// A cuff's clock runs on through the changes to and from daylight-saving time, and sends at 09:00
     /// what it measured in the night.
     @Test(

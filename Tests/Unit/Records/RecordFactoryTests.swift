@@ -92,6 +92,55 @@ import Testing
         #expect(record.flags == (name == "gap" ? ["device-time-skipped"] : []), "\(name)")
     }
 
+    @Test(arguments: [RecordFactory.Circumstances.Way.live, .stored(isFirstTransfer: false)])
+    func aTimeThatTheDeviceDoubtsNamesTheReadingAndDoesNotDateIt(way: RecordFactory.Circumstances.Way) throws
+    {
+        var reading = reading(at: try wall(1_795_166_000))
+        reading.flags = [Reading.timeFaultFlag]
+        let (record, isIdentified) = make(reading, at: 1_795_166_104, way: way)
+        #expect(record.time.value == "2026-11-20T09:15:04+00:00")
+        #expect(record.time.source == (way == .live ? .received : .unknown))
+        #expect(try record.time.device == wall(1_795_166_000))
+        #expect(isIdentified)
+    }
+
+    /// The gateway is in London. Reception is at 2026-11-20T09:15:04Z.
+    @Test(
+        arguments: [
+            // the device's wall time, offset, flag of UTC alone, seconds that its clock is ahead; value
+            ("UTC+8", "2026-11-20T17:14:57", 28_800, false, nil, "2026-11-20T17:14:57+08:00"),
+            ("UTC-5", "2026-11-20T04:14:57", -18_000, false, nil, "2026-11-20T04:14:57-05:00"),
+            ("corrected", "2026-11-20T18:14:57", 28_800, false, 3_600, "2026-11-20T17:14:57+08:00"),
+            ("UTC", "2026-11-20T09:14:57", nil, true, nil, "2026-11-20T09:14:57+00:00"),
+            ("summer", "2026-07-01T01:30:00", nil, true, nil, "2026-07-01T02:30:00+01:00"),
+            // The hour that occurs twice: 00:30 and 01:30 UTC.
+            ("first", "2026-10-25T00:30:00", nil, true, nil, "2026-10-25T01:30:00+01:00"),
+            ("second", "2026-10-25T01:30:00", nil, true, nil, "2026-10-25T01:30:00+00:00"),
+            // The hour that never occurs in London does elsewhere.
+            ("gap", "2026-03-29T01:30:00", -18_000, false, nil, "2026-03-29T01:30:00-05:00"),
+        ] as [(String, String, Int?, Bool, Int?, String)], [true, false])
+    func theOffsetThatTheDeviceSaysDatesIt(
+        sample: (name: String, device: String, offset: Int?, isUTC: Bool, lead: Int?, value: String),
+        isStored: Bool
+    ) throws {
+        // What is stored is not corrected.
+        if isStored, sample.lead != nil { return }
+        let parts = sample.device.split { "-T:".contains($0) }.compactMap { Int($0) }
+        let device = DeviceTime(
+            year: parts[0], month: parts[1], day: parts[2], hours: parts[3], minutes: parts[4],
+            seconds: parts[5])
+        var reading = reading(at: device)
+        reading.utcOffsetSeconds = sample.offset
+        if sample.isUTC { reading.flags.append(Reading.utcTimeFlag) }
+        let (record, _) = make(
+            reading, at: 1_795_166_104, zone: try Self.london(), clockOffset: sample.lead,
+            way: isStored ? .stored(isFirstTransfer: true) : .live)
+        #expect(record.time.source == .device, "\(sample.name)")
+        #expect(record.time.value == sample.value, "\(sample.name)")
+        #expect(!record.flags.contains("device-time-skipped"), "\(sample.name)")
+        if sample.offset != nil { #expect(record.time.device == device) }
+    }
+
     /// The zone's file was replaced while the gateway runs.
     @Test func aRecordIsDatedByTheRulesThatTheDatabaseHasNow() async throws {
         try await withTemporaryDirectory { directory in

@@ -29,7 +29,7 @@ package struct Broadcast: Sendable, Equatable {
 
     /// Whether there is anything in it that was measured or observed.
     package var isReading: Bool {
-        !contents.isEmpty && !(reading.measurements.isEmpty && reading.flags.isEmpty)
+        !contents.isEmpty && !(reading.measurements.isEmpty && reading.flags.isEmpty) && !reading.isUnmeasured
     }
 }
 
@@ -100,7 +100,9 @@ package struct BroadcastFormat: Sendable {
         }
         var cursor = ByteCursor(structure.value)
         _ = try cursor.uint16("UUID")
-        return try decoder(&cursor, Context(service: structure.service, key: key, address: address))
+        var broadcast = try decoder(&cursor, Context(service: structure.service, key: key, address: address))
+        broadcast.reading = broadcast.reading.withoutUnmeasured
+        return broadcast
     }
 }
 

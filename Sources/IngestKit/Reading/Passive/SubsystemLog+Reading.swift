@@ -3,10 +3,15 @@ import Logging
 // What is logged in more than one place.
 extension SubsystemLog {
     /// A payload was decoded, or was not.
+    /// - Parameter isUnmeasured: whether it says that nothing was measured, so that it makes no record.
     func decoded(
-        _ kind: RecordKind?, count: Int, from source: String, of entry: AllowedPeripheral, failure: String?
+        _ kind: RecordKind?, count: Int, from source: String, of entry: AllowedPeripheral,
+        isUnmeasured: Bool = false, failure: String?
     ) {
-        let outcome = failure.map { "not decoded: \($0)" } ?? kind?.rawValue ?? "a part of a value"
+        let outcome =
+            failure.map { "not decoded: \($0)" }
+            ?? kind.map { isUnmeasured ? "\($0.rawValue), and nothing was measured" : $0.rawValue }
+            ?? "a part of a value"
         self[.profiles].debug("\(entry.logName): \(count) byte(s) of \(source): \(outcome)")
     }
 

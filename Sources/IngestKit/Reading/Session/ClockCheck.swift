@@ -145,7 +145,9 @@ final class ClockCheck {
         guard let wall = environment.clock.trustedWallNanoseconds(at: moment) else {
             // One that is not known to be right can judge no other: that waits with the records.
             findings.shown = reading.localDeviceTime(in: zone).map {
-                DeviceClockReading(time: $0, moment: .boot(id: environment.factory.bootID, instant: moment))
+                DeviceClockReading(
+                    time: $0, utcOffsetSeconds: reading.utcOffsetSeconds,
+                    moment: .boot(id: environment.factory.bootID, instant: moment))
             }
             return unreleased.redate(by: findings)
         }
@@ -154,7 +156,9 @@ final class ClockCheck {
         guard reading.deviceTime != nil || source.characteristic != ElapsedTime.currentElapsedTime else {
             return
         }
-        var observed = reading.localDeviceTime(in: zone).map { ClockObservation($0, at: seconds, in: zone) }
+        var observed = reading.localDeviceTime(in: zone).map {
+            ClockObservation($0, utcOffsetSeconds: reading.utcOffsetSeconds, at: seconds, in: zone)
+        }
         let isSet = try await set(source, observed: observed)
         if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }
         findings.observation = observed

@@ -27,7 +27,7 @@ extension ReadSession {
                 throw .noMeasurement
             }
             try await take(value)
-        } while committer.count == 0
+        } while !committer.hasTaken
         await details.read()
         try await takeFurther()
     }
@@ -37,7 +37,7 @@ extension ReadSession {
     func takeFurther(
         within moment: Duration = furtherValueTimeout
     ) async throws(SessionError) {
-        while committer.count < Self.mostValues {
+        while committer.count + committer.unmeasuredCount < Self.mostValues {
             let patience = committer.isIncomplete ? Self.packetTimeout : moment
             guard let value = try await values.next(within: patience) else { return }
             try await take(value)
@@ -119,15 +119,14 @@ extension ReadSession {
             throw .noReport("the sensor's session start time cannot be read: \(error)")
         }
         // The numbers of another session say nothing of this one.
-        let isNew = known.memory.storedRecords?.session != committer.session?.description
+        let isNew = known.memory.storedRecords?.session != committer.session?.time.description
         if isNew { known.memory.storedRecords?.mark = nil }
-        if known.memory.interruptedTransfer?.session != committer.session?.description {
+        if known.memory.interruptedTransfer?.session != committer.session?.time.description {
             known.memory.interruptedTransfer = nil
         }
         do throws(LinkError) {
             if isNew || known.memory.features == nil { try await details.readFeatures() }
-            let feature = known.memory.features?.first { $0.isOf(ContinuousGlucose.feature) }
-            committer.setHasChecksum(feature?.flags.contains(ContinuousGlucose.checksumFlag))
+            committer.setSensor(known.memory.features?.first { $0.isOf(ContinuousGlucose.feature) })
             known.memory.sensorSession = ContinuousGlucose.session(
                 status: try await values.value(ContinuousGlucose.status, in: access.service),
                 runTime: try await values.value(ContinuousGlucose.sessionRunTime, in: access.service))
@@ -209,7 +208,7 @@ extension ReadSession {
             known.memory.interruptedTransfer =
                 error.isInterruption
                 ? transfer.interruption(
-                    session: committer.session?.description, history: entry.history.description) : nil
+                    session: committer.session?.time.description, history: entry.history.description) : nil
             // The next transfer does not come by what stays in the device alone again.
             if known.memory.interruptedTransfer != nil { tellSkipped(transfer.leftCount) }
             throw error
@@ -314,7 +313,7 @@ extension ReadSession {
                     try await take(value)
                 } else {
                     let reading = try? profile.decode(value.value, of: value.characteristic)
-                    if reading.map(HeartRate.isOfNobody) ?? false {
+                    if reading?.isUnmeasured ?? false {
                         // It is no record. The peripheral gave what it has all the same.
                         hasSucceeded = true
                     } else {

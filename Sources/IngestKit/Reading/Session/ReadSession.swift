@@ -271,7 +271,7 @@ package actor ReadSession {
     func take(_ value: ReceivedValue) async throws(SessionError) {
         let id = try await committer.commit([value], way: .live).id
         // The first packets of a value are no reading yet.
-        if committer.count > 0 {
+        if committer.hasTaken {
             hasSucceeded = true
             if value.isIndication { try await clock.beforeConfirming() }
         }

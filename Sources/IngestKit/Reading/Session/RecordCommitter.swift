@@ -45,6 +45,10 @@ final class RecordCommitter {
     private var equalPayloads: [PayloadDigest: Int] = [:]
     /// Records that this link brought, new and known.
     private(set) var count = 0
+    /// Values of this link that say that nothing was measured.
+    private(set) var unmeasuredCount = 0
+    /// Whether the peripheral gave something whole.
+    var hasTaken: Bool { count > 0 || unmeasuredCount > 0 }
 
     private var entry: AllowedPeripheral { known.entry }
 
@@ -73,8 +77,8 @@ final class RecordCommitter {
     /// Different payloads of a report that nothing dates.
     var equalPayloadCount: Int { equalPayloads.count }
 
-    /// The wall time of the session's start, for continuous glucose.
-    var session: DeviceTime? {
+    /// The session's start, for continuous glucose.
+    var session: ContinuousGlucose.SessionStart? {
         get { joining.session }
         set { joining.session = newValue }
     }
@@ -85,8 +89,8 @@ final class RecordCommitter {
         joining.drop(sources)
     }
 
-    /// Continuous glucose measurements end in a checksum, or not; nil if the sensor does not say.
-    func setHasChecksum(_ hasChecksum: Bool?) { joining.hasChecksum = hasChecksum }
+    /// What a continuous glucose sensor says of itself; nil if it does not.
+    func setSensor(_ feature: DeviceFeature?) { joining.sensor = feature }
 
     /// The device's number of the record that comes next, if its bytes do not hold it.
     func setRecordNumber(_ number: Int) { joining.recordNumber = number }
@@ -148,7 +152,7 @@ final class RecordCommitter {
         }
         if concluding, let transfer = lessons.transfer {
             concluded.storedRecords = transfer.memory(
-                session: joining.session?.description, history: entry.history.description)
+                session: joining.session?.time.description, history: entry.history.description)
             concluded.interruptedTransfer = nil
             if known.outlivesRun || !drafts.isEmpty {
                 transaction.memory = (known.device, known.kept(concluded))
@@ -215,9 +219,10 @@ final class RecordCommitter {
         of part: ValueJoining.Part, way: Way, _ lessons: inout Lessons
     ) -> [Draft] {
         let value = part.value
+        let isUnmeasured = part.reading?.isUnmeasured ?? false
         environment.log.decoded(
             part.reading?.kind, count: part.bytes.count, from: value.characteristic.description, of: entry,
-            failure: part.failure)
+            isUnmeasured: isUnmeasured, failure: part.failure)
         if part.isWhole, part.leader == nil { lessons.transfer?.came() }
         // What the device itself says of a reading decides its time and whose it is; how it came decides
         // all else.
@@ -247,15 +252,22 @@ final class RecordCommitter {
             // A context goes where its glucose goes.
             isWanted = !leader.isSkipped
         } else {
-            isWanted = self.isWanted(
-                product, way: way, wasThere: number.flatMap { lessons.transfer?.wasThere(number: $0) },
-                receivedSeconds: wall.map { $0 / 1_000_000_000 })
+            if isUnmeasured { unmeasuredCount += 1 }
+            isWanted =
+                !isUnmeasured
+                && self.isWanted(
+                    product, way: way, wasThere: number.flatMap { lessons.transfer?.wasThere(number: $0) },
+                    receivedSeconds: wall.map { $0 / 1_000_000_000 })
             joining.learn(part, id: product.record.id, isSkipped: !isWanted)
         }
         guard isWanted else {
+            let id = bytesName ?? product.record.id
+            switch number {
             // A context counts with its glucose.
-            if part.leader == nil {
-                lessons.transfer?.left(number: number, id: bytesName ?? product.record.id)
+            case _ where part.leader != nil: break
+            case let number? where isUnmeasured: lessons.transfer?.took(number: number, id: id)
+            case _ where isUnmeasured: break
+            default: lessons.transfer?.left(number: number, id: id)
             }
             return joining.followers(of: part).flatMap { drafts(of: $0, way: way, &lessons) }
         }

@@ -50,10 +50,10 @@ struct ValueJoining {
 
     /// The device's number of the record that comes next, where its bytes do not hold it.
     var recordNumber: Int?
-    /// The wall time of the session's start, for continuous glucose.
-    var session: DeviceTime?
-    /// Whether continuous glucose measurements end in a checksum; nil where the sensor does not say.
-    var hasChecksum: Bool?
+    /// The session's start, for continuous glucose.
+    var session: ContinuousGlucose.SessionStart?
+    /// What a continuous glucose sensor says of itself (CGM Feature); nil where it does not.
+    var sensor: DeviceFeature?
 
     private let profile: Profile
     private let device: DeviceAddress
@@ -218,8 +218,8 @@ struct ValueJoining {
     private mutating func decode(_ bytes: [UInt8], of value: ReceivedValue) -> Part? {
         var part = Part(value: value, bytes: bytes)
         do {
-            if let hasChecksum, value.characteristic == ContinuousGlucose.measurement {
-                part.reading = try ContinuousGlucose.decode(bytes, hasChecksum: hasChecksum)
+            if let sensor, value.characteristic == ContinuousGlucose.measurement {
+                part.reading = try ContinuousGlucose.decode(bytes, of: sensor)
             } else {
                 part.reading = try profile.decode(bytes, of: value.characteristic)
             }
@@ -229,8 +229,9 @@ struct ValueJoining {
         }
         switch part.reading?.kind {
         case .continuousGlucose:
-            part.reading?.deviceTime = session
-            part.base = session
+            part.reading?.deviceTime = session?.time
+            part.reading?.utcOffsetSeconds = session?.utcOffsetSeconds
+            part.base = session?.time
             return part
         case .glucoseContext:
             guard let sequence = part.reading?.sequence else { return part }

@@ -48,6 +48,33 @@ struct ContinuousGlucoseTests {
         }
     }
 
+    /// The simulated sensor's feature: interstitial fluid, subcutaneous tissue.
+    @Test func whatTheSensorSamplesIsInEachRecord() async throws {
+        try await Self.run(Self.sensor(2)) { bench in
+            try await bench.readOnce()
+            for record in bench.noted.committed.all {
+                #expect(record.measurements.map(\.code) == [160212])
+                #expect(record.flags == ["type-interstitial-fluid", "location-subcutaneous-tissue"])
+            }
+        }
+    }
+
+    /// The gateway's zone is UTC.
+    @Test func theSensorsOwnOffsetDatesItsRecords() async throws {
+        let sensor = Self.sensor(2) { ($0.timeZone, $0.daylightSaving) = (-20, 4) }
+        try await Self.run(sensor) { bench in
+            try await bench.readOnce()
+            #expect(
+                bench.noted.committed.all.map(\.time.value) == [
+                    "2026-11-19T22:35:00-04:00", "2026-11-19T22:40:00-04:00",
+                ])
+            #expect(
+                bench.noted.committed.all.compactMap { $0.time.device?.description } == [
+                    "2026-11-19T22:35:00", "2026-11-19T22:40:00",
+                ])
+        }
+    }
+
     @Test func nextReadTakesOnlyWhatIsNew() async throws {
         try await Self.run(Self.sensor()) { bench in
             try await bench.readOnce()

@@ -2,7 +2,7 @@
 
 from ..comparison import Difference
 from ..payload import Payload
-from .common import GSS, PACKAGE, bits, case, dates, reserved_number, value_of
+from .common import GSS, PACKAGE, bits, case, dates, reserved_number, unmeasured, value_of
 
 PRESSURES = ("systolic", "diastolic", "mean arterial pressure")
 SERVICE = "Blood Pressure Service 1.1.1, 3.1"
@@ -97,6 +97,7 @@ def known(pressures):
             wrong=PACKAGE, source=f"{GSS}, Blood Pressure Measurement",
             says="type: medfloat16 (without any range)"),
         reserved_number("pulse-rate 1", "pulse rate"),
+        unmeasured("systolic 1|diastolic 1|mean-arterial-pressure 1|pulse-rate 1"),
         Difference(
             about="a pulse that makes sense only most significant octet first is read so, and the status with it",
             facts="pulse-rate 1|flag *", when=lambda p: p.get("pulse rate", 0) & 0xFF == 0

@@ -136,6 +136,16 @@ def reserved_enumeration(name, when, place, says):
                       wrong="neither", source=f"{GSS}, {place}", says=f"“{says}”")
 
 
+def unmeasured(facts):
+    """What no living body has."""
+    return Difference(
+        about="a number that no living body has is given out as one", facts=facts, when=lambda p: True, wrong="neither",
+        source="docs/records.md, Measurements and flags of each kind",
+        says="captures of devices that had measured nothing: a mean pressure, a saturation, a body fat of 0",
+        how=lambda our, their: isinstance(our, tuple) and isinstance(their, tuple) and our[0] == "not-measured"
+        and their[0] <= 0 and our[1] == their[1])
+
+
 def reserved_number(facts, *fields):
     """The reserved special value is a number to bluetooth-sig."""
     return Difference(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ..comparison import Answer, Difference
 from ..payload import Payload
-from .common import GSS, PACKAGE, bits, case, dates, reserved_enumeration, reserved_number
+from .common import GSS, PACKAGE, bits, case, dates, reserved_enumeration, reserved_number, unmeasured
 from .glucose import LOCATIONS, TYPES, pick
 
 STATUS = ["session-stopped", "device-battery-low", "sensor-type-incorrect", "sensor-malfunction",
@@ -51,14 +51,36 @@ def record(random):
     payload.put("offset", random.uint16(), 2)
     for name in ("status", "calibration", "warning"):
         if name in flags:
-            payload.put(name, random.getrandbits(8), 1)
+            # Most results are some.
+            payload.put(name, random.getrandbits(8) & (0xFF if random.chance(0.2) else 0x03), 1)
     if "trend" in flags:
         payload.number("trend", random.sfloat(0, 5, exponents=(-1, -2)), 2)
     if "quality" in flags:
         payload.number("quality", random.sfloat(0, 100), 2)
     if crc_size:
         add_crc(random, payload, 1)
+    payload.fields["absences"] = [absence(payload)]
     return payload
+
+
+def absence(record):
+    """Why a record's glucose is none, by its status; None where it is one."""
+    faults = record.get("status", 0) & 0x2C or record.get("calibration", 0) & 0x30
+    result = record.get("warning", 0) & 0xC0
+    if faults or result == 0xC0:
+        return "marked-unusable"
+    return {0: None, 0x40: "below-device-range", 0x80: "above-device-range"}[result]
+
+
+def disowned(facts, reasons):
+    """A result that the sensor itself marks; `reasons` picks those of the payload's records that the facts are of."""
+    return Difference(
+        about=f"a result that the sensor itself marks as none is given out as one ({facts})", facts=facts,
+        when=lambda p: any(reasons(p)), wrong="neither", source=f"{GSS}, CGM Measurement, Sensor Status Annunciation",
+        says="type of sensor incorrect, malfunction, general fault, a temperature too high or too low for a valid "
+             "result, a result out of what the device can process",
+        how=lambda our, their: our is not None and their is not None and our[1] == their[1]
+        and our[0] in ("marked-unusable", "below-device-range", "above-device-range"))
 
 
 def records(random):
@@ -69,6 +91,7 @@ def records(random):
         payload.bytes += further.bytes
         payload.numbers.update({f"{len(payload.bytes)} {name}": number for name, number in further.numbers.items()})
         payload.fields["wrong crc"] = payload.get("wrong crc") or further.get("wrong crc")
+        payload.fields["absences"] += further["absences"]
     return payload
 
 
@@ -155,7 +178,9 @@ WRONG_CRC = Difference(
 
 CASES = [
     case("2AA7", records, read_records, [
-        replace(WRONG_CRC, facts="refused|record *"), reserved_number("*")]),
+        replace(WRONG_CRC, facts="refused|record *"), reserved_number("*"),
+        unmeasured("glucose 1|record * glucose 1"), disowned("glucose 1|trend 1", lambda p: p["absences"][:1]),
+        disowned("record * glucose 1|record * trend 1", lambda p: p["absences"][1:])]),
     case("2AA8", feature, read_feature, [
         WRONG_CRC,
         reserved_enumeration("sample type", lambda p: p["sample"] & 15 not in TYPES, "CGM Feature, Type",

@@ -2,7 +2,7 @@
 
 from ..comparison import Difference
 from ..payload import Payload
-from .common import GSS, PACKAGE, bits, case, dates, reserved_enumeration, reserved_number, value_of
+from .common import GSS, PACKAGE, bits, case, dates, reserved_enumeration, reserved_number, unmeasured, value_of
 
 STATUS = ["device-battery-low", "sensor-malfunction", "sample-size-insufficient", "strip-insertion-error",
           "strip-type-incorrect", "sensor-result-too-high", "sensor-result-too-low", "sensor-temperature-too-high",
@@ -35,8 +35,9 @@ def measurement(random):
         payload.put("offset", random.choice((-720, 60, 0, -32768, 32767, random.randint(-32768, 32767))), 2)
     if "concentration" in flags:
         moles = "moles" in flags
-        payload.number("concentration", random.sfloat(*((0.002, 0.03) if moles else (0.0003, 0.005)),
-                                                      exponents=(-4, -5, -6) if moles else (-5, -6)), 2)
+        value = random.sfloat(*((0.002, 0.03) if moles else (0.0003, 0.005)),
+                              exponents=(-4, -5, -6) if moles else (-5, -6))
+        payload.number("concentration", 0 if random.chance(0.02) else value, 2)
         payload.put("sample", pick(random, TYPES, 4) | pick(random, LOCATIONS, 4) << 4, 1)
     if "status" in flags:
         payload.put("status", random.getrandbits(16), 2)
@@ -167,12 +168,12 @@ def disowned(reason):
 
 
 KNOWN = [
-    *dates("base time"),
+    *dates("base time"), unmeasured("glucose 1"),
     *(disowned(reason) for reason in ("above-device-range", "below-device-range", "marked-unusable")),
     Difference(
         about="a concentration in kg/L or mol/L is given out as one in mg/dL or mmol/L", facts="glucose 1",
-        when=lambda p: "concentration" in p and p.special("concentration") is None and absence(p) is None,
-        wrong=PACKAGE,
+        when=lambda p: "concentration" in p and p.special("concentration") is None and absence(p) is None
+        and value_of(p["concentration"]) > 0, wrong=PACKAGE,
         source=f"{GSS}, Glucose Measurement, Glucose Concentration",
         says="“If bit 2 of Flags field is set to 0, unit: org.bluetooth.unit.mass_density.kilogram_per_liter”",
         how=lambda our, their: our[1] == their[1]

@@ -2,7 +2,7 @@
 
 from ..comparison import Difference
 from ..payload import Payload
-from .common import PACKAGE, bits, case, dates, reserved_number
+from .common import PACKAGE, bits, case, dates, reserved_number, unmeasured
 
 STATUS = [None, None, None, None, None, "measurement-ongoing", "early-estimated-data", "validated-data",
           "fully-qualified-data", "data-from-measurement-storage", "data-for-demonstration", "data-for-testing",
@@ -23,9 +23,10 @@ def pair(random, payload, suffix=""):
 
 def finish(random, payload, flags):
     if "status" in flags:
-        payload.put("status", random.getrandbits(16), 2)
+        # Most values are some.
+        payload.put("status", random.getrandbits(16) & (0xFFFF if random.chance(0.2) else 0x5FFF), 2)
     if "sensor" in flags:
-        payload.put("sensor", random.getrandbits(24), 3)
+        payload.put("sensor", random.getrandbits(24) & (0xFFFFFF if random.chance(0.2) else 0xFF37FD), 3)
     if "amplitude" in flags:
         payload.number("amplitude", random.sfloat(0, 20, exponents=(-1, -2)), 2)
     return payload
@@ -87,15 +88,37 @@ def features(random):
 FEATURES = ["measurement-status", "device-and-sensor-status", "measurement-storage", "time-stamp",
             "spo2-pulse-rate-fast", "spo2-pulse-rate-slow", "pulse-amplitude-index", "multiple-bonds"]
 
+VALUES = "spo2*|pulse-rate*|pulse-amplitude-index*"
+
+
+def absence(payload):
+    """Why the values are none, by the bits of the two statuses; None where they are values."""
+    if payload.get("sensor", 0) & 0x8800:
+        return "not-measured"
+    return "marked-unusable" if payload.get("sensor", 0) & 0x4002 or payload.get("status", 0) & 0xA000 else None
+
+
+def disowned(reason):
+    return Difference(
+        about=f"what the oximeter itself marks is given out as values ({reason})", facts=VALUES,
+        when=lambda p: absence(p) == reason, wrong="neither",
+        source="Pulse Oximeter Service 1.0.1, Measurement Status and Device and Sensor Status",
+        says="Measurement Unavailable, Invalid Measurement Detected; Equipment Malfunction Detected, Sensor Malfunctioning; "
+             "Sensor Unconnected to User, Sensor Disconnected",
+        how=lambda our, their: our[0] == reason and our[1] == their[1])
+
+
+DISOWNED = [disowned("not-measured"), disowned("marked-unusable"), unmeasured("spo2*|pulse-rate*")]
+
 CASES = [
     case("2A5E", spot_check, read_spot_check, [
-        *dates(), reserved_number("*"),
+        *dates(), reserved_number("*"), *DISOWNED,
         Difference(
             about="the time of a clock that was not set is a time", facts="device_time",
             when=lambda p: p["flags"] >> 4 & 1 and "time" in p, wrong=PACKAGE,
             source="Pulse Oximeter Service 1.0.1, 3.1.1.1 Flags Field",
             says="“This field also indicates if the clock was not set for the measurement being reported.”")]),
-    case("2A5F", continuous, read_continuous, [reserved_number("*")]),
+    case("2A5F", continuous, read_continuous, [reserved_number("*"), *DISOWNED]),
     case("2A60", features, lambda result, answer: bits(result, FEATURES, answer), [
         Difference(
             about="which status bits are supported is not read", facts="flag *-supported",

@@ -2,7 +2,7 @@
 
 from ..comparison import Difference
 from ..payload import Payload
-from .common import PACKAGE, bits, case, dates
+from .common import PACKAGE, bits, case, dates, unmeasured
 
 WEIGHT_RESOLUTIONS = [None, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005]
 HEIGHT_RESOLUTIONS = [None, 0.01, 0.005, 0.001]
@@ -104,9 +104,10 @@ def read_composition_feature(result, answer):
 
 
 WEIGHT_KNOWN = [
-    *dates(),
+    *dates(), unmeasured("weight 1|bmi 1|height 1"),
     Difference(
-        about="a weight that could not be measured is taken for 327.675 kg or 655.35 lb", facts="weight 1",
+        about="a weight that could not be measured is taken for 327.675 kg or 655.35 lb, and the BMI is none either",
+        facts="weight 1|bmi 1",
         when=lambda p: p["weight"] == 0xFFFF, wrong=PACKAGE,
         source="Weight Scale Service 1.0, Weight Field",
         says="“The special value of 0xFFFF can be used to indicate ‘Measurement Unsuccessful’ to the Client.”",
@@ -114,7 +115,7 @@ WEIGHT_KNOWN = [
 ]
 
 COMPOSITION_KNOWN = [
-    *dates(),
+    *dates(), unmeasured("*"),
     Difference(
         about="a body fat above 100 %, and one that could not be measured, takes the measurement with it",
         facts="refused", when=lambda p: p["body fat"] > 1000, wrong=PACKAGE,

@@ -1,0 +1,37 @@
+/// Numbers that devices send where they have measured nothing. They are well-formed, and no living body can have them
+/// (docs/records.md). Owners of cuffs, scales and oximeters captured them.
+extension Reading {
+    /// Of these a body has more than 0.
+    private static let positiveTypes: Set = [
+        "systolic", "diastolic", "mean-arterial-pressure",
+        "pulse-rate", "pulse-rate-fast", "pulse-rate-slow", "heart-rate",
+        "spo2", "spo2-fast", "spo2-slow",
+        "glucose",
+        "weight", "height", "bmi", "basal-metabolism",
+        "body-fat", "muscle-percentage", "muscle-mass", "fat-free-mass", "soft-lean-mass", "body-water-mass",
+        "impedance", "impedance-low", "impedance-high",
+    ]
+    /// What is said of something else that is measured, and nothing beside it being absent.
+    private static let attendantTypes: Set = [
+        "height", "bmi", "measurement-duration", "energy-expended", "rr-interval", "trend", "quality",
+    ]
+
+    /// The same, with what was not measured absent.
+    var withoutUnmeasured: Reading {
+        var reading = self
+        for index in measurements.indices where Self.positiveTypes.contains(measurements[index].type) {
+            guard case .exact(let number) = measurements[index].value, number.coefficient <= 0 else {
+                continue
+            }
+            reading.measurements[index].value = .absent(.notMeasured)
+        }
+        return reading
+    }
+
+    /// Whether the payload says that nothing was measured at all. It is no reading then, and makes no record.
+    package var isUnmeasured: Bool {
+        let own = measurements.filter { !Self.attendantTypes.contains($0.type) }
+        let told = own.isEmpty ? measurements : own
+        return !told.isEmpty && told.allSatisfy { $0.value == .absent(.notMeasured) }
+    }
+}
