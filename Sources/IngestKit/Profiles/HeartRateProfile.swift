@@ -54,7 +54,8 @@ package enum HeartRate {
             let energy = try cursor.uint16("energy expended")
             reading.measurements.append(
                 Measurement(
-                    type: "energy-expended", code: nil,
+                    // MDC_HF_ENERGY
+                    type: "energy-expended", code: 8_454_263,
                     // The counter stays at its end when it has reached it.
                     value: energy == 0xFFFF ? .absent(.positiveInfinity) : .whole(energy), unit: "kJ"))
         }

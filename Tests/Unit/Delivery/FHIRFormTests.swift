@@ -83,6 +83,21 @@ import Testing
                     measurement("diastolic", 150022, 80, 0, "mm[Hg]"),
                 ],
                 flags: ["status-invalid"]),
+            try record(.glucose, [measurement("glucose", 160184, 54, -1, "mmol/L")], characteristic: 0x2A18),
+            try record(
+                .continuousGlucose, [measurement("glucose", 160212, 97, 0, "mg/dL")],
+                flags: ["type-interstitial-fluid", "location-subcutaneous-tissue"], characteristic: 0x2AA7),
+            try record(
+                .continuousGlucose, [measurement("glucose", 160212, 54, -1, "mmol/L")], characteristic: 0x2AA7
+            ),
+            try record(
+                .continuousGlucose,
+                [
+                    Measurement(
+                        type: "glucose", code: 160212, value: .absent(.aboveDeviceRange), unit: "mg/dL")
+                ],
+                characteristic: 0x2AA7),
+            try record(.glucoseContext, [], flags: ["meal-bedtime"], characteristic: 0x2A34),
         ]
     }
 

@@ -23,7 +23,7 @@ import Testing
                     kind: .heartRate,
                     measurements: [
                         measured("heart-rate", 147842, 300, "/min"),
-                        measured("energy-expended", nil, 10_000, "kJ"),
+                        measured("energy-expended", 8_454_263, 10_000, "kJ"),
                         measured("rr-interval", nil, 1, "s"),
                         measured("rr-interval", nil, 900_390_625, exponent: -9, "s"),
                         measured("rr-interval", nil, 9_765_625, exponent: -10, "s"),
@@ -65,7 +65,7 @@ import Testing
         #expect(try decode([0x08, 72, 0xFF, 0xFF]).measurements.last?.value == .absent(.positiveInfinity))
         #expect(
             try decode([0x08, 72, 0xFE, 0xFF]).measurements.last
-                == measured("energy-expended", nil, 65_534, "kJ"))
+                == measured("energy-expended", 8_454_263, 65_534, "kJ"))
     }
 
     @Test func everyIntervalIsExact() {

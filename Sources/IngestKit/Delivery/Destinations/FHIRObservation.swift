@@ -38,20 +38,26 @@ struct FHIRObservation: Equatable {
         }
     }
 
-    /// Its LOINC code, where it is a vital sign of R4 in a unit that R4 allows.
-    var loinc: String? { Self.loinc(code, value) }
+    /// Its LOINC codes, where it is in a unit that these are for.
+    var loincs: [String] { Self.loincs(code, value) }
+    /// A code of observation-category; nil where it has no LOINC code, or none of a category.
+    var category: String? { loincs.isEmpty ? nil : FHIRTerms.term(code)?.category }
 
-    static func loinc(_ code: UInt32, _ value: Value) -> String? {
-        guard let term = FHIRTerms.term(code), let loinc = term.loinc else { return nil }
-        func fits(_ value: Value) -> Bool {
-            switch value {
-            case .quantity(_, let unit): term.units.contains(unit)
-            case .absent: true
-            case .coded: false
-            case .components(let components): components.allSatisfy { fits($0.value) }
+    static func loincs(_ code: UInt32, _ value: Value) -> [String] {
+        let known = FHIRTerms.term(code)?.loincs ?? []
+        // Nothing tells whether an absent value would be one of mass or of substance.
+        if case .absent = value, Set(known.map(\.units)).count > 1 { return [] }
+        return known.filter { loinc in
+            func fits(_ value: Value) -> Bool {
+                switch value {
+                case .quantity(_, let unit): loinc.units.contains(unit)
+                case .absent: true
+                case .coded: false
+                case .components(let components): components.allSatisfy { fits($0.value) }
+                }
             }
-        }
-        return fits(value) ? loinc : nil
+            return fits(value)
+        }.map(\.code)
     }
 }
 

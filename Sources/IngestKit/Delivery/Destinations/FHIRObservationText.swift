@@ -22,7 +22,7 @@ struct FHIRObservationText {
         identifiers(observation, name, &text)
         text.member("status", status.status)
         categories(observation, &text)
-        text.concept("code", mdc: observation.code, loinc: observation.loinc)
+        text.concept("code", mdc: observation.code, loincs: observation.loincs)
         text.reference("subject", subject)
         effective(&text)
         if case .components = observation.value {} else { value(observation.value, &text) }
@@ -81,7 +81,7 @@ struct FHIRObservationText {
 
     private func categories(_ observation: FHIRObservation, _ text: inout JSONText) {
         var categories: [(String, String)] = []
-        if observation.loinc != nil { categories.append((FHIRSystem.category, "vital-signs")) }
+        if let category = observation.category { categories.append((FHIRSystem.category, category)) }
         if isOfDevice { categories.append((FHIRSystem.phdCategory, "phd")) }
         guard !categories.isEmpty else { return }
         text.key("category")
@@ -170,7 +170,7 @@ struct FHIRObservationText {
         text.beginArray()
         for part in parts {
             text.object { text in
-                text.concept("code", mdc: part.code, loinc: FHIRObservation.loinc(part.code, part.value))
+                text.concept("code", mdc: part.code, loincs: FHIRObservation.loincs(part.code, part.value))
                 value(part.value, &text)
             }
         }

@@ -29,9 +29,28 @@ enum FHIRTerms {
     struct Term {
         /// The reference identifier.
         let name: String
-        /// Where R4 has a vital sign of it, its LOINC code, and the units that R4 allows it.
-        var loinc: String?
-        var units: Set<String> = []
+        /// Where records are filed by it, its LOINC codes.
+        var loincs: [LOINC] = []
+        /// The category that these belong to, where there is one; a code of observation-category.
+        var category: String?
+
+        /// A vital sign of R4, in a unit that R4 allows.
+        static func vital(_ name: String, _ loincs: String..., units: Set<String>) -> Term {
+            Term(name: name, loincs: loincs.map { LOINC(code: $0, units: units) }, category: "vital-signs")
+        }
+
+        /// A concentration, by its mass or its amount of substance.
+        static func laboratory(_ name: String, _ codes: KeyValuePairs<String, String>) -> Term {
+            Term(
+                name: name, loincs: codes.map { LOINC(code: $0.value, units: [$0.key]) },
+                category: "laboratory")
+        }
+    }
+
+    /// A LOINC code, and the units in UCUM that it is for.
+    struct LOINC: Equatable {
+        let code: String
+        let units: Set<String>
     }
 
     static let bloodPressure: UInt32 = 150020
@@ -46,37 +65,38 @@ enum FHIRTerms {
 
     private static let pressure: Set = ["mm[Hg]"]
     private static let rate: Set = ["/min"]
+    private static let capillaryGlucose: KeyValuePairs = ["mg/dL": "41653-7", "mmol/L": "14743-9"]
 
     private static let terms: [UInt32: Term] = [
-        bloodPressure: Term(name: "MDC_PRESS_BLD_NONINV", loinc: "85354-9", units: pressure),
-        systolic: Term(name: "MDC_PRESS_BLD_NONINV_SYS", loinc: "8480-6", units: pressure),
-        diastolic: Term(name: "MDC_PRESS_BLD_NONINV_DIA", loinc: "8462-4", units: pressure),
-        // LOINC has a code for it, but neither R4's blood pressure nor the guide uses it.
-        meanPressure: Term(name: "MDC_PRESS_BLD_NONINV_MEAN"),
-        149546: Term(name: "MDC_PULS_RATE_NON_INV", loinc: "8867-4", units: rate),
-        149530: Term(name: "MDC_PULS_OXIM_PULS_RATE", loinc: "8867-4", units: rate),
-        147842: Term(name: "MDC_ECG_HEART_RATE", loinc: "8867-4", units: rate),
+        bloodPressure: .vital("MDC_PRESS_BLD_NONINV", "85354-9", units: pressure),
+        systolic: .vital("MDC_PRESS_BLD_NONINV_SYS", "8480-6", units: pressure),
+        diastolic: .vital("MDC_PRESS_BLD_NONINV_DIA", "8462-4", units: pressure),
+        // A component beside the two that R4's blood pressure has.
+        meanPressure: .vital("MDC_PRESS_BLD_NONINV_MEAN", "8478-0", units: pressure),
+        149546: .vital("MDC_PULS_RATE_NON_INV", "8867-4", units: rate),
+        149530: .vital("MDC_PULS_OXIM_PULS_RATE", "8867-4", units: rate),
+        147842: .vital("MDC_ECG_HEART_RATE", "8867-4", units: rate),
         147240: Term(name: "MDC_ECG_TIME_PD_RR_GL"),
-        150456: Term(name: "MDC_PULS_OXIM_SAT_O2", loinc: "2708-6", units: ["%"]),
+        150456: .vital("MDC_PULS_OXIM_SAT_O2", "2708-6", "59408-5", units: ["%"]),
         150448: Term(name: "MDC_PULS_OXIM_PERF_REL"),
-        150364: Term(name: "MDC_TEMP_BODY", loinc: "8310-5", units: ["Cel", "[degF]"]),
-        weight: Term(name: "MDC_MASS_BODY_ACTUAL", loinc: "29463-7", units: ["kg", "g", "[lb_av]"]),
-        height: Term(name: "MDC_LEN_BODY_ACTUAL", loinc: "8302-2", units: ["cm", "[in_i]"]),
-        188752: Term(name: "MDC_RATIO_MASS_BODY_LEN_SQ", loinc: "39156-5", units: ["kg/m2"]),
-        188748: Term(name: "MDC_BODY_FAT"),
+        150364: .vital("MDC_TEMP_BODY", "8310-5", units: ["Cel", "[degF]"]),
+        weight: .vital("MDC_MASS_BODY_ACTUAL", "29463-7", units: ["kg", "g", "[lb_av]"]),
+        height: .vital("MDC_LEN_BODY_ACTUAL", "8302-2", units: ["cm", "[in_i]"]),
+        188752: .vital("MDC_RATIO_MASS_BODY_LEN_SQ", "39156-5", units: ["kg/m2"]),
+        188748: Term(name: "MDC_BODY_FAT", loincs: [LOINC(code: "41982-0", units: ["%"])]),
         188756: Term(name: "MDC_MASS_BODY_FAT_FREE"),
         188760: Term(name: "MDC_MASS_BODY_SOFT_LEAN"),
         188764: Term(name: "MDC_BODY_WATER"),
         160020: Term(name: "MDC_CONC_GLU_GEN"),
-        160184: Term(name: "MDC_CONC_GLU_CAPILLARY_WHOLEBLOOD"),
-        160188: Term(name: "MDC_CONC_GLU_CAPILLARY_PLASMA"),
+        160184: .laboratory("MDC_CONC_GLU_CAPILLARY_WHOLEBLOOD", capillaryGlucose),
+        160188: .laboratory("MDC_CONC_GLU_CAPILLARY_PLASMA", capillaryGlucose),
         160192: Term(name: "MDC_CONC_GLU_VENOUS_WHOLEBLOOD"),
         160196: Term(name: "MDC_CONC_GLU_VENOUS_PLASMA"),
         160200: Term(name: "MDC_CONC_GLU_ARTERIAL_WHOLEBLOOD"),
         160204: Term(name: "MDC_CONC_GLU_ARTERIAL_PLASMA"),
         160208: Term(name: "MDC_CONC_GLU_CONTROL"),
-        160212: Term(name: "MDC_CONC_GLU_ISF"),
-        160220: Term(name: "MDC_CONC_HBA1C"),
+        160212: .laboratory("MDC_CONC_GLU_ISF", ["mg/dL": "99504-3", "mmol/L": "105272-9"]),
+        160220: .laboratory("MDC_CONC_HBA1C", ["%": "4548-4"]),
         160364: Term(name: "MDC_CONC_GLU_UNDETERMINED_WHOLEBLOOD"),
         160368: Term(name: "MDC_CONC_GLU_UNDETERMINED_PLASMA"),
         150580: Term(name: "MDC_MODALITY_FAST"),
@@ -114,6 +134,8 @@ enum FHIRTerms {
         8_417_872: Term(name: "MDC_CTXT_GLU_MEAL_POSTPRANDIAL"),
         8_417_876: Term(name: "MDC_CTXT_GLU_MEAL_FASTING"),
         8_417_880: Term(name: "MDC_CTXT_GLU_MEAL_CASUAL"),
+        8_417_908: Term(name: "MDC_CTXT_GLU_MEAL_BEDTIME"),
+        8_454_263: Term(name: "MDC_HF_ENERGY"),
         tester: Term(name: "MDC_CTXT_GLU_TESTER"),
         8_417_888: Term(name: "MDC_CTXT_GLU_TESTER_SELF"),
         8_417_892: Term(name: "MDC_CTXT_GLU_TESTER_HCP"),
@@ -129,6 +151,7 @@ enum FHIRTerms {
     static let coded: [String: (code: UInt32, value: UInt32)] = [
         "meal-preprandial": (meal, 8_417_868), "meal-postprandial": (meal, 8_417_872),
         "meal-fasting": (meal, 8_417_876), "meal-casual": (meal, 8_417_880),
+        "meal-bedtime": (meal, 8_417_908),
         "health-minor-issues": (health, 8_417_824), "health-major-issues": (health, 8_417_828),
         "health-during-menses": (health, 8_417_832), "health-under-stress": (health, 8_417_836),
         "health-no-issues": (health, 8_417_840),

@@ -32,11 +32,11 @@ extension JSONText {
         object(name) { $0.codings { $0.coding(system, code, display: display) } }
     }
 
-    mutating func concept(_ name: String, mdc code: UInt32, loinc: String? = nil) {
+    mutating func concept(_ name: String, mdc code: UInt32, loincs: [String] = []) {
         object(name) { text in
             text.codings { text in
                 text.coding(FHIRSystem.mdc, String(code), display: FHIRTerms.term(code)?.name)
-                if let loinc { text.coding(FHIRSystem.loinc, loinc) }
+                for loinc in loincs { text.coding(FHIRSystem.loinc, loinc) }
             }
         }
     }

@@ -122,6 +122,10 @@ VITAL_SIGNS = {
     "39156-5": vital("bmi", "39156-5", ["kg/m2"]),
 }
 
+# Others by which an EHR files what is measured, with the category that it looks in; None: none.
+OTHER_CODES = {"59408-5": "vital-signs", "41653-7": "laboratory", "14743-9": "laboratory", "99504-3": "laboratory",
+               "105272-9": "laboratory", "4548-4": "laboratory", "41982-0": None}
+
 DEVICE_RULES = [
     ("phd-identifier-system-id", f"identifier.where(type.coding.exists(system = '{DEVICE_IDS}' and code = 'SYSID'))"
                                  ".all(system = 'urn:oid:1.2.840.10004.1.1.1.0.0.1.0.0.1.2680' and value.exists())"),

@@ -56,11 +56,19 @@ class Checker:
             for coding in resource.get("code", {}).get("coding", []):
                 if coding.get("system") == profiles.LOINC:
                     vital = profiles.VITAL_SIGNS.get(coding["code"])
-                    named.append(vital["url"] if vital else f"nothing for {coding['code']}")
+                    if vital or not is_filed(resource, coding["code"]):
+                        named.append(vital["url"] if vital else f"nothing for {coding['code']}")
             if named:
                 resource["meta"] = {**resource.get("meta", {}), "profile": named}
         report = self.validator.validate_resource(bundle)
         return [f"pyfhircheck: {issue.path}: {issue.message}" for issue in report.errors]
+
+
+def is_filed(resource, code):
+    """Whether an observation is in the category in which this code is looked for."""
+    category = profiles.OTHER_CODES.get(code)
+    return code in profiles.OTHER_CODES and (category is None or any(
+        coding["code"] == category for entry in resource.get("category", []) for coding in entry["coding"]))
 
 
 def with_short_data(bundle):

@@ -37,7 +37,8 @@ def are_good():
                  - {profiles.CLOCK}, "profiles")
     codes = {coding["code"] for resource in resources("Observation") for coding in resource["code"]["coding"]
              if coding["system"] == profiles.LOINC}
-    expect_equal(codes, set(profiles.VITAL_SIGNS), "codes of vital signs")
+    expect_equal(codes - set(profiles.OTHER_CODES), set(profiles.VITAL_SIGNS), "codes of vital signs")
+    expect_equal(set(profiles.OTHER_CODES) - codes, set(), "other codes that no sample has")
 
 
 def have_the_digits():
