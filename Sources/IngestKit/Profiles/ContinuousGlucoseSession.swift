@@ -119,6 +119,11 @@ extension ContinuousGlucose {
         return session
     }
 
+    /// Minutes since the session's start, by CGM Status; nil where it cannot be read.
+    package static func minutes(status: [UInt8]?) -> Int? {
+        status.flatMap { try? Profile.run(decodeStatus, $0) }?.timeOffsetMinutes
+    }
+
     /// E2E-CRC Supported, bit 12 of CGM Feature.
     package static let checksumFlag = "e2e-crc"
 

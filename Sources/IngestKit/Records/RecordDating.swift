@@ -1,6 +1,19 @@
 /// What decides when a reading was taken, whose it is and its stage, but for the gateway's clock. While
 /// that is not known to be right it is kept with the record, and decided when it is.
 package struct RecordDating: Sendable, Equatable, Codable {
+    /// A reading of a device that does not know the time, and counts it all the same.
+    package struct Count: Sendable, Equatable, Codable {
+        /// When the device's counter was read.
+        package var moment: NotedMoment
+        /// How long before that the reading was, by the counter, in seconds; negative: after it.
+        package var age: Int64
+
+        package init(moment: NotedMoment, age: Int64) {
+            self.moment = moment
+            self.age = age
+        }
+    }
+
     /// What was decided.
     package struct Decision: Equatable {
         package var time: RecordTime
@@ -22,6 +35,8 @@ package struct RecordDating: Sendable, Equatable, Codable {
     var instant: Int64?
     /// By how much the device's wall time is ahead of UTC, in seconds; nil where the device does not say it.
     var deviceOffset: Int?
+    /// When it was by the device's counter, where the device does not know the time.
+    var count: Count?
     /// The device's clock, where it was compared with the gateway's on the same link.
     var clock: ClockObservation?
     /// The same, where it was read and could not be compared.
@@ -36,11 +51,12 @@ package struct RecordDating: Sendable, Equatable, Codable {
     /// - Parameter time: of the boot in which it is decided.
     package func decide(by time: BootTime, in zone: TimeZoneRules) -> Decision {
         let isExact = time.isExact(reception)
+        let counted = count.flatMap { time.isExact($0.moment) ? time.latest($0.moment) - $0.age : nil }
         let decided = ReadingTime(zone: zone, received: time.latest(reception), isReceptionKnown: isExact)
             .decide(
                 device: device, way: way == .live ? .live : .stored,
                 clock: clock ?? shownClock?.observation(by: time, in: zone), instant: instant,
-                deviceOffset: deviceOffset, isDoubtful: isDeviceDoubtful ?? false)
+                deviceOffset: deviceOffset, isDoubtful: isDeviceDoubtful ?? false, counted: counted)
         return Decision(
             time: decided.time, stage: stage(measured: decided.measured, by: time),
             subject: subject(measured: decided.measured, by: time), measured: decided.measured)

@@ -52,6 +52,8 @@ package struct RecordFactory: Sendable {
         package var shownClock: DeviceClockReading?
         /// The wall time that the payload counts from and does not hold.
         package var base: DeviceTime?
+        /// When it was by the device's counter, where the device does not know that wall time.
+        package var count: RecordDating.Count?
         /// Since when device and users are known. Nil: always.
         package var firstSeen: FirstSeen?
         /// Whether the payload's date, if it has one, names the reading. Its time follows from the date all the same.
@@ -61,13 +63,15 @@ package struct RecordFactory: Sendable {
 
         package init(
             way: Way = .live, clock: ClockObservation? = nil, shownClock: DeviceClockReading? = nil,
-            base: DeviceTime? = nil, firstSeen: FirstSeen? = nil, dateNames: Bool = true,
+            base: DeviceTime? = nil, count: RecordDating.Count? = nil, firstSeen: FirstSeen? = nil,
+            dateNames: Bool = true,
             named: RawPayload? = nil
         ) {
             self.way = way
             self.clock = clock
             self.shownClock = shownClock
             self.base = base
+            self.count = count
             self.firstSeen = firstSeen
             self.dateNames = dateNames
             self.named = named
@@ -164,7 +168,7 @@ package struct RecordFactory: Sendable {
             isDeviceDoubtful: reading?.flags.contains(Reading.timeFaultFlag) == true ? true : nil,
             instant: reading?.instant(in: zone),
             deviceOffset: reading?.utcOffsetSeconds,
-            clock: circumstances.clock, shownClock: circumstances.shownClock,
+            count: circumstances.count, clock: circumstances.clock, shownClock: circumstances.shownClock,
             deviceKnown: firstSeen.device, subject: assignment?.subject,
             subjectSince: assignment.flatMap { assignment in
                 subjects.since.flatMap(midnight).map(NotedMoment.wall)

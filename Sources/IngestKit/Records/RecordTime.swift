@@ -72,16 +72,18 @@ package struct ReadingTime {
     ///   a wall clock in the gateway's zone.
     /// - Parameter deviceOffset: the offset from UTC that the device itself says, in seconds.
     /// - Parameter isDoubtful: whether the device itself says that its time may be wrong.
+    /// - Parameter counted: when it was by the counter of a device that does not know the time, in seconds since 1970.
     func decide(
         device: DeviceTime?, way: Way, clock: ClockObservation?, instant: Int64? = nil,
-        deviceOffset: Int? = nil, isDoubtful: Bool = false
+        deviceOffset: Int? = nil, isDoubtful: Bool = false, counted: Int64? = nil
     ) -> Decision {
-        let measured = (isDoubtful ? nil : device).flatMap { device in
+        let dated = (isDoubtful ? nil : device).flatMap { device in
             if way == .live, let clock, clock.dates(device, instant: instant, received: received) {
                 return corrected(device, instant, by: clock, deviceOffset)
             }
             return instant.map { known($0, deviceOffset) } ?? believed(device, way: way)
         }
+        let measured = dated ?? (device == nil ? counted : nil).flatMap { known($0, nil) }
         let unmeasured: RecordTime.Source = way == .live && isReceptionKnown ? .received : .unknown
         let moment = measured?.instant ?? received
         let time = RecordTime(

@@ -102,6 +102,29 @@ import Testing
         #expect(stored.decide(by: later, in: Self.zone).time.clockOffsetSeconds == nil)
     }
 
+    /// By the counter of a device that does not know the time, which was read 5 s after the reading came.
+    @Test(arguments: [(0, 5), (300, -295), (-60, 65), (200_000, -199_995)] as [(Int64, Int64)])
+    func aCounterDatesInItsOwnBootAlone(age: Int64, distance: Int64) throws {
+        var dating = try #require(
+            Self.record(
+                Self.reading(age: nil), way: .stored(isFirstTransfer: false), known: nil, since: nil,
+                wall: nil
+            )
+            .dating)
+        #expect(dating.device == nil)
+        dating.count = .init(moment: .boot(id: Self.boot, instant: Self.instant(Self.hour + 5)), age: age)
+        let stored = try JSONDecoder().decode(RecordDating.self, from: try JSONEncoder().encode(dating))
+        let time = BootTime(
+            bootID: Self.boot, wallNanoseconds: (Self.received + 90) * 1_000_000_000,
+            at: Self.instant(Self.hour + 90))
+        let decision = stored.decide(by: time, in: Self.zone)
+        #expect(decision.time.source == .device && decision.measured == Self.received + distance)
+        let later = BootTime(
+            bootID: "another", wallNanoseconds: (Self.received + 90_000) * 1_000_000_000, at: Self.instant(60)
+        )
+        #expect(stored.decide(by: later, in: Self.zone).time.source == .unknown)
+    }
+
     @Test func whatAnEarlierVersionKeptIsUnderstood() throws {
         let stored = #"""
             {"clock":{"offsetSeconds":3600,"zoneOffsetSeconds":0},

@@ -127,8 +127,14 @@ extension ReadSession {
         do throws(LinkError) {
             if isNew || known.memory.features == nil { try await details.readFeatures() }
             committer.setSensor(known.memory.features?.first { $0.isOf(ContinuousGlucose.feature) })
+            let asked = environment.clock.now
+            let status = try await values.value(ContinuousGlucose.status, in: access.service)
+            // The answer was made somewhere in between.
+            committer.setSessionCount(
+                ContinuousGlucose.minutes(status: status),
+                at: asked + environment.clock.now.since(asked) / 2)
             known.memory.sensorSession = ContinuousGlucose.session(
-                status: try await values.value(ContinuousGlucose.status, in: access.service),
+                status: status,
                 runTime: try await values.value(ContinuousGlucose.sessionRunTime, in: access.service))
         } catch {
             throw .link(error)

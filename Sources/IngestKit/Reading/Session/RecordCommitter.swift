@@ -89,6 +89,11 @@ final class RecordCommitter {
         joining.drop(sources)
     }
 
+    /// How many minutes the session of a sensor that does not know its start had lasted at a moment.
+    func setSessionCount(_ minutes: Int?, at moment: MonotonicInstant) {
+        joining.sessionCount = minutes.map { ($0, moment) }
+    }
+
     /// What a continuous glucose sensor says of itself; nil if it does not.
     func setSensor(_ feature: DeviceFeature?) { joining.sensor = feature }
 
@@ -238,6 +243,10 @@ final class RecordCommitter {
             circumstances: RecordFactory.Circumstances(
                 way: told, clock: clock.findings.observation,
                 shownClock: clock.findings.shown, base: part.base,
+                count: part.count.map {
+                    RecordDating.Count(
+                        moment: .boot(id: environment.factory.bootID, instant: $0.moment), age: $0.age)
+                },
                 firstSeen: firstSeen,
                 dateNames: dateNames(part, way: told, &lessons.dates), named: profile.name(of: raw)))
         var product = basis.product(by: environment.factory, subjects: entry.subjects, device: known.block)

@@ -12,6 +12,8 @@ struct ValueJoining {
         var failure: String?
         /// The wall time that the payload counts from and does not hold.
         var base: DeviceTime?
+        /// When it was by the device's counter, where nothing is known that it counts from.
+        var count: (moment: MonotonicInstant, age: Int64)?
         var related: RecordID?
         /// For a context: its glucose.
         var leader: Leader?
@@ -52,6 +54,8 @@ struct ValueJoining {
     var recordNumber: Int?
     /// The session's start, for continuous glucose.
     var session: ContinuousGlucose.SessionStart?
+    /// How many minutes the session had lasted when the sensor was asked, where it does not know its start.
+    var sessionCount: (minutes: Int, moment: MonotonicInstant)?
     /// What a continuous glucose sensor says of itself (CGM Feature); nil where it does not.
     var sensor: DeviceFeature?
 
@@ -232,6 +236,9 @@ struct ValueJoining {
             part.reading?.deviceTime = session?.time
             part.reading?.utcOffsetSeconds = session?.utcOffsetSeconds
             part.base = session?.time
+            if session == nil, let sessionCount, let minutes = part.reading?.timeOffsetMinutes {
+                part.count = (sessionCount.moment, Int64(sessionCount.minutes - minutes) * 60)
+            }
             return part
         case .glucoseContext:
             guard let sequence = part.reading?.sequence else { return part }

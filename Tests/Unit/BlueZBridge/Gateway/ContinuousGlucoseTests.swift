@@ -96,9 +96,22 @@ struct ContinuousGlucoseTests {
             try await bench.readAgain()
             #expect(bench.kinds() == [.continuousGlucose: 25])
             #expect(await Self.requests(bench) == [StoredRecordsTests.all, StoredRecordsTests.from(120)])
-            // Nothing tells when it was, and so whose.
-            #expect(bench.noted.committed.all.allSatisfy { $0.time.source == .unknown && $0.subject == nil })
+            // What it counts tells when it was: 5 min from one to the next, and the last when it was read.
+            let records = bench.noted.committed.all
+            #expect(records.allSatisfy { $0.time.source == .device && $0.time.device == nil })
+            let contents = records.compactMap { RecordContent(json: $0.json) }
+            let (moments, received) = (contents.map(\.time), contents.map(\.receivedSeconds))
+            #expect(zip(moments.prefix(24).dropFirst(), moments).allSatisfy { $0 - $1 == 300 })
+            #expect(
+                (0...5).contains(received[23] - moments[23]) && (0...5).contains(received[24] - moments[24]))
         }
+    }
+
+    /// A sensor without CGM Status tells nothing.
+    @Test func withoutAStatusNothingTellsWhenItWas() throws {
+        #expect(ContinuousGlucose.minutes(status: nil) == nil)
+        #expect(ContinuousGlucose.minutes(status: [0x78, 0]) == nil)
+        #expect(ContinuousGlucose.minutes(status: [0x78, 0, 0, 0, 0]) == 120)
     }
 
     @Test func severalRecordsInANotificationAreRecordsEach() async throws {
