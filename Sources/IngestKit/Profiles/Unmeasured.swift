@@ -18,11 +18,11 @@ extension Reading {
 
     /// The same, with what was not measured absent.
     var withoutUnmeasured: Reading {
+        // Nearly always there is nothing to do, which takes no look at the types.
+        guard measurements.contains(where: \.isNotPositive) else { return self }
         var reading = self
-        for index in measurements.indices where Self.positiveTypes.contains(measurements[index].type) {
-            guard case .exact(let number) = measurements[index].value, number.coefficient <= 0 else {
-                continue
-            }
+        for index in measurements.indices
+        where measurements[index].isNotPositive && Self.positiveTypes.contains(measurements[index].type) {
             reading.measurements[index].value = .absent(.notMeasured)
         }
         return reading
@@ -30,8 +30,15 @@ extension Reading {
 
     /// Whether the payload says that nothing was measured at all. It is no reading then, and makes no record.
     package var isUnmeasured: Bool {
+        guard measurements.contains(where: \.isUnmeasured) else { return false }
         let own = measurements.filter { !Self.attendantTypes.contains($0.type) }
-        let told = own.isEmpty ? measurements : own
-        return !told.isEmpty && told.allSatisfy { $0.value == .absent(.notMeasured) }
+        return (own.isEmpty ? measurements : own).allSatisfy(\.isUnmeasured)
     }
+}
+
+extension Measurement {
+    fileprivate var isNotPositive: Bool {
+        if case .exact(let number) = value { number.coefficient <= 0 } else { false }
+    }
+    fileprivate var isUnmeasured: Bool { value == .absent(.notMeasured) }
 }
