@@ -59,7 +59,8 @@ package enum ContinuousGlucose {
 
     /// The first record, of a sensor that says what it is.
     package static func decode(_ bytes: [UInt8], of sensor: DeviceFeature) throws(DecodeError) -> Reading {
-        var reading = try decode(bytes, hasChecksum: sensor.flags.contains(checksumFlag)).withoutUnmeasured
+        var reading = try decode(bytes, hasChecksum: sensor.flags.contains(checksumFlag))
+        reading.disownUnmeasured()
         apply(sensor, to: &reading)
         return reading
     }

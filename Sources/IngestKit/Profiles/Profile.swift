@@ -152,9 +152,9 @@ package struct Profile: Sendable {
             throw .tooLong(count: packet.count, limit: Self.maximumPayload)
         }
         let assembly = try assembler(packets)
-        return if case .complete(let reading) = assembly { .complete(reading.withoutUnmeasured) } else {
-            assembly
-        }
+        guard case .complete(var reading) = assembly else { return assembly }
+        reading.disownUnmeasured()
+        return .complete(reading)
     }
 
     /// The bytes of the value that these packets make up: what its record keeps and is named by.
@@ -170,7 +170,9 @@ package struct Profile: Sendable {
             throw .tooLong(count: bytes.count, limit: maximumPayload)
         }
         var cursor = ByteCursor(bytes)
-        return try decoder(&cursor).withoutUnmeasured
+        var reading = try decoder(&cursor)
+        reading.disownUnmeasured()
+        return reading
     }
 }
 

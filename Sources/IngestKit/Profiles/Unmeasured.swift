@@ -16,29 +16,25 @@ extension Reading {
         "height", "bmi", "measurement-duration", "energy-expended", "rr-interval", "trend", "quality",
     ]
 
-    /// The same, with what was not measured absent.
-    var withoutUnmeasured: Reading {
-        // Nearly always there is nothing to do, which takes no look at the types.
-        guard measurements.contains(where: \.isNotPositive) else { return self }
-        var reading = self
-        for index in measurements.indices
-        where measurements[index].isNotPositive && Self.positiveTypes.contains(measurements[index].type) {
-            reading.measurements[index].value = .absent(.notMeasured)
+    /// Makes what was not measured absent.
+    mutating func disownUnmeasured() {
+        for index in measurements.indices {
+            // Nearly always there is nothing to do, which takes no look at the type.
+            guard case .exact(let number) = measurements[index].value, number.coefficient <= 0,
+                Self.positiveTypes.contains(measurements[index].type)
+            else { continue }
+            measurements[index].value = .absent(.notMeasured)
         }
-        return reading
     }
 
     /// Whether the payload says that nothing was measured at all. It is no reading then, and makes no record.
     package var isUnmeasured: Bool {
-        guard measurements.contains(where: \.isUnmeasured) else { return false }
+        var isAny = false
+        for index in measurements.indices {
+            if case .absent(.notMeasured) = measurements[index].value { isAny = true }
+        }
+        guard isAny else { return false }
         let own = measurements.filter { !Self.attendantTypes.contains($0.type) }
-        return (own.isEmpty ? measurements : own).allSatisfy(\.isUnmeasured)
+        return (own.isEmpty ? measurements : own).allSatisfy { $0.value == .absent(.notMeasured) }
     }
-}
-
-extension Measurement {
-    fileprivate var isNotPositive: Bool {
-        if case .exact(let number) = value { number.coefficient <= 0 } else { false }
-    }
-    fileprivate var isUnmeasured: Bool { value == .absent(.notMeasured) }
 }

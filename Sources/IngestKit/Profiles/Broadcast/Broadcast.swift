@@ -101,7 +101,7 @@ package struct BroadcastFormat: Sendable {
         var cursor = ByteCursor(structure.value)
         _ = try cursor.uint16("UUID")
         var broadcast = try decoder(&cursor, Context(service: structure.service, key: key, address: address))
-        broadcast.reading = broadcast.reading.withoutUnmeasured
+        broadcast.reading.disownUnmeasured()
         return broadcast
     }
 }
