@@ -26,6 +26,8 @@ struct FHIRObservation: Equatable {
     let code: UInt32
     var value: Value
     var supplements: [UInt32] = []
+    /// How long it took, in seconds, where that is a value of its own in the record.
+    var seconds: Int64?
     /// What tells it from the other observations of its record.
     var key = ""
 
@@ -74,7 +76,8 @@ extension FHIRObservation {
             found.append(
                 FHIRObservation(
                     code: code, value: self.value(of: value, code: code),
-                    supplements: supplements(of: value.type, in: record)))
+                    supplements: supplements(of: value.type, in: record),
+                    seconds: code == FHIRTerms.exercise ? exerciseSeconds(of: record) : nil))
         }
         if let absence = FHIRStatus(record.flags).absence {
             found = found.map { observation in
@@ -94,6 +97,10 @@ extension FHIRObservation {
             named.key = count == 1 ? key : "\(key).\(count)"
             return named
         }
+    }
+
+    private static func exerciseSeconds(of record: RecordContent) -> Int64? {
+        record.values.first { $0.type == "exercise-duration" }?.number.flatMap { Int64($0) }
     }
 
     private static func isPressure(_ code: UInt32?) -> Bool {

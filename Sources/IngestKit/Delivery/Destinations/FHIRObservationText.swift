@@ -24,7 +24,7 @@ struct FHIRObservationText {
         categories(observation, &text)
         text.concept("code", mdc: observation.code, loincs: observation.loincs)
         text.reference("subject", subject)
-        effective(&text)
+        effective(observation, &text)
         if case .components = observation.value {} else { value(observation.value, &text) }
         remarks(observation, &text)
         if isOfDevice {
@@ -92,8 +92,8 @@ struct FHIRObservationText {
         text.endArray()
     }
 
-    private func effective(_ text: inout JSONText) {
-        switch times.effective {
+    private func effective(_ observation: FHIRObservation, _ text: inout JSONText) {
+        switch observation.seconds.flatMap({ times.effective(lasting: $0) }) ?? times.effective {
         case .moment(let moment): text.member("effectiveDateTime", moment)
         case .period(let start, let end):
             text.object("effectivePeriod") { text in

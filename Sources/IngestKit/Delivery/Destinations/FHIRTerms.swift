@@ -60,6 +60,7 @@ enum FHIRTerms {
     static let height: UInt32 = 188740
     static let weight: UInt32 = 188736
     static let supplementalTypes: UInt32 = 68193
+    static let exercise: UInt32 = 8_417_760
 
     static func term(_ code: UInt32) -> Term? { terms[code] }
 
@@ -103,7 +104,7 @@ enum FHIRTerms {
         150584: Term(name: "MDC_MODALITY_SLOW"),
         150588: Term(name: "MDC_MODALITY_SPOT"),
         supplementalTypes: Term(name: "MDC_ATTR_SUPPLEMENTAL_TYPES"),
-        8_417_760: Term(name: "MDC_CTXT_GLU_EXERCISE"),
+        exercise: Term(name: "MDC_CTXT_GLU_EXERCISE"),
         8_417_764: Term(name: "MDC_CTXT_GLU_CARB"),
         8_417_768: Term(name: "MDC_CTXT_GLU_CARB_BREAKFAST"),
         8_417_772: Term(name: "MDC_CTXT_GLU_CARB_LUNCH"),

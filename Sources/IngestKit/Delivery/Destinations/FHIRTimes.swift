@@ -16,6 +16,7 @@ struct FHIRTimes {
     }
 
     let effective: Effective
+    private let start: (time: Int64, offset: Int)
     /// Where a time that the device gave was corrected or not believed.
     let clock: Clock?
     /// Seconds from 2000-01-01T00:00:00 on the device's clock, where the device gave them and they count.
@@ -24,6 +25,7 @@ struct FHIRTimes {
     init(_ record: RecordContent) {
         let offset = record.utcOffsetSeconds
         effective = Self.effective(record)
+        start = (record.time, offset)
         deviceSeconds = Self.deviceSeconds(record)
         guard let device = record.deviceTime,
             record.timeSource != .device
@@ -37,6 +39,12 @@ struct FHIRTimes {
             device: record.clockOffsetSeconds.map {
                 ReadingTime.text(record.receivedSeconds + Int64($0), offset: offset)
             })
+    }
+
+    /// The period of what began at the record's time and took so long; nil where that is not known, or it took none.
+    func effective(lasting seconds: Int64) -> Effective? {
+        guard case .moment(let moment) = effective, (1...31_622_400).contains(seconds) else { return nil }
+        return .period(start: moment, end: ReadingTime.text(start.time + seconds, offset: start.offset))
     }
 
     private static func effective(_ record: RecordContent) -> Effective {
