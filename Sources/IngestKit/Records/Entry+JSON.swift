@@ -18,6 +18,7 @@ extension RecordEntry {
         if let version = source.version { text.member("version", version) }
         text.endObject()
         text.member("gateway", gateway)
+        text.member("software", Software.version)
         text.endObject()
         return text.string
     }

@@ -39,6 +39,8 @@ package struct Record: Sendable, Equatable {
     package var related: RecordID?
     package var device: DeviceBlock
     package var gateway: String
+    /// The version of the program that decoded it.
+    package var software: String
     package var raw: RawPayload
     /// True for readings of the built-in simulated peripherals.
     package var isSimulated: Bool
@@ -49,8 +51,8 @@ package struct Record: Sendable, Equatable {
     package init(
         id: RecordID, kind: RecordKind, stage: Stage, time: RecordTime, measurements: [Measurement],
         flags: [String], sequence: Int?, user: Int?, subject: String?, related: RecordID? = nil,
-        device: DeviceBlock, gateway: String, raw: RawPayload, isSimulated: Bool,
-        dating: RecordDating? = nil
+        device: DeviceBlock, gateway: String, software: String = Software.version, raw: RawPayload,
+        isSimulated: Bool, dating: RecordDating? = nil
     ) {
         self.dating = dating
         self.related = related
@@ -65,6 +67,7 @@ package struct Record: Sendable, Equatable {
         self.subject = subject
         self.device = device
         self.gateway = gateway
+        self.software = software
         self.raw = raw
         self.isSimulated = isSimulated
     }

@@ -56,6 +56,7 @@ extension Record {
         text.key("device")
         text.value(device)
         text.member("gateway", gateway)
+        text.member("software", software)
         text.key("raw")
         text.value(raw)
         if isSimulated { text.member("simulated", true) }

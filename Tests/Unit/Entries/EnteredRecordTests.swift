@@ -24,7 +24,7 @@ import Testing
                 "time":{"value":"2026-11-20T09:15:00+01:00","source":"entered",\
                 "received":"2026-11-20T09:15:07Z"},\
                 "measurements":[{"type":"glucose","code":"160020","value":5.40,"unit":"mmol/L"}],\
-                "subject":"patient-17","origin":{"type":"manual"},"gateway":"box"}
+                "subject":"patient-17","origin":{"type":"manual"},"gateway":"box","software":"0.1.0"}
                 """)
         #expect(
             try record(SampleEntries.steps).body == """
@@ -34,7 +34,7 @@ import Testing
                 "measurements":[{"type":"steps","value":812,"unit":"1"}],"flags":["user-entered"],\
                 "device":{"manufacturer":"Apple Inc.","model":"Watch","firmware":"10.1"},\
                 "origin":{"type":"apple-health","name":"Anna's \\"Watch\\"","version":"10.1"},\
-                "gateway":"box"}
+                "gateway":"box","software":"0.1.0"}
                 """)
     }
 

@@ -42,6 +42,7 @@ import Testing
                 + #""device":{"peripheral_id":1001,"address":"F1:F1:F1:F1:F1:F1","alias":"kitchen \"cuff\"","#
                 + #""manufacturer":"ACME","model":"BP-1","serial":"0042","firmware":"1.0","battery":90},"#
                 + #""gateway":"ward-3-box-1","#
+                + #""software":"0.1.0","#
                 + #""raw":{"characteristic":"2A35","hex":"1e8a0055006600ea070b14090e394800010400"}}"#)
     }
 
@@ -59,6 +60,7 @@ import Testing
                 + #"{"type":"diastolic","code":"150022","value":11.3,"unit":"kPa"},"#
                 + #"{"type":"mean-arterial-pressure","code":"150023","value":null,"absent":"not-a-number","unit":"kPa"}],"#
                 + #""device":{"peripheral_id":1001,"address":"F1:F1:F1:F1:F1:F1"},"gateway":"ward-3-box-1","#
+                + #""software":"0.1.0","#
                 + #""raw":{"characteristic":"2A35","hex":"01b8f071f0ff07"},"simulated":true}"#)
     }
 
@@ -72,6 +74,7 @@ import Testing
                 == #"{"version":1,"id":"7480f0bc-ea5b-5ff7-a2c3-445fadd661fa","kind":"undecoded","stage":"live","#
                 + #""time":{"value":"2026-11-20T09:15:04+00:00","source":"received","received":"2026-11-20T09:15:04Z"},"#
                 + #""device":{"peripheral_id":1001,"address":"F1:F1:F1:F1:F1:F1"},"gateway":"ward-3-box-1","#
+                + #""software":"0.1.0","#
                 + #""raw":{"characteristic":"2A35","hex":"1e8a00"}}"#)
     }
 }
