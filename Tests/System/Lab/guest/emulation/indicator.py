@@ -12,6 +12,8 @@ HEALTH_SENSOR_CONTROL_POINT = "2BF4"
 START_LIVE_OBSERVATIONS, STOP_LIVE_OBSERVATIONS = b"\x01", b"\x02"
 SUCCESS = b"\x80"
 VALUE_NOT_ALLOWED = 0x13
+# Before an indication that was not confirmed is sent again on the same link.
+UNCONFIRMED_PAUSE_S = 0.05
 
 
 class Indicator(Peripheral):
@@ -73,6 +75,9 @@ class Indicator(Peripheral):
                 await self.subscriptions.wait()
                 continue
             await self.give_one(link, connection, uuid, payload)
+            if self.offered is not None:
+                # It was not confirmed: the link is about to end, which would not come to pass if this went on at once.
+                await asyncio.sleep(UNCONFIRMED_PAUSE_S)
 
     async def give_one(self, link, connection, uuid, payload):
         if link.subscribed[uuid] == "indicate":
