@@ -69,7 +69,7 @@ extension HealthExport {
             }
         }
 
-        /// By key and value: HKBloodGlucoseMealTime, HKHeartRateMotionContext. 0 is not set.
+        /// By key and value (HKBloodGlucoseMealTime, HKHeartRateMotionContext of HealthKit); 0 is not set.
         private static let metadataFlags = [
             "HKBloodGlucoseMealTime": ["1": "meal-preprandial", "2": "meal-postprandial"],
             "HKMetadataKeyHeartRateMotionContext": ["1": "motion-sedentary", "2": "motion-active"],
