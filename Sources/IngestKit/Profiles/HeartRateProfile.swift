@@ -46,7 +46,7 @@ package enum HeartRate {
         if flags.contains(.sensorContactSupported) {
             reading.flags.append(flags.contains(.sensorContactDetected) ? "sensor-contact" : noContactFlag)
         }
-        // Straps that touch nobody go on sending, 0 or the last rate.
+        // Straps that touch nobody go on sending the last rate. One of 0 is absent by itself (`disownUnmeasured`).
         if reading.flags.contains(noContactFlag) {
             reading.measurements[0].value = .absent(.notMeasured)
         }
