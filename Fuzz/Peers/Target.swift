@@ -25,7 +25,7 @@ struct Target: Sendable {
 
 /// Says what is broken, and traps. An optimised precondition has no words.
 func require(_ condition: Bool, _ words: @autoclosure () -> String = "out of its bounds") {
-    guard condition else { fatalError(message()) }
+    guard condition else { fatalError(words()) }
 }
 
 /// Takes numbers and bytes off the front of an input; past its end all are zero.
