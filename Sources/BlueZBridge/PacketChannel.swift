@@ -119,9 +119,12 @@ package final class PacketChannel: @unchecked Sendable {
     }
 
     /// Sends one packet.
+    /// - Parameter errorsAreEnds: whether an error says that the socket has ended, as that of a link does. The management
+    ///   socket's is what the command's handler in the kernel returns (net/bluetooth/hci_sock.c, hci_mgmt_cmd): ENETDOWN
+    ///   for one that comes while the adapter is switched off, say.
     /// - Throws: the errno of send(2); EAGAIN when the peer reads nothing any more. Neither that nor ENOMEM, for want
     ///   of room in our own receive buffer, is an end of the socket.
-    package func send(_ packet: [UInt8]) throws(SystemError) {
+    package func send(_ packet: [UInt8], errorsAreEnds: Bool = true) throws(SystemError) {
         loop.checkIsolated()
         guard let descriptor else { throw SystemError(call: "send", errno: ENOTCONN) }
         do {
@@ -131,7 +134,9 @@ package final class PacketChannel: @unchecked Sendable {
             }
         } catch {
             // A socket tells its error once, to whoever asks first.
-            if error.errno != EAGAIN, error.errno != ENOMEM, failure == 0 { failure = error.errno }
+            if errorsAreEnds, error.errno != EAGAIN, error.errno != ENOMEM, failure == 0 {
+                failure = error.errno
+            }
             throw error
         }
     }

@@ -128,7 +128,7 @@ extension BlueZRadio {
         do {
             try await command(ManagementProtocol.Opcode.setPowered, index, [power], within: Self.powerTimeout)
             return true
-        } catch .noAnswer {
+        } catch .noAnswer, .system {
             return false
         } catch .status(let status, _) where status != ManagementProtocol.Status.invalidIndex {
             return false

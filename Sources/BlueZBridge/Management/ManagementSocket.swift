@@ -153,10 +153,10 @@ final class ManagementSocket {
     /// and ENOMEM (kernel net/bluetooth/mgmt_util.c, mgmt_cmd_complete): then what has come is taken first.
     private func send(packet: [UInt8]) throws(SystemError) {
         do {
-            try channel.send(packet)
+            try channel.send(packet, errorsAreEnds: false)
         } catch  where error.errno == ENOMEM {
             channel.drain()
-            try channel.send(packet)
+            try channel.send(packet, errorsAreEnds: false)
         }
     }
 

@@ -214,6 +214,17 @@ class AdapterController(Controller):
             self.reported.add((pdu.advertiser_address, event_type))
         return True
 
+    def on_hci_command(self, command):
+        """What bumble has no handler for. It leaves commands without an answer that it does not know to be synchronous, as
+        Read Clock; a controller answers each (Core Specification Vol 4 Part E 4.5)."""
+        result = super().on_hci_command(command)
+        if isinstance(command, hci.HCI_SyncCommand):
+            return result
+        self.send_hci_packet(hci.HCI_Command_Status_Event(
+            status=hci.HCI_ErrorCode.UNKNOWN_HCI_COMMAND_ERROR, num_hci_command_packets=1,
+            command_opcode=command.op_code))
+        return None
+
     def on_hci_le_set_scan_enable_command(self, command):
         self.reported.clear()
         return super().on_hci_le_set_scan_enable_command(command)
