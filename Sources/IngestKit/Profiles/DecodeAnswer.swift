@@ -33,6 +33,9 @@ package struct DecodeAnswer: Sendable, Equatable {
         }
     }
 
+    /// Most answers are shorter, in bytes: the text is not copied as it grows.
+    private static let usualLength = 512
+
     /// - Parameter decode: gives the first record's reading, and those of the records after it, where
     ///   one value holds several.
     private init(
@@ -40,6 +43,7 @@ package struct DecodeAnswer: Sendable, Equatable {
         decode: ([UInt8]) throws(DecodeError) -> (Reading, further: [Result<Reading, DecodeError>])
     ) {
         var text = JSONText()
+        text.reserve(Self.usualLength)
         if let bytes = Hex.bytes(hex) {
             do throws(DecodeError) {
                 let (reading, further) = try decode(bytes)

@@ -15,6 +15,7 @@ extension Record {
     /// The record without what its dating decides.
     package var text: RecordText {
         var text = JSONText()
+        text.reserve(Self.usualLength)
         writeBeginning(to: &text)
         let beginning = text.bytes.count
         writeMiddle(to: &text)
