@@ -39,7 +39,7 @@ def run(lab):
             peripheral.give(temperature(3600 + len(peripheral.name) + start, -2))
         for peripheral in wave:
             try:
-                check(lab, peripheral, *trials[peripheral], indication)
+                check(lab, peripheral, *trials[peripheral], indication, pdus[0])
             except Failure as failure:
                 failures.append(f"{peripheral.name}: {failure}")
     expect(not failures, "; ".join(failures))
@@ -50,7 +50,7 @@ def add(lab, name):
     return lab.add(name, THERMOMETER, information=INFORMATION, battery=77, **TIMES)
 
 
-def check(lab, peripheral, fault, number, indication):
+def check(lab, peripheral, fault, number, indication, first):
     confirmation = indication + 1
     wait_until("the reading is confirmed", TRIAL_LIMIT_S, lambda: peripheral.report()["given"])
     record, = lab.receiver.wait(peripheral, seconds=TRIAL_LIMIT_S)
@@ -59,7 +59,12 @@ def check(lab, peripheral, fault, number, indication):
               if name in ("read", "read-failed", "duplicate-ignored", "submitted")]
     not_committed = ["read-failed", "read", "submitted"]
     repeated = ["duplicate-ignored", "read", "submitted"]
-    if number < indication:
+    # An attempt that is given up at the moment of the link, on a busy machine, leaves the link to bluetoothd, whose first
+    # PDU is another one. The break was that link's, and no read has failed.
+    (_, direction, pdu), *_ = peripheral.links[0]["pdus"]
+    if (direction, pdu) != first:
+        expect_equal(sorted(events), ["read", "submitted"], "events after a link of bluetoothd's")
+    elif number < indication:
         expect_equal(sorted(events), sorted(not_committed), "events")
     elif (fault, number) == ("drop_after", indication):
         # The indication has arrived, and the gateway may see it or the end of the link first.
