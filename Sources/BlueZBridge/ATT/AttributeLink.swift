@@ -216,8 +216,15 @@ package actor AttributeLink: PeripheralLink {
         return Array(value.prefix(AttributeProtocol.longestValue))
     }
 
-    /// With a Record Access Control Point: glucose meter, CGM, pulse oximeter, generic health sensor.
+    /// With a Record Access Control Point: glucose meter, CGM, pulse oximeter, generic health sensor. A cuff may have one.
     private static let servicesWithMemory: Set<BluetoothUUID> = [0x1808, 0x181F, 0x1822, 0x1840]
+    private static let recordAccessControlPoint: BluetoothUUID = 0x2A52
+
+    private func hasMemory(_ service: BluetoothUUID) -> Bool {
+        Self.servicesWithMemory.contains(service)
+            || layout.services[service.description]??
+                .characteristics[Self.recordAccessControlPoint.description] != nil
+    }
 
     /// Before the first write to handles that an earlier link has found in a service with a memory, on a link that is not
     /// encrypted: sees that they are what they were. An impostor under the device's address may have shown other handles,
@@ -227,7 +234,7 @@ package actor AttributeLink: PeripheralLink {
     private func verifyHandles(
         _ handles: [(handle: UInt16, type: BluetoothUUID)], of service: BluetoothUUID
     ) async throws(LinkError) {
-        guard !isEncrypted, Self.servicesWithMemory.contains(service),
+        guard !isEncrypted, hasMemory(service),
             remembered.contains(service.description)
         else { return }
         let open = handles.filter { confirmedHandles[$0.handle] != $0.type }

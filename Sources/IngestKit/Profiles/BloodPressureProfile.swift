@@ -2,13 +2,26 @@ extension Profile {
     /// Blood Pressure Service 1.1.1.
     static let bloodPressure = Profile(
         name: "blood-pressure", kinds: [.bloodPressure],
-        sources: [Source(BloodPressure.measurement, in: 0x1810)],
-        longestPayload: 19, features: [Source(BloodPressure.feature, in: 0x1810)],
+        sources: [
+            Source(
+                BloodPressure.measurement, in: 0x1810, successor: EnhancedBloodPressure.measurement),
+            Source(EnhancedBloodPressure.measurement, in: 0x1810, isOptional: true),
+            Source(EnhancedBloodPressure.record, in: 0x1810, isOptional: true),
+        ],
+        // Sequence numbers count for each user by themselves, so that a number names no record.
+        procedure: .storedRecords(RecordAccess(service: 0x1810, filter: .none, isOptional: true)),
+        longestPayload: 20, features: [Source(BloodPressure.feature, in: 0x1810)],
         decoders: [
             BloodPressure.measurement: BloodPressure.decodeMeasurement,
             BloodPressure.intermediateCuffPressure: BloodPressure.decodeIntermediate,
             BloodPressure.feature: BloodPressure.decodeFeature,
-        ])
+            EnhancedBloodPressure.measurement: EnhancedBloodPressure.decodeMeasurement,
+            EnhancedBloodPressure.cuffPressure: EnhancedBloodPressure.decodeCuffPressure,
+            EnhancedBloodPressure.record: EnhancedBloodPressure.decodeRecord,
+        ],
+        assemblers: [EnhancedBloodPressure.record: EnhancedBloodPressure.assembleRecord],
+        joiners: [EnhancedBloodPressure.record: EnhancedBloodPressure.join],
+        namer: EnhancedBloodPressure.name)
 }
 
 /// Blood Pressure Measurement, Intermediate Cuff Pressure and Blood Pressure Feature (GATT
@@ -56,7 +69,7 @@ enum BloodPressure {
     }
 
     /// The set bits of Measurement Status; reserved ones say nothing.
-    fileprivate static func statusFlags(_ status: UInt16) -> [String] {
+    static func statusFlags(_ status: UInt16) -> [String] {
         var flags = StatusBits.names(status, ["body-movement", "cuff-too-loose", "irregular-pulse"])
         switch status >> 3 & 0b11 {
         case 0b01: flags.append("pulse-rate-exceeds-upper-limit")

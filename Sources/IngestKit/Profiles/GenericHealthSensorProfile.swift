@@ -41,24 +41,6 @@ package enum GenericHealthSensor {
     private static let longestObservation =
         recordNumberSize + HealthObservation.headerSize + Int(UInt16.max)
 
-    /// The segmentation header.
-    private struct Header {
-        let isFirst: Bool
-        let isLast: Bool
-        /// Modulo 64.
-        let counter: UInt8
-
-        init(_ octet: UInt8) {
-            isFirst = octet & 1 << 0 != 0
-            isLast = octet & 1 << 1 != 0
-            counter = octet >> 2
-        }
-
-        func follows(_ other: Header) -> Bool {
-            !isFirst && !other.isLast && counter == (other.counter &+ 1) & 0b11_1111
-        }
-    }
-
     @Sendable
     static func decodeLive(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
         try decodeValue(&cursor, isStored: false)
@@ -93,7 +75,7 @@ package enum GenericHealthSensor {
     /// A payload without the segmentation header that it may have.
     private static func bare(_ payload: [UInt8], _ isStored: Bool) -> ArraySlice<UInt8> {
         guard let first = payload.first else { return [] }
-        let header = Header(first)
+        let header = SegmentHeader(first)
         // A complete segment and the bare classes 3, 7 and 255 begin alike.
         let isSegment =
             header.isFirst && header.isLast
@@ -132,31 +114,22 @@ package enum GenericHealthSensor {
     private static func assemble(
         _ packets: [[UInt8]], isStored: Bool
     ) throws(DecodeError) -> Profile.Assembly {
-        guard let first = packets.first, let newest = packets.last else { return .incomplete }
+        guard let first = packets.first else { return .incomplete }
         if packets.count == 1, !beginsSegments(first, isStored) {
             var cursor = ByteCursor(first)
             return .complete(try decodeValue(&cursor, isStored: isStored))
         }
-        var previous: Header?
-        var observation: [UInt8] = []
-        for packet in packets {
-            guard let octet = packet.first else { return .unrelated }
-            let header = Header(octet)
-            if let previous, !header.follows(previous) { return .unrelated }
-            previous = header
-            observation += packet.dropFirst()
-            guard observation.count <= longestObservation else {
-                throw .tooLong(count: observation.count, limit: longestObservation)
-            }
+        switch try SegmentHeader.join(packets, longest: longestObservation) {
+        case .whole(let observation): return .complete(try decodeObservation(observation[...], isStored))
+        case .incomplete: return .incomplete
+        case .unrelated: return .unrelated
         }
-        guard let octet = newest.first, Header(octet).isLast else { return .incomplete }
-        return .complete(try decodeObservation(observation[...], isStored))
     }
 
     /// Whether a payload is the first of several segments.
     private static func beginsSegments(_ payload: [UInt8], _ isStored: Bool) -> Bool {
         guard let octet = payload.first, !fills(payload[...], isStored) else { return false }
-        let header = Header(octet)
+        let header = SegmentHeader(octet)
         return header.isFirst && !header.isLast
     }
 }

@@ -28,11 +28,17 @@ package struct Profile: Sendable {
         package let characteristic: BluetoothUUID
         /// Whether peripherals of the profile may lack it. One source at least must be there.
         package let isOptional: Bool
+        /// The source that says the same and more: where the peripheral has it, this one is left alone.
+        package let successor: BluetoothUUID?
 
-        package init(_ characteristic: BluetoothUUID, in service: BluetoothUUID, isOptional: Bool = false) {
+        package init(
+            _ characteristic: BluetoothUUID, in service: BluetoothUUID, isOptional: Bool = false,
+            successor: BluetoothUUID? = nil
+        ) {
             self.service = service
             self.characteristic = characteristic
             self.isOptional = isOptional
+            self.successor = successor
         }
     }
 

@@ -22,6 +22,24 @@ package enum ValidPayloads {
         // flags; cuff pressure 12.5 kPa, not used twice; 2026-11-20 09:14:57; 72; user 1; status
         (0x2A36, [0x1F, 0x7D, 0xF0, 0xFF, 7, 0xFF, 7, 0xEA, 7, 11, 20, 9, 14, 57, 0x48, 0, 1, 4, 0]),
         (0x2A49, [0xFF, 0x01]),
+        // flags; 138/85/102; 2026-11-20 09:14:57 since 2000; 72; user 1; irregular pulse; the same on the display
+        (
+            0x2B34,
+            [
+                0x7E, 0x8A, 0, 0x55, 0, 0x66, 0, 0x11, 0xCC, 0x92, 0x32, 0x48, 0, 1, 4, 0, 0x11, 0xCC, 0x92,
+                0x32,
+            ]
+        ),
+        // flags; cuff pressure 12.5 kPa; the same
+        (
+            0x2B35,
+            [0x7F, 0x7D, 0xF0, 0x11, 0xCC, 0x92, 0x32, 0x48, 0, 1, 4, 0, 0x11, 0xCC, 0x92, 0x32]
+        ),
+        // a segment that is all; number 7; of 2B34; flags; 138/85/102; 2026-11-20 09:14:57 since 2000
+        (
+            0x2B36,
+            [3, 7, 0, 0x34, 0x2B, 0x42, 0x8A, 0, 0x55, 0, 0x66, 0, 0x11, 0xCC, 0x92, 0x32]
+        ),
         (0x2A1E, [0x07, 0x84, 0x26, 0, 0xFE, 0xEA, 7, 11, 20, 9, 14, 57, 3]),
         (0x2A1D, [3]),
         // size; flags; 12.34; 5 min; three octets of status; trend 0.2; quality 99.7; E2E-CRC

@@ -71,7 +71,7 @@ import Testing
             Profiles.characteristics.map(\.description) == [
                 "2A08", "2A18", "2A19", "2A1C", "2A1D", "2A1E", "2A2B", "2A34", "2A35", "2A36", "2A37",
                 "2A38", "2A49", "2A51", "2A52", "2A5E", "2A5F", "2A60", "2A9B", "2A9C", "2A9D", "2A9E",
-                "2AA7", "2AA8", "2AA9", "2AAA", "2AAB", "2B8B", "2BDD", "2BF2",
+                "2AA7", "2AA8", "2AA9", "2AAA", "2AAB", "2B34", "2B35", "2B36", "2B8B", "2BDD", "2BF2",
                 "AF9DF7A3E59511E396B40002A5D5C51B",
             ])
     }

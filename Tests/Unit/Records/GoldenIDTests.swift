@@ -68,6 +68,20 @@ import Testing
             "blood pressure, undecodable", .bloodPressure, "2A35", "1e", .live, base: nil, clockStands: false,
             "ca9e2e4a-8303-5a33-b2d7-64ad3012876b"),
         Row(
+            "enhanced blood pressure, dated", .bloodPressure, "2B34", "428a005500660011cc9232", .live,
+            base: nil,
+            clockStands: false, "284d9daa-5feb-58a7-8662-1612f67e0352"),
+        Row(
+            "enhanced blood pressure, stored, in two segments", .bloodPressure, "2B36",
+            "010700342b428a0055+0600660011cc9232", .stored, base: nil, clockStands: false,
+            "284d9daa-5feb-58a7-8662-1612f67e0352"),
+        Row(
+            "enhanced blood pressure, undated", .bloodPressure, "2B34", "008a0055006600", .live, base: nil,
+            clockStands: false, "1215de53-2260-5738-9713-461f7bad74ff"),
+        Row(
+            "enhanced blood pressure, stored, undated", .bloodPressure, "2B36", "030700342b008a0055006600",
+            .stored, base: nil, clockStands: false, "ce83534a-2de1-5f33-8369-0520cf28b2cd"),
+        Row(
             "temperature, dated", .thermometer, "2A1C", "02842600feea070b14090e39", .live, base: nil,
             clockStands: false, "aa4d577d-feb9-59a6-a2c3-d352d6dcaf9c"),
         Row(

@@ -58,6 +58,9 @@ extension ReadSession {
                 if source.isOptional, try await !link.has(source.characteristic, in: source.service) {
                     continue
                 }
+                if let successor = source.successor, try await link.has(successor, in: source.service) {
+                    continue
+                }
                 if !isSubscribed { try await clock.inPassing(beside: source) }
                 try await link.subscribe(to: source.characteristic, in: source.service)
                 isSubscribed = true

@@ -117,6 +117,9 @@ package actor ReadSession {
     private var longestLink: Duration {
         let longestTransfer = min(Duration.seconds(900 + committer.count), .seconds(7_200))
         return switch profile.procedure {
+        // Most cuffs have no memory that can be read.
+        case .storedRecords(let access) where access.filter == .none && !known.hasStoredRecords:
+            .seconds(180)
         case .storedRecords, .oneTouchVerio: longestTransfer
         case .observations where known.hasStoredRecords: longestTransfer
         case .stream: timing.streamMaximum + .seconds(180)

@@ -1,4 +1,8 @@
-"""Blood Pressure Service: 2A35, 2A36, 2A49."""
+"""Blood Pressure Service: 2A35, 2A36, 2A49, 2B34, 2B35, 2B36."""
+
+import datetime
+
+from bluetooth_sig.gatt.characteristics.registry import CharacteristicRegistry
 
 from ..comparison import Difference
 from ..payload import Payload
@@ -45,8 +49,11 @@ def intermediate(random):
 
 
 def read_optional(result, answer):
-    fields = result.optional_fields
-    answer.time(fields.timestamp)
+    answer.time(result.optional_fields.timestamp)
+    read_pulse_user_status(result.optional_fields, answer)
+
+
+def read_pulse_user_status(fields, answer):
     answer.measure("pulse-rate", fields.pulse_rate, "/min")
     if fields.user_id is not None:
         if fields.user_id == 255:
@@ -71,6 +78,63 @@ def read_measurement(result, answer):
 def read_intermediate(result, answer):
     answer.measure("cuff-pressure", result.current_cuff_pressure, unit_of(result))
     read_optional(result, answer)
+
+
+def enhanced(random, pressures):
+    payload = Payload()
+    flags = random.flags("kPa", "time", "pulse rate", "user", "status", "shown time", "epoch 2000", None)
+    payload.put_flags(random, flags, reserved=0x80)
+    for name in pressures:
+        payload.number(name, random.sfloat(0, 39 if "kPa" in flags else 299), 2)
+    if "time" in flags:
+        payload.put("time", random.getrandbits(32), 4)
+    if "pulse rate" in flags:
+        payload.number("pulse rate", random.sfloat(30, 200), 2)
+    if "user" in flags:
+        payload.put("user", random.uint8(), 1)
+    if "status" in flags:
+        payload.put("status", random.getrandbits(16), 2)
+    if "shown time" in flags:
+        payload.put("shown time", random.getrandbits(32), 4)
+    return payload
+
+
+def record(random):
+    payload = Payload()
+    payload.put("header", 3 | random.getrandbits(6) << 2, 1)
+    payload.put("number", random.getrandbits(16), 2)
+    payload.put("UUID", 0x2B34, 2)
+    inner = enhanced(random, PRESSURES)
+    payload.bytes += inner.bytes
+    payload.fields |= inner.fields
+    payload.numbers |= inner.numbers
+    return payload
+
+
+def read_enhanced(result, answer):
+    seconds = result.timestamp if result.user_facing_time is None else result.user_facing_time
+    if seconds is not None:
+        answer.time(datetime.datetime(result.epoch_year.value, 1, 1) + datetime.timedelta(seconds=seconds))
+    read_pulse_user_status(result, answer)
+
+
+def read_enhanced_measurement(result, answer):
+    unit = unit_of(result)
+    answer.measure("systolic", result.systolic, unit)
+    answer.measure("diastolic", result.diastolic, unit)
+    answer.measure("mean-arterial-pressure", result.mean_arterial_pressure, unit)
+    read_enhanced(result, answer)
+
+
+def read_enhanced_intermediate(result, answer):
+    answer.measure("cuff-pressure", result.cuff_pressure, unit_of(result))
+    read_enhanced(result, answer)
+
+
+def read_record(result, answer):
+    """The package gives the bytes that are recorded, and decodes them by themselves."""
+    answer["sequence"] = result.sequence_number
+    read_enhanced_measurement(ENHANCED.parse_value(result.recorded_data), answer)
 
 
 def unit_of(result):
@@ -119,7 +183,19 @@ def feature(random):
     return payload
 
 
+ENHANCED = CharacteristicRegistry.get_characteristic("2B34")
+ENHANCED_KNOWN = [
+    *(reserved_number(f"{name} 1", field) for name, field in (
+        ("systolic", "systolic"), ("diastolic", "diastolic"), ("mean-arterial-pressure", "mean arterial pressure"),
+        ("pulse-rate", "pulse rate"))),
+    unmeasured("systolic 1|diastolic 1|mean-arterial-pressure 1|pulse-rate 1")]
+
 CASES = [
+    case("2B34", lambda random: enhanced(random, PRESSURES), read_enhanced_measurement, ENHANCED_KNOWN),
+    case("2B35", lambda random: enhanced(random, ("cuff pressure",)), read_enhanced_intermediate, [
+        reserved_number("cuff-pressure 1", "cuff pressure"), reserved_number("pulse-rate 1", "pulse rate"),
+        unmeasured("pulse-rate 1")]),
+    case("2B36", record, read_record, ENHANCED_KNOWN),
     case("2A35", measurement, read_measurement, known(PRESSURES)),
     case("2A36", intermediate, read_intermediate, known(("cuff pressure",))),
     case("2A49", feature, lambda result, answer: bits(result.features_bitmap, FEATURES, answer), [], count=500),

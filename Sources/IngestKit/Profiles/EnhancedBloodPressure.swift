@@ -1,0 +1,133 @@
+/// Enhanced Blood Pressure Measurement, Enhanced Intermediate Cuff Pressure and Blood Pressure Record (Blood Pressure Service
+/// 1.1.1; GATT Specification Supplement).
+enum EnhancedBloodPressure {
+    static let measurement: BluetoothUUID = 0x2B34
+    /// For displays while the cuff inflates: decoded, and never a record.
+    static let cuffPressure: BluetoothUUID = 0x2B35
+    /// A stored value of one of the others, or of those without "enhanced".
+    static let record: BluetoothUUID = 0x2B36
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let kilopascal = Flags(rawValue: 1 << 0)
+        static let timeStamp = Flags(rawValue: 1 << 1)
+        static let pulseRate = Flags(rawValue: 1 << 2)
+        static let userID = Flags(rawValue: 1 << 3)
+        static let measurementStatus = Flags(rawValue: 1 << 4)
+        static let userFacingTime = Flags(rawValue: 1 << 5)
+        static let epochStart2000 = Flags(rawValue: 1 << 6)
+
+        var unit: String { contains(.kilopascal) ? "kPa" : "mm[Hg]" }
+        /// From which times count, in seconds since 1970: 2000-01-01T00:00:00, or 1900-01-01T00:00:00.
+        var epoch: Int64 { contains(.epochStart2000) ? 946_684_800 : -2_208_988_800 }
+    }
+
+    @Sendable
+    static func decodeMeasurement(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let flags = Flags(rawValue: try cursor.uint8("flags"))
+        var reading = Reading(kind: .bloodPressure)
+        // MDC_PRESS_BLD_NONINV_SYS, _DIA, _MEAN
+        for (type, code) in [
+            ("systolic", 150021), ("diastolic", 150022), ("mean-arterial-pressure", 150023),
+        ] as [(String, UInt32)] {
+            reading.measurements.append(
+                Measurement(
+                    type: type, code: code, value: MedicalFloat.sfloat(try cursor.uint16(type)),
+                    unit: flags.unit))
+        }
+        try decodeRest(flags, &cursor, into: &reading)
+        return reading
+    }
+
+    @Sendable
+    static func decodeCuffPressure(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let flags = Flags(rawValue: try cursor.uint8("flags"))
+        var reading = Reading(
+            kind: .bloodPressure,
+            measurements: [
+                Measurement(
+                    type: "cuff-pressure", code: nil,
+                    value: MedicalFloat.sfloat(try cursor.uint16("cuff pressure")), unit: flags.unit)
+            ])
+        try decodeRest(flags, &cursor, into: &reading)
+        return reading
+    }
+
+    /// What stands behind the pressures.
+    private static func decodeRest(
+        _ flags: Flags, _ cursor: inout ByteCursor, into reading: inout Reading
+    ) throws(DecodeError) {
+        var seconds = flags.contains(.timeStamp) ? Int64(try cursor.uint32("time stamp")) : nil
+        if flags.contains(.pulseRate) {
+            // MDC_PULS_RATE_NON_INV
+            reading.measurements.append(
+                Measurement(
+                    type: "pulse-rate", code: 149546,
+                    value: MedicalFloat.sfloat(try cursor.uint16("pulse rate")), unit: "/min"))
+        }
+        if flags.contains(.userID) { reading.applyUser(try cursor.uint8("user id")) }
+        if flags.contains(.measurementStatus) {
+            reading.flags += BloodPressure.statusFlags(try cursor.uint16("measurement status"))
+        }
+        // What the display shows is the wall time; the time stamp's clock need not have been set by anybody.
+        if flags.contains(.userFacingTime) { seconds = Int64(try cursor.uint32("user facing time")) }
+        if let seconds { reading.deviceTime = DeviceTime(wallSeconds: flags.epoch + seconds) }
+    }
+
+    // MARK: Stored values
+
+    /// Sequence number and UUID, which the first segment has behind its header.
+    private static let recordHeaderSize = 4
+    /// Such a header, and a value of the profile with a checksum.
+    private static let longestRecord = 64
+
+    private static let contents: [BluetoothUUID: Profile.Decoder] = [
+        BloodPressure.measurement: BloodPressure.decodeMeasurement, measurement: decodeMeasurement,
+    ]
+
+    /// A record in one segment.
+    @Sendable
+    static func decodeRecord(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
+        let segment = Array(cursor.rest())
+        guard case .complete(let reading) = try assembleRecord([segment]) else {
+            throw .truncated(field: "last segment", needed: 1, had: 0)
+        }
+        return reading
+    }
+
+    @Sendable
+    static func assembleRecord(_ packets: [[UInt8]]) throws(DecodeError) -> Profile.Assembly {
+        switch try SegmentHeader.join(packets, longest: longestRecord) {
+        case .whole(let record): .complete(try content(of: record).reading)
+        case .incomplete: .incomplete
+        case .unrelated: .unrelated
+        }
+    }
+
+    /// The bytes of a record without the headers of its segments, whose counter is another one each time that it is sent.
+    @Sendable
+    static func join(_ packets: [[UInt8]]) -> [UInt8] { packets.flatMap { $0.dropFirst() } }
+
+    /// A stored value is named as the one that came live: without the number, and without the checksum behind it.
+    @Sendable
+    static func name(of raw: RawPayload) -> RawPayload {
+        guard raw.characteristic == record, let content = try? content(of: raw.bytes) else { return raw }
+        return RawPayload(characteristic: content.characteristic, bytes: content.value)
+    }
+
+    /// What a whole record holds: the reading, of which characteristic it is a value, and the value. The checksum that may
+    /// stand behind it (E2E-CRC) is no part of it.
+    private static func content(
+        of record: [UInt8]
+    ) throws(DecodeError) -> (reading: Reading, characteristic: BluetoothUUID, value: [UInt8]) {
+        var cursor = ByteCursor(record)
+        let number = try cursor.uint16("sequence number")
+        let characteristic = BluetoothUUID(try cursor.uint16("UUID"))
+        guard let decoder = contents[characteristic] else { throw .unknownCharacteristic(characteristic) }
+        var reading = try decoder(&cursor)
+        reading.sequence = Int(number)
+        let value = record.dropFirst(recordHeaderSize).dropLast(cursor.remaining)
+        return (reading, characteristic, Array(value))
+    }
+}

@@ -1,0 +1,76 @@
+import PeripheralSimulator
+import Testing
+
+@testable import IngestCore
+@testable import IngestReading
+@testable import IngestRecords
+
+/// A cuff that has the characteristics of Blood Pressure Service 1.1.1 beside the plain one.
+@Suite(.timeLimit(.minutes(10)))
+struct EnhancedCuffTests {
+    /// A reading of 138/85 and so many more, 09:00:00 and as many minutes, in both forms.
+    private static func reading(_ number: UInt8) -> (plain: [UInt8], enhanced: [UInt8]) {
+        let pressures: [UInt8] = [138 + number, 0x00, 0x55, 0x00, 0x66, 0x00]
+        // 2026-11-20T09:00:00 in seconds since 2000.
+        let seconds = UInt32(848_480_400) + 60 * UInt32(number)
+        return (
+            [0x02] + pressures + [0xEA, 0x07, 11, 20, 9, number, 0],
+            [0x42] + pressures + (0..<4).map { UInt8(truncatingIfNeeded: seconds >> (8 * $0)) }
+        )
+    }
+
+    private static func systolic(_ records: [Record]) -> [Int64] {
+        records.compactMap { record in
+            guard case .exact(let number)? = record.measurements.first?.value else { return nil }
+            return number.coefficient
+        }
+    }
+
+    private func run(_ cuff: EnhancedCuff, _ body: (GatewayBench) async throws -> Void) async throws {
+        try await GatewayBench.run(sensor: cuff, as: "blood-pressure", body)
+    }
+
+    @Test func theFormThatSaysMoreIsTakenAndTheOtherLeftAlone() async throws {
+        try await run(EnhancedCuff([Self.reading(0), Self.reading(1)])) { bench in
+            try await bench.readOnce()
+            let records = bench.noted.committed.all
+            #expect(records.map(\.raw.characteristic) == [0x2B34, 0x2B34])
+            #expect(Self.systolic(records) == [138, 139])
+            #expect(records.map { $0.time.device?.minutes } == [0, 1])
+            #expect(await bench.peripheral.sensor(EnhancedCuff.self).made.isEmpty)
+        }
+    }
+
+    /// With segments of 20 bytes and of few: a reading that came live is the same when its record comes.
+    @Test(arguments: [20, 9, 40])
+    func storedReadingsAreReadAndThoseThatCameLiveKnown(segment: Int) async throws {
+        var cuff = EnhancedCuff(
+            [Self.reading(3)],
+            stored: [
+                .init(0, Self.reading(1).enhanced), .init(1, Self.reading(2).plain, of: 0x2A35),
+                .init(0, Self.reading(3).enhanced),
+            ])
+        cuff.segment = segment
+        try await run(cuff) { bench in
+            try await bench.readOnce()
+            let records = bench.noted.committed.all
+            #expect(Set(records.map(\.id)).count == 3)
+            #expect(Set(Self.systolic(records)) == [139, 140, 141])
+            #expect(bench.count(of: "read-failed") == 0)
+            // All is asked for each time, and nothing is new.
+            await bench.pause()
+            try await bench.readAgain()
+            #expect(Set(bench.noted.committed.all.map(\.id)).count == 3)
+            #expect(
+                await bench.peripheral.sensor(EnhancedCuff.self).requests == [[0x01, 0x01], [0x01, 0x01]])
+        }
+    }
+
+    @Test func anEmptyMemoryIsNoFailure() async throws {
+        try await run(EnhancedCuff([Self.reading(0)], stored: [])) { bench in
+            try await bench.readOnce()
+            #expect(bench.kinds() == [.bloodPressure: 1])
+            #expect(bench.count(of: "read-failed") == 0)
+        }
+    }
+}
