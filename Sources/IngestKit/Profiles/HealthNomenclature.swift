@@ -23,6 +23,7 @@ enum HealthNomenclature {
         150022: (.bloodPressure, "diastolic"),
         150023: (.bloodPressure, "mean-arterial-pressure"),
         150364: (.bodyTemperature, "body-temperature"),
+        151562: (.healthObservation, "respiratory-rate"),
         160020: (.glucose, "glucose"),
         160184: (.glucose, "glucose"),
         160188: (.glucose, "glucose"),

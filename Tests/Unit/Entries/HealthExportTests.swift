@@ -1,3 +1,5 @@
+import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import IngestEntries
@@ -277,13 +279,67 @@ import Testing
         #expect(names == [["7 g", "1"], ["6 g", "1"], ["6 g", "2"]])
     }
 
+    /// As Apple's export writes them.
+    @Test(arguments: [
+        ("DistanceWheelchair", "1.25", "km", "activity distance-wheelchair=1.25 km"),
+        ("PushCount", "320", "count", "activity wheelchair-pushes=320 1"),
+        ("VO2Max", "41.33", "mL/min·kg", "activity vo2-max=41.33 mL/(kg.min)"),
+        ("RestingHeartRate", "58", "count/min", "activity resting-heart-rate=58 /min"),
+        ("HeartRateVariabilitySDNN", "43.2104", "ms", "activity heart-rate-variability-sdnn=43.2104 ms"),
+        ("RespiratoryRate", "14.5", "count/min", "health-observation respiratory-rate=14.5 /min"),
+    ])
+    func whatAWatchWorksOutIsTaken(type: String, value: String, unit: String, expected: String) throws {
+        let entries = try read([Self.sample("HKQuantityTypeIdentifier" + type, value, unit)]).entries
+        #expect(entries.map(words) == [expected])
+    }
+
+    /// Of each identifier that HealthKit has docs/import.md says what it becomes, or why it is not imported.
+    @Test func everyIdentifierIsImportedOrListedWithTheReason() throws {
+        func text(_ path: String) throws -> String {
+            try String(contentsOfFile: Repository.root + path, encoding: .utf8)
+        }
+        let all = Set(
+            try text("/Tests/System/Import/identifiers.txt").split(separator: "\n").map(String.init))
+        #expect(all.count == 218)
+        let imported = Set(HealthKitType.quantities.keys).union(HealthKitType.categories.keys)
+            .union([HealthKitType.bloodPressure, "HKWorkoutTypeIdentifier"])
+        #expect(imported.isSubset(of: all))
+        let document = try text("/docs/import.md")
+        let section = try #require(
+            document.split(separator: "## What is not imported").last?
+                .split(separator: "\n## ").first)
+        var listed: [String] = []
+        for row in section.split(separator: "\n") where row.hasPrefix("| ") {
+            let cells = row.split(separator: "|")
+            guard cells.count == 2 else { continue }
+            for name in cells[1].split(separator: "`") where !name.contains(" ") {
+                let candidates = ["", "HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier"].map {
+                    $0 + name
+                }
+                listed.append(try #require(candidates.first(where: all.contains), "\(name)"))
+            }
+        }
+        #expect(Set(listed).count == listed.count)
+        #expect(Set(listed) == all.subtracting(imported))
+        let becomes = try #require(
+            document.split(separator: "## What becomes of each type").last?
+                .split(separator: "## What is not imported").first)
+        // The numbers of a blood pressure stand with their correlation.
+        let single = imported.subtracting([HealthKitType.systolic, HealthKitType.diastolic])
+        for type in single where type != "HKWorkoutTypeIdentifier" {
+            let name = type.split(separator: "TypeIdentifier", maxSplits: 1).last.map(String.init) ?? type
+            let short = name.hasPrefix("Dietary") ? String(name.dropFirst(7)) : name
+            #expect(becomes.contains(short), "\(type)")
+        }
+    }
+
     @Test func onlyWhatIsWantedIsTaken() throws {
         let elements = [
             Self.sample("HKQuantityTypeIdentifierBodyMass", "72", "kg"),
             Self.sample("HKQuantityTypeIdentifierBodyMass", "73", "kg", start: "2023-12-31 23:59:59 +0000"),
             Self.sample("HKQuantityTypeIdentifierHeartRate", "62", "count/min"),
-            Self.sample("HKQuantityTypeIdentifierVO2Max", "40", "mL/min·kg"),
-            Self.sample("HKQuantityTypeIdentifierVO2Max", "41", "mL/min·kg"),
+            Self.sample("HKQuantityTypeIdentifierEnvironmentalAudioExposure", "40", "dBASPL"),
+            Self.sample("HKQuantityTypeIdentifierEnvironmentalAudioExposure", "41", "dBASPL"),
             Self.sample("HKQuantityTypeIdentifierBodyMass", "9", "slug"),
         ]
         let (entries, tally) = try read(
@@ -292,7 +348,7 @@ import Testing
         #expect(entries.first?.subject == "anna")
         #expect(tally.earlier == 1)
         #expect(tally.unwanted == 1)
-        #expect(tally.unknown == ["HKQuantityTypeIdentifierVO2Max": 2])
+        #expect(tally.unknown == ["HKQuantityTypeIdentifierEnvironmentalAudioExposure": 2])
         #expect(tally.unknownUnits == ["slug": 1])
     }
 

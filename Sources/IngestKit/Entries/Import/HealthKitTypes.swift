@@ -31,6 +31,9 @@ struct HealthKitType: Sendable, Equatable {
         quantity + "StepCount": Self(set: .routine, kind: .activity, type: "steps"),
         quantity + "DistanceWalkingRunning": Self(
             set: .routine, kind: .activity, type: "distance-walking-running"),
+        quantity + "DistanceWheelchair": Self(
+            set: .routine, kind: .activity, type: "distance-wheelchair"),
+        quantity + "PushCount": Self(set: .routine, kind: .activity, type: "wheelchair-pushes"),
         quantity + "FlightsClimbed": Self(set: .routine, kind: .activity, type: "flights-climbed"),
         quantity + "ActiveEnergyBurned": Self(set: .routine, kind: .activity, type: "active-energy"),
         quantity + "BasalEnergyBurned": Self(set: .routine, kind: .activity, type: "basal-energy"),
@@ -45,6 +48,14 @@ struct HealthKitType: Sendable, Equatable {
             set: .weight, kind: .bodyComposition, type: "fat-free-mass", code: 188_756),
         quantity + "DistanceCycling": Self(set: .fitness, kind: .activity, type: "distance-cycling"),
         quantity + "NikeFuel": Self(set: .fitness, kind: .activity, type: "nike-fuel"),
+        quantity + "VO2Max": Self(set: .fitness, kind: .activity, type: "vo2-max"),
+        // What a watch works out of a day, and no measurement of a heart rate.
+        quantity + "RestingHeartRate": Self(
+            set: .biometrics, kind: .activity, type: "resting-heart-rate"),
+        quantity + "HeartRateVariabilitySDNN": Self(
+            set: .biometrics, kind: .activity, type: "heart-rate-variability-sdnn"),
+        quantity + "RespiratoryRate": Self(
+            set: .biometrics, kind: .healthObservation, type: "respiratory-rate", code: 151_562),
         quantity + "HeartRate": Self(set: .biometrics, kind: .heartRate, type: "heart-rate", code: 147_842),
         quantity + "BodyTemperature": Self(
             set: .biometrics, kind: .bodyTemperature, type: "body-temperature", code: 150_364),
@@ -105,6 +116,7 @@ enum HealthKitUnit {
         "lb": "[lb_av]", "oz": "[oz_av]", "st": "[stone_av]", "m": "m", "cm": "cm", "mm": "mm", "km": "km",
         "in": "[in_i]", "ft": "[ft_i]", "yd": "[yd_i]", "mi": "[mi_i]", "Cal": "kcal", "kcal": "kcal",
         "kJ": "kJ", "J": "J", "s": "s", "min": "min", "hr": "h", "d": "d", "L": "L", "mL": "mL",
+        "ms": "ms", "mL/min\u{B7}kg": "mL/(kg.min)",
         "fl_oz_us": "[foz_us]", "fl_oz_imp": "[foz_br]", "cup_us": "[cup_us]", "pt_us": "[pt_us]",
     ]
 }

@@ -31,7 +31,7 @@ def is_imported_once(directory):
     expect((0, ""), (first.status, first.err), "the import")
     expect(kinds, first.result["kinds"], "the kinds found")
     expect((sum(kinds.values()), 0), (first.result["added"], first.result["known"]), "added and known")
-    expect({"HKQuantityTypeIdentifierVO2Max": 10}, first.result["unknown"], "what has no kind")
+    expect({"HKQuantityTypeIdentifierEnvironmentalAudioExposure": 10}, first.result["unknown"], "what has no kind")
     expect((0, 0), (first.result["loose_pressures"], first.result["unreadable"]), "left out")
     expect(kinds, box.kinds(), "the kinds in the queue")
     again = box.take(file, "--subject", "anna")
@@ -94,7 +94,7 @@ def is_said_in_words(directory):
     outcome = Box(directory).run("import", "apple-health", file)
     lines = outcome.out.splitlines()
     expect("126 new records; 0 were there already", lines[0], "the first line")
-    expect("left out: 10, no kind stands for HKQuantityTypeIdentifierVO2Max", lines[-1], "the last line")
+    expect("left out: 10, no kind stands for HKQuantityTypeIdentifierEnvironmentalAudioExposure", lines[-1], "the last line")
 
 
 def takes_sets_and_since(directory):

@@ -59,7 +59,7 @@ def others(scale=1):
         yield quantity("OxygenSaturation", "%", f"0.9{number % 10}", 60 * number)
         yield quantity("BloodGlucose", "mmol&lt;180.15588000005408&gt;/L", f"5.{number % 10}", 60 * number)
         yield quantity("DietaryProtein", "g", 12 + number, 60 * number)
-        yield quantity("VO2Max", "mL/min·kg", 41 + number % 5, 60 * number)
+        yield quantity("EnvironmentalAudioExposure", "dBASPL", 41 + number % 5, 60 * number)
         yield (f' <Record type="HKCategoryTypeIdentifierSleepAnalysis" {WATCH} {dates(1440 * number, 90)} '
                'value="HKCategoryValueSleepAnalysisAsleepCore"/>\n')
         yield (f' <Record type="HKCategoryTypeIdentifierMenstrualFlow" {WATCH} {dates(1440 * number)} '
