@@ -12,6 +12,8 @@ packages:
 # One debug build serves the demo, the tests and the lab.
 build: packages
 	swift build --build-tests --explicit-target-dependency-import-check error
+	INGESTD_FUZZ=check swift build --target FuzzPeers
+	INGESTD_FUZZ=check swift build --target FuzzDecoders
 
 demo: packages
 	swift build

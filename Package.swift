@@ -4,7 +4,8 @@ import PackageDescription
 // INGESTD_UNIT=MODULE   leaves nothing but a module's unit tests and what they need, which builds in seconds
 //                       (docs/developing.md).
 // INGESTD_FUZZ=PROGRAM  adds the program, `FuzzDecoders` or `FuzzPeers`, and has the modules that it examines report
-//                       their branches to libFuzzer (docs/fuzzing.md).
+//                       their branches to libFuzzer (docs/fuzzing.md). `check` adds both and leaves the modules as they
+//                       are: `swift build --target FuzzPeers` tells in seconds whether they still compile.
 let unit = Context.environment["INGESTD_UNIT"]
 let fuzz = Context.environment["INGESTD_FUZZ"]
 
@@ -299,7 +300,11 @@ if let unit {
         of: targets.contains { $0.name == unit + "Tests" } ? unit + "Tests" : "Ingest\(unit)Tests",
         in: targets)
 }
-if let fuzz { targets = closure(of: fuzz, in: targets + fuzzers) }
+if fuzz == "check" {
+    targets += fuzzers
+} else if let fuzz {
+    targets = closure(of: fuzz, in: targets + fuzzers)
+}
 
 let package = Package(
     name: "ingestd",
