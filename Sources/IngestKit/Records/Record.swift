@@ -83,13 +83,24 @@ package struct DeviceBlock: Sendable, Equatable {
     package var model: String?
     package var serial: String?
     package var firmware: String?
+    package var hardware: String?
+    package var software: String?
+    /// An EUI-64 in 16 upper-case hexadecimal digits.
+    package var systemID: String?
+    package var udi: UniqueDeviceIdentifier?
     /// Charge in percent, 0 to 100.
     package var battery: Int?
 
     package init(
         peripheralID: Int, address: BluetoothAddress, alias: String?, manufacturer: String? = nil,
-        model: String? = nil, serial: String? = nil, firmware: String? = nil, battery: Int? = nil
+        model: String? = nil, serial: String? = nil, firmware: String? = nil, hardware: String? = nil,
+        software: String? = nil, systemID: String? = nil, udi: UniqueDeviceIdentifier? = nil,
+        battery: Int? = nil
     ) {
+        self.hardware = hardware
+        self.software = software
+        self.systemID = systemID
+        self.udi = udi
         self.peripheralID = peripheralID
         self.address = address
         self.alias = alias
@@ -98,5 +109,34 @@ package struct DeviceBlock: Sendable, Equatable {
         self.serial = serial
         self.firmware = firmware
         self.battery = battery
+    }
+}
+
+/// What names a device by the rules of medical devices (Unique Device Identification).
+package struct UniqueDeviceIdentifier: Sendable, Hashable, Codable {
+    /// The whole of it, as people read it.
+    package var label: String?
+    /// The part that names the model.
+    package var deviceIdentifier: String?
+    /// Who issued it; an OID, by the specification.
+    package var issuer: String?
+    /// By whose rules; an OID, by the specification.
+    package var authority: String?
+
+    package init(
+        label: String? = nil, deviceIdentifier: String? = nil, issuer: String? = nil, authority: String? = nil
+    ) {
+        self.label = label
+        self.deviceIdentifier = deviceIdentifier
+        self.issuer = issuer
+        self.authority = authority
+    }
+
+    /// Its members, as records name them.
+    package var members: [(name: String, text: String?)] {
+        [
+            ("label", label), ("device_identifier", deviceIdentifier), ("issuer", issuer),
+            ("authority", authority),
+        ]
     }
 }

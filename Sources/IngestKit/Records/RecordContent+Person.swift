@@ -11,12 +11,15 @@ extension RecordContent {
     /// place to say of the numbers what the device says of them; nil where it may.
     package var reasonNotToFileAtAll: SetAsideReason? {
         guard subject != nil else { return .unassigned }
-        if let flag = flags.first(where: Self.testFlags.contains) {
-            return "is no measurement of a person (\(flag))"
-        }
+        if let reason = reasonIsTest { return reason }
         return flags.first(where: Self.invalidFlags.contains).map {
             "is marked as invalid by the device (\($0))"
         }
+    }
+
+    /// Why a record is nobody's measurement: it tests the device, or shows what it can do. Nil where it is somebody's.
+    package var reasonIsTest: SetAsideReason? {
+        flags.first(where: Self.testFlags.contains).map { "is no measurement of a person (\($0))" }
     }
 
     /// What a device says of readings that are nobody's.

@@ -45,6 +45,11 @@ package struct RecordContent: Equatable {
     package var model: String?
     package var serial: String?
     package var firmware: String?
+    package var hardware: String?
+    package var software: String?
+    /// An EUI-64 in 16 upper-case hexadecimal digits.
+    package var systemID: String?
+    package var udi: UniqueDeviceIdentifier?
     /// Where it is from; nil for a device that was read.
     package var origin: RecordEntry.Origin?
     /// What an export calls the program or device that it has the measurement from, and its version.
@@ -94,6 +99,15 @@ package struct RecordContent: Equatable {
         model = try device["model"].map(Self.text)
         serial = try device["serial"].map(Self.text)
         firmware = try device["firmware"].map(Self.text)
+        hardware = try device["hardware"].map(Self.text)
+        software = try device["software"].map(Self.text)
+        systemID = try device["system_id"].map(Self.text)
+        if let udi = try device["udi"].map(Self.members) {
+            self.udi = UniqueDeviceIdentifier(
+                label: try udi["label"].map(Self.text),
+                deviceIdentifier: try udi["device_identifier"].map(Self.text),
+                issuer: try udi["issuer"].map(Self.text), authority: try udi["authority"].map(Self.text))
+        }
         if let origin = try members["origin"].map(Self.members) {
             self.origin = RecordEntry.Origin(rawValue: try Self.text(origin["type"]))
             originName = try origin["name"].map(Self.text)

@@ -111,9 +111,16 @@ extension JSONText {
         member("address", device.address.description)
         let texts = [
             ("alias", device.alias), ("manufacturer", device.manufacturer), ("model", device.model),
-            ("serial", device.serial), ("firmware", device.firmware),
+            ("serial", device.serial), ("firmware", device.firmware), ("hardware", device.hardware),
+            ("software", device.software), ("system_id", device.systemID),
         ]
         for case (let name, let text?) in texts { member(name, text) }
+        if let udi = device.udi {
+            key("udi")
+            beginObject()
+            for case (let name, let text?) in udi.members { member(name, text) }
+            endObject()
+        }
         if let battery = device.battery { member("battery", battery) }
         endObject()
     }

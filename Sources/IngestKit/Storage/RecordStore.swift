@@ -160,8 +160,14 @@ package struct DeviceMemory: Sendable, Equatable, Codable {
     package var model: String?
     package var serial: String?
     package var firmware: String?
+    package var hardware: String?
+    package var software: String?
+    package var systemID: String?
+    package var udi: UniqueDeviceIdentifier?
     /// Whether device information was asked for; what is nil then is not there.
     package var hasDeviceInformation: Bool
+    /// Which of it was asked for: `knownInformation` of the version that asked; nil before there was more than one.
+    package var information: Int?
     /// Percent.
     package var battery: Int?
     /// Wall time of the last look at battery and Database Hash, in seconds since 1970.
@@ -217,12 +223,25 @@ package struct DeviceMemory: Sendable, Equatable, Codable {
         self.serial = serial
         self.firmware = firmware
         self.hasDeviceInformation = hasDeviceInformation
+        information = hasDeviceInformation ? Self.knownInformation : nil
         self.battery = battery
         self.lastDailyCheck = lastDailyCheck
     }
 }
 
 extension DeviceMemory {
+    /// Counts up when this program asks for more device information than before.
+    private static let knownInformation = 2
+
+    /// Whether everything was asked for that this program wants to know.
+    package var hasAllInformation: Bool { hasDeviceInformation && information == Self.knownInformation }
+
+    /// Notes that everything was asked for.
+    package mutating func informationWasRead() {
+        hasDeviceInformation = true
+        information = Self.knownInformation
+    }
+
     /// Forgets what a bonded central may be shown otherwise: the attributes, and what the device said it has or refuses.
     package mutating func forgetAttributes() {
         layout = .unknown

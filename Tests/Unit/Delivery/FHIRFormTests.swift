@@ -56,7 +56,7 @@ import Testing
                 flags: [
                     "status-questionable", "status-early-estimate", "status-threshold-error", "modality-fast",
                 ]),
-            try record(.pulseOximetry, [spo2], flags: ["status-test-data", "supplemental-mdc-150588"]),
+            try record(.pulseOximetry, [spo2], flags: ["supplemental-mdc-150588"]),
             try record(.healthObservation, [unknown], flags: ["status-setting", "value-in-raw"]),
             try record(
                 .healthObservation, [unknown, measurement("measurement-duration", nil, 905, -1, "s")],
@@ -98,6 +98,11 @@ import Testing
                 ],
                 characteristic: 0x2AA7),
             try record(.glucoseContext, [], flags: ["meal-bedtime"], characteristic: 0x2A34),
+            try record(.bodyTemperature, [temperature], flags: ["site-mouth"], characteristic: 0x2A1C),
+            try record(.healthObservation, [measurement("respiratory-rate", 151562, 16, 0, "/min")]),
+            try record(
+                .continuousGlucose, [measurement("glucose", 160212, 97, 0, "mg/dL")],
+                flags: ["lower-than-hypo", "calibration-pending"], characteristic: 0x2AA7),
         ]
     }
 
@@ -258,6 +263,99 @@ import Testing
             text.contains(
                 #""Not read from a device by the gateway: imported from Anna's \"Watch\" 10.1."},"#
                     + #"{"text":"It says: user-entered."}"#))
+    }
+
+    /// The guide's code system ASN1ToHL7 has these bits.
+    @Test(arguments: [
+        (
+            RecordKind.bloodPressure,
+            [
+                "body-movement", "cuff-too-loose", "irregular-pulse", "pulse-rate-exceeds-upper-limit",
+                "pulse-rate-less-than-lower-limit", "improper-measurement-position",
+            ], "8410608", Array(0...5)
+        ),
+        (
+            .glucose,
+            [
+                "device-battery-low", "sensor-malfunction", "sample-size-insufficient",
+                "strip-insertion-error", "strip-type-incorrect", "sensor-result-too-high",
+                "sensor-result-too-low", "sensor-temperature-too-high", "sensor-temperature-too-low",
+                "sensor-read-interrupted", "general-device-fault",
+            ], "8417752", Array(0...10)
+        ),
+        (
+            .continuousGlucose,
+            [
+                "session-stopped", "sensor-type-incorrect", "sensor-malfunction", "device-specific-alert",
+                "calibration-not-allowed", "calibration-recommended", "calibration-required",
+                "sensor-temperature-too-high", "sensor-temperature-too-low", "lower-than-patient-low",
+                "higher-than-patient-high", "lower-than-hypo", "higher-than-hyper",
+                "rate-of-decrease-exceeded", "rate-of-increase-exceeded", "sensor-result-too-low",
+                "sensor-result-too-high",
+            ], "8418060", [0, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
+        ),
+    ])
+    func aStatusIsAnObservationOfBits(kind: RecordKind, flags: [String], code: String, bits: [Int]) throws {
+        let measured =
+            kind == .bloodPressure ? Self.measurement("systolic", 150021, 120, 0, "mm[Hg]") : Self.glucose
+        for (flag, bit) in zip(flags, bits) {
+            let text = try Self.text(try Self.record(kind, [measured], flags: [flag]))
+            let component =
+                #""component":[{"code":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/ASN1ToHL7","#
+                + #""code":"\#(code).\#(bit)"}]},"valueBoolean":true}]"#
+            #expect(text.contains(component) && text.contains("PhdBitsEnumerationObservation"), "\(flag)")
+            #expect(!text.contains("The device says"), "\(flag)")
+        }
+        let all = try Self.text(try Self.record(kind, [measured], flags: flags + ["time-fault"]))
+        #expect(all.ranges(of: #""valueBoolean":true"#).count == bits.count)
+        #expect(all.contains("The device says: time-fault."))
+        // It is of what was measured.
+        let name = FHIRBundle.Name(
+            type: "Observation", system: FHIRSystem.own,
+            value: "1f3c0d6e-6a52-5b0e-9c38-4c1d5a0e7b21-" + (kind == .bloodPressure ? "150020" : "160020"))
+        #expect(all.contains(#""derivedFrom":[{"reference":"\#(name.fullURL)","type":"Observation"}]"#))
+    }
+
+    @Test(
+        arguments: [
+            ("body-temperature", 150364, "site-armpit", "188452", "MDC_TEMP_AXILLA"),
+            ("body-temperature", 150364, "site-body", "150364", "MDC_TEMP_BODY"),
+            ("body-temperature", 150364, "site-ear", "188428", "MDC_TEMP_EAR"),
+            ("body-temperature", 150364, "site-finger", "188432", "MDC_TEMP_FINGER"),
+            ("body-temperature", 150364, "site-gastrointestinal-tract", "188456", "MDC_TEMP_GIT"),
+            ("body-temperature", 150364, "site-mouth", "188424", "MDC_TEMP_ORAL"),
+            ("body-temperature", 150364, "site-rectum", "188420", "MDC_TEMP_RECT"),
+            ("body-temperature", 150364, "site-toe", "188448", "MDC_TEMP_TOE"),
+            ("body-temperature", 150364, "site-tympanum", "150392", "MDC_TEMP_TYMP"),
+            ("carbohydrate", 8_417_764, "carbohydrate-lunch", "8417772", "MDC_CTXT_GLU_CARB_LUNCH"),
+            (
+                "medication", 8_417_796, "medication-rapid-acting-insulin", "8417800",
+                "MDC_CTXT_MEDICATION_RAPIDACTING"
+            ),
+        ] as [(String, UInt32, String, String, String)])
+    func whatAFlagSaysOfATypeIsInTheCode(
+        type: String, code: UInt32, flag: String, expected: String, name: String
+    ) throws {
+        let isTemperature = type == "body-temperature"
+        let text = try Self.text(
+            try Self.record(
+                isTemperature ? .bodyTemperature : .glucoseContext,
+                [Self.measurement(type, code, 3660, -2, isTemperature ? "Cel" : "g")], flags: [flag]))
+        #expect(text.contains(#""code":"\#(expected)","display":"\#(name)"}"#))
+        #expect(text.contains("8310-5") == isTemperature)
+        #expect(!text.contains("bodySite") && !text.contains("68193") && !text.contains(flag))
+    }
+
+    /// The guide, PhdBaseObservation: "Test data should in most cases not be uploaded to a FHIR server".
+    @Test(arguments: [
+        "status-test-data", "data-for-testing", "data-for-demonstration", "type-control-solution",
+        "location-control-solution",
+    ])
+    func testDataAreNotSent(flag: String) throws {
+        let record = try #require(
+            RecordContent(json: try Self.record(.glucose, [Self.glucose], flags: [flag]).json))
+        #expect(
+            FHIRBundle.obstacle(record, patientSystem: nil) == "is no measurement of a person (\(flag))")
     }
 
     @Test func aUnitThatR4DoesNotAllowIsNoVitalSign() throws {

@@ -1,6 +1,8 @@
 import Testing
 
+@testable import IngestCore
 @testable import IngestProfiles
+@testable import IngestRecords
 
 @Suite struct BatteryAndDeviceInformationTests {
     @Test(arguments: [([0], 0), ([90], 90), ([100], 100), ([55, 1, 2], 55)] as [([UInt8], Int)])
@@ -34,5 +36,39 @@ import Testing
         ] as [([UInt8], String?)])
     func textIsTrimmedRepairedAndBounded(bytes: [UInt8], text: String?) {
         #expect(DeviceInformation.text(bytes) == text)
+    }
+
+    /// Device Information Service 1.2, 3.7: the manufacturer's 40 bits, then the company's 24, the lowest octet first.
+    @Test(
+        arguments: [
+            ("debc9afeff563412", "123456FFFE9ABCDE"), ("0000000000000000", nil), ("ffffffffffffffff", nil),
+            ("debc9afeff5634", nil), ("debc9afeff56341200", nil), ("", nil),
+        ] as [(String, String?)])
+    func aSystemIDIsAnEUI64(hex: String, id: String?) throws {
+        #expect(DeviceInformation.systemID(try #require(Hex.bytes(hex))) == id)
+    }
+
+    @Test(
+        arguments: [
+            (
+                [0x0F] + Array("L\0D\0I\0A\0".utf8),
+                UniqueDeviceIdentifier(label: "L", deviceIdentifier: "D", issuer: "I", authority: "A")
+            ),
+            ([0x02] + Array("D\0".utf8), UniqueDeviceIdentifier(deviceIdentifier: "D")),
+            // The last text may lack its NUL; bits that are reserved say nothing.
+            ([0xF9] + Array("L\0A".utf8), UniqueDeviceIdentifier(label: "L", authority: "A")),
+            // Fewer texts than the flags announce, and more.
+            ([0x0F] + Array("L\0".utf8), UniqueDeviceIdentifier(label: "L")),
+            ([0x01] + Array("L\0D\0".utf8), UniqueDeviceIdentifier(label: "L")),
+            // An empty text is none.
+            ([0x03] + Array("\0D\0".utf8), UniqueDeviceIdentifier(deviceIdentifier: "D")),
+            ([0x0F], nil), ([0x00], nil), ([], nil), ([0x00] + Array("L\0".utf8), nil),
+            (
+                [0x03] + [UInt8](repeating: 0x41, count: 511),
+                UniqueDeviceIdentifier(label: String(repeating: "A", count: 160))
+            ),
+        ] as [([UInt8], UniqueDeviceIdentifier?)])
+    func aUDIHasTheTextsThatItsFlagsAnnounce(bytes: [UInt8], udi: UniqueDeviceIdentifier?) {
+        #expect(DeviceInformation.udi(bytes) == udi)
     }
 }

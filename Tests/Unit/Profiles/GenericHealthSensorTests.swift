@@ -111,7 +111,8 @@ import Testing
         arguments: [
             (147842, .heartRate, "heart-rate"), (149546, .bloodPressure, "pulse-rate"),
             (160184, .glucose, "glucose"), (188736, .weight, "weight"),
-            (188748, .bodyComposition, "body-fat"), (151562, .healthObservation, "mdc-151562"),
+            (188748, .bodyComposition, "body-fat"), (151562, .healthObservation, "respiratory-rate"),
+            (163840, .healthObservation, "mdc-163840"),
             (.max, .healthObservation, "mdc-4294967295"),
         ] as [(UInt32, RecordKind, String)])
     func typesDecideTheKind(code: UInt32, kind: RecordKind, type: String) throws {

@@ -45,7 +45,11 @@ import Testing
 
     private static let full = DeviceBlock(
         peripheralID: 1001, address: SampleCuff.address, alias: "kitchen \"cuff\"", manufacturer: "ACME",
-        model: "BP-1", serial: "0042", firmware: "1.0", battery: 90)
+        model: "BP-1", serial: "0042", firmware: "1.0", hardware: "rev C", software: "3.4",
+        systemID: "123456FFFE9ABCDE",
+        udi: UniqueDeviceIdentifier(
+            label: "(01)10614141777778(21)0042", deviceIdentifier: "10614141777778", issuer: "1.3.160",
+            authority: "1.2.840.10004.1.1.1.0.0.1.0"), battery: 90)
 
     private func samples() throws -> [Record] {
         var records: [Record] = []

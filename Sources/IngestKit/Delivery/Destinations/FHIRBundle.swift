@@ -41,6 +41,8 @@ struct FHIRBundle {
     /// Why a record cannot be sent; nil where it can.
     static func obstacle(_ record: RecordContent, patientSystem: String?) -> SetAsideReason? {
         guard let subject = record.subject else { return .unassigned }
+        // The guide: test data are not for a server, except for testing.
+        if let reason = record.reasonIsTest { return reason }
         if patientSystem == nil, !isID(subject) {
             return "is of a subject that is no id of a Patient; name a patient_system"
         }
@@ -111,14 +113,16 @@ struct FHIRBundle {
             text.entry(name) { $0.clock(shown, of: record, name) }
             clock = name
         }
-        let status = FHIRStatus(record.flags)
+        let status = FHIRStatus(record)
+        let observations = FHIRObservation.observations(of: record)
         let device = Self.device(record.address)
         let subject = record.subject ?? ""
         let context = FHIRObservationText(
             record: record, status: status, times: times, clock: clock,
             subject: status.isSetting ? device.fullURL : Self.patient(subject, system: patientSystem),
-            guideSubject: patientSystem.map { "\(subject)-\($0)" } ?? subject)
-        for observation in FHIRObservation.observations(of: record) {
+            guideSubject: patientSystem.map { "\(subject)-\($0)" } ?? subject,
+            measured: observations.first.map { Self.observation(record, $0.key) })
+        for observation in observations {
             let name = Self.observation(record, observation.key)
             text.entry(name) { context.write(observation, name, to: &$0) }
         }

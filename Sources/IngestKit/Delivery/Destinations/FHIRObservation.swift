@@ -9,6 +9,8 @@ struct FHIRObservation: Equatable {
         case absent(String)
         /// An MDC code.
         case coded(UInt32)
+        /// The bits of a status that are set, by their numbers in the guide's code system ASN1ToHL7.
+        case bits([Int])
         case components([Component])
 
         /// The same without its numbers.
@@ -36,6 +38,7 @@ struct FHIRObservation: Equatable {
         switch value {
         case .quantity, .absent: FHIRSystem.profile("PhdNumericObservation")
         case .coded: FHIRSystem.profile("PhdCodedEnumerationObservation")
+        case .bits: FHIRSystem.profile("PhdBitsEnumerationObservation")
         case .components: FHIRSystem.profile("PhdCompoundNumericObservation")
         }
     }
@@ -54,7 +57,7 @@ struct FHIRObservation: Equatable {
                 switch value {
                 case .quantity(_, let unit): loinc.units.contains(unit)
                 case .absent: true
-                case .coded: false
+                case .coded, .bits: false
                 case .components(let components): components.allSatisfy { fits($0.value) }
                 }
             }
@@ -72,14 +75,16 @@ extension FHIRObservation {
         let pressures = record.values.filter { isPressure($0.code) }
         if !pressures.isEmpty { found.append(bloodPressure(pressures)) }
         for value in record.values where !isPressure(value.code) {
-            guard let code = value.code ?? FHIRTerms.codesByType[value.type] else { continue }
+            guard let general = value.code ?? FHIRTerms.codesByType[value.type] else { continue }
+            let code =
+                record.flags.lazy.compactMap { FHIRTerms.code(of: value.type, by: $0) }.first ?? general
             found.append(
                 FHIRObservation(
                     code: code, value: self.value(of: value, code: code),
                     supplements: supplements(of: value.type, in: record),
                     seconds: code == FHIRTerms.exercise ? exerciseSeconds(of: record) : nil))
         }
-        if let absence = FHIRStatus(record.flags).absence {
+        if let absence = FHIRStatus(record).absence {
             found = found.map { observation in
                 var absent = observation
                 absent.value = observation.value.absent(absence)
@@ -88,6 +93,10 @@ extension FHIRObservation {
         }
         found += record.flags.compactMap { FHIRTerms.coded[$0] }
             .map { FHIRObservation(code: $0.code, value: .coded($0.value)) }
+        if let status = FHIRTerms.status(of: record.kind), !found.isEmpty {
+            let bits = record.flags.compactMap { status.bits[$0] }.sorted()
+            if !bits.isEmpty { found.append(FHIRObservation(code: status.code, value: .bits(bits))) }
+        }
         var counts: [String: Int] = [:]
         return found.map { observation in
             var named = observation
@@ -142,13 +151,7 @@ extension FHIRObservation {
         if let modality = FHIRTerms.modalities[type] { codes.append(modality) }
         // A spot check by its characteristic.
         if record.characteristic == "2A5E", ["spo2", "pulse-rate"].contains(type) { codes.append(150588) }
-        for flag in record.flags {
-            if let supplement = FHIRTerms.supplements[flag], supplement.type == type {
-                codes.append(supplement.code)
-            } else if let code = FHIRStatus.supplement(flag) {
-                codes.append(code)
-            }
-        }
+        codes += record.flags.compactMap(FHIRStatus.supplement)
         return codes
     }
 }

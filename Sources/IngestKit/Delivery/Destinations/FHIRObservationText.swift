@@ -11,13 +11,15 @@ struct FHIRObservationText {
     let subject: String
     /// The person's part of the guide's identifier.
     let guideSubject: String
+    /// The first observation of the record: what its status is of.
+    let measured: FHIRBundle.Name?
 
     private var isOfDevice: Bool { !record.address.isEmpty }
 
     func write(_ observation: FHIRObservation, _ name: FHIRBundle.Name, to text: inout JSONText) {
         text.member("resourceType", "Observation")
         // What was entered or imported is no observation of a personal health device.
-        text.profile(isOfDevice ? observation.profile : nil, isTest: status.isTest || record.isSimulated)
+        text.profile(isOfDevice ? observation.profile : nil, isTest: record.isSimulated)
         extensions(&text)
         identifiers(observation, name, &text)
         text.member("status", status.status)
@@ -25,7 +27,7 @@ struct FHIRObservationText {
         text.concept("code", mdc: observation.code, loincs: observation.loincs)
         text.reference("subject", subject)
         effective(observation, &text)
-        if case .components = observation.value {} else { value(observation.value, &text) }
+        value(observation.value, &text)
         remarks(observation, &text)
         if isOfDevice {
             text.reference("device", FHIRBundle.device(record.address).fullURL)
@@ -33,7 +35,12 @@ struct FHIRObservationText {
             // Not one that could be identified.
             text.object("device") { $0.member("display", words) }
         }
-        if let related = record.related {
+        if case .bits = observation.value, let measured {
+            text.only("derivedFrom") { text in
+                text.member("reference", measured.fullURL)
+                text.member("type", measured.type)
+            }
+        } else if let related = record.related {
             text.only("derivedFrom") { $0.observation(ofRecord: related) }
         }
         components(observation, &text)
@@ -71,7 +78,8 @@ struct FHIRObservationText {
         if let seconds = times.deviceSeconds {
             let parts =
                 [
-                    record.address.replacing(":", with: ""), guideSubject, String(observation.code),
+                    record.systemID ?? record.address.replacing(":", with: ""), guideSubject,
+                    String(observation.code),
                     String(seconds),
                 ] + observation.supplements.map(String.init)
             text.identifier(FHIRSystem.guideIdentifier, parts.joined(separator: "-"))
@@ -115,12 +123,15 @@ struct FHIRObservationText {
             }
         case .absent(let reason): text.concept("dataAbsentReason", FHIRSystem.absence, reason)
         case .coded(let code): text.concept("valueCodeableConcept", mdc: code)
-        case .components: break
+        case .components, .bits: break
         }
     }
 
     private func remarks(_ observation: FHIRObservation, _ text: inout JSONText) {
-        if case .coded = observation.value { return }
+        switch observation.value {
+        case .coded, .bits: return
+        case .quantity, .absent, .components: break
+        }
         if !status.interpretations.isEmpty {
             text.key("interpretation")
             text.beginArray()
@@ -165,9 +176,17 @@ struct FHIRObservationText {
         parts += observation.supplements.map {
             FHIRObservation.Component(code: FHIRTerms.supplementalTypes, value: .coded($0))
         }
-        guard !parts.isEmpty else { return }
+        var bits: [Int] = []
+        if case .bits(let set) = observation.value { bits = set }
+        guard !parts.isEmpty || !bits.isEmpty else { return }
         text.key("component")
         text.beginArray()
+        for bit in bits {
+            text.object { text in
+                text.concept("code", FHIRSystem.bits, "\(observation.code).\(bit)")
+                text.member("valueBoolean", true)
+            }
+        }
         for part in parts {
             text.object { text in
                 text.concept("code", mdc: part.code, loincs: FHIRObservation.loincs(part.code, part.value))

@@ -34,11 +34,14 @@ extension JSONText {
         member("resourceType", "Device")
         profile(FHIRSystem.profile("PhdDevice"))
         let name = FHIRBundle.device(records[0].address)
-        only("identifier") { text in
-            text.concept("type", FHIRSystem.deviceIdentifierType, "BTMAC")
-            text.member("system", name.system)
-            text.member("value", name.value)
+        key("identifier")
+        beginArray()
+        deviceIdentifier("BTMAC", name.system, name.value)
+        if let id = records.lazy.compactMap(\.systemID).first {
+            deviceIdentifier("SYSID", FHIRSystem.systemID, Self.hyphenated(id))
         }
+        endArray()
+        if let udi = records.lazy.compactMap(\.udi).first { udiCarrier(udi) }
         member("manufacturer", orUnknown: records.lazy.compactMap(\.manufacturer).first)
         if let serial = records.lazy.compactMap(\.serial).first { member("serialNumber", serial) }
         member("modelNumber", orUnknown: records.lazy.compactMap(\.model).first)
@@ -50,10 +53,61 @@ extension JSONText {
             object { $0.specialized(code) }
         }
         endArray()
-        only("version") { text in
+        key("version")
+        beginArray()
+        object { text in
             text.concept("type", FHIRSystem.mdc, "531976", display: "MDC_ID_PROD_SPEC_FW")
             text.member("value", orUnknown: records.lazy.compactMap(\.firmware).first)
         }
+        for (code, display, version) in [
+            ("531974", "MDC_ID_PROD_SPEC_HW", records.lazy.compactMap(\.hardware).first),
+            ("531975", "MDC_ID_PROD_SPEC_SW", records.lazy.compactMap(\.software).first),
+        ] {
+            guard let version else { continue }
+            object { text in
+                text.concept("type", FHIRSystem.mdc, code, display: display)
+                text.member("value", version)
+            }
+        }
+        endArray()
+    }
+
+    private mutating func deviceIdentifier(_ type: String, _ system: String, _ value: String) {
+        object { text in
+            text.concept("type", FHIRSystem.deviceIdentifierType, type)
+            text.member("system", system)
+            text.member("value", value)
+        }
+    }
+
+    /// The guide's carrier of a UDI that the device told: its label is what it demands.
+    private mutating func udiCarrier(_ udi: UniqueDeviceIdentifier) {
+        guard let label = udi.label else { return }
+        only("udiCarrier") { text in
+            if let identifier = udi.deviceIdentifier { text.member("deviceIdentifier", identifier) }
+            if let issuer = udi.issuer.flatMap(Self.uri) { text.member("issuer", issuer) }
+            if let authority = udi.authority.flatMap(Self.uri) { text.member("jurisdiction", authority) }
+            text.member("carrierHRF", label)
+            text.member("entryType", "electronic-transmission")
+        }
+    }
+
+    /// An OID as FHIR has it; nil for what is no OID.
+    private static func uri(_ oid: String) -> String? {
+        let arcs = oid.split(separator: ".", omittingEmptySubsequences: false)
+        let isOID =
+            arcs.count > 1
+            && arcs.allSatisfy { arc in
+                !arc.isEmpty && arc.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                    && (arc == "0" || !arc.hasPrefix("0"))
+            } && ["0", "1", "2"].contains(arcs[0])
+        return isOID ? "urn:oid:" + oid : nil
+    }
+
+    /// `FE-ED-AB-EE-DE-AD-77-C3`.
+    private static func hyphenated(_ digits: String) -> String {
+        stride(from: 0, to: digits.utf8.count, by: 2).map { digits.dropFirst($0).prefix(2) }
+            .joined(separator: "-")
     }
 
     mutating func patient(_ subject: String, system: String) {

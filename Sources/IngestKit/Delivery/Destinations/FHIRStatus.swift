@@ -1,3 +1,5 @@
+import IngestRecords
+
 /// What a record's flags say of its observations, in FHIR's terms. The guide's table of Measurement Status decides, and
 /// for what that leaves out the one of the guide for point-of-care devices, whose codes it uses.
 struct FHIRStatus: Equatable {
@@ -7,8 +9,6 @@ struct FHIRStatus: Equatable {
     private(set) var absence: String?
     /// Codes of measurement-status.
     private(set) var interpretations: [String] = []
-    /// Whether nobody was measured.
-    private(set) var isTest = false
     /// Whether it is a setting of the device.
     private(set) var isSetting = false
     /// The part of the body, in words.
@@ -16,8 +16,10 @@ struct FHIRStatus: Equatable {
     /// What has no place of its own.
     private(set) var others: [String] = []
 
-    init(_ flags: [String]) {
-        for flag in flags { add(flag) }
+    init(_ record: RecordContent) {
+        let bits = FHIRTerms.status(of: record.kind)?.bits ?? [:]
+        // Bits are an observation of their own.
+        for flag in record.flags where bits[flag] == nil { add(flag) }
     }
 
     private mutating func add(_ flag: String) {
@@ -42,16 +44,13 @@ struct FHIRStatus: Equatable {
         case "status-threshold-disabled":
             interpretations.append("alarm-inhibited")
             others.append(flag)
-        case "status-test-data", "data-for-testing", "data-for-demonstration", "type-control-solution":
-            isTest = true
         case "status-setting": isSetting = true
         // What a location is not known for says nothing, and what a glucose concentration is of is in its code.
         case "location-not-available": break
         case _ where flag.hasPrefix("type-"): break
-        case _ where FHIRTerms.coded[flag] != nil || FHIRTerms.supplements[flag] != nil: break
+        case _ where FHIRTerms.coded[flag] != nil || FHIRTerms.typesByFlag[flag] != nil: break
         case _ where Self.supplement(flag) != nil: break
-        case _ where flag.hasPrefix("site-"): site = Self.words(flag.dropFirst(5))
-        case _ where flag.hasPrefix("location-"): site = Self.words(flag.dropFirst(9))
+        case _ where flag.hasPrefix("location-"): site = String(flag.dropFirst(9)).replacing("-", with: " ")
         default: others.append(flag)
         }
     }
@@ -64,9 +63,5 @@ struct FHIRStatus: Equatable {
         case "modality-spot": 150588
         default: flag.hasPrefix("supplemental-mdc-") ? UInt32(flag.dropFirst(17)) : nil
         }
-    }
-
-    private static func words(_ text: some StringProtocol) -> String {
-        String(text).replacing("-", with: " ")
     }
 }

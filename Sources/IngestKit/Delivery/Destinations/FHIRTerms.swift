@@ -1,3 +1,5 @@
+import IngestRecords
+
 /// The systems of codes and identifiers that are used in FHIR.
 enum FHIRSystem {
     /// IEEE 11073-10101 (MDC); codes are partition × 65536 + term, in decimal.
@@ -9,7 +11,10 @@ enum FHIRSystem {
     static let reason = "http://terminology.hl7.org/CodeSystem/v3-ActReason"
     static let identifierType = "http://terminology.hl7.org/CodeSystem/v2-0203"
     static let deviceIdentifierType = "http://terminology.hl7.org/CodeSystem/ContinuaDeviceIdentifiers"
+    static let systemID = "urn:oid:1.2.840.10004.1.1.1.0.0.1.0.0.1.2680"
     static let bluetoothAddress = "http://hl7.org/fhir/sid/eui-48/bluetooth"
+    /// Bits of a status: their MDC code, a point, and the bit's number.
+    static let bits = "http://terminology.hl7.org/CodeSystem/ASN1ToHL7"
     static let measurementStatus = "http://hl7.org/fhir/uv/pocd/CodeSystem/measurement-status"
     /// Names that are URIs.
     static let uri = "urn:ietf:rfc:3986"
@@ -38,6 +43,8 @@ enum FHIRTerms {
         static func vital(_ name: String, _ loincs: String..., units: Set<String>) -> Term {
             Term(name: name, loincs: loincs.map { LOINC(code: $0, units: units) }, category: "vital-signs")
         }
+
+        static func temperature(_ name: String) -> Term { .vital(name, "8310-5", units: ["Cel", "[degF]"]) }
 
         /// A concentration, by its mass or its amount of substance.
         static func laboratory(_ name: String, _ codes: KeyValuePairs<String, String>) -> Term {
@@ -78,9 +85,18 @@ enum FHIRTerms {
         149530: .vital("MDC_PULS_OXIM_PULS_RATE", "8867-4", units: rate),
         147842: .vital("MDC_ECG_HEART_RATE", "8867-4", units: rate),
         147240: Term(name: "MDC_ECG_TIME_PD_RR_GL"),
+        151562: .vital("MDC_RESP_RATE", "9279-1", units: rate),
         150456: .vital("MDC_PULS_OXIM_SAT_O2", "2708-6", "59408-5", units: ["%"]),
         150448: Term(name: "MDC_PULS_OXIM_PERF_REL"),
-        150364: .vital("MDC_TEMP_BODY", "8310-5", units: ["Cel", "[degF]"]),
+        150364: .temperature("MDC_TEMP_BODY"),
+        150392: .temperature("MDC_TEMP_TYMP"),
+        188420: .temperature("MDC_TEMP_RECT"),
+        188424: .temperature("MDC_TEMP_ORAL"),
+        188428: .temperature("MDC_TEMP_EAR"),
+        188432: .temperature("MDC_TEMP_FINGER"),
+        188448: .temperature("MDC_TEMP_TOE"),
+        188452: .temperature("MDC_TEMP_AXILLA"),
+        188456: .temperature("MDC_TEMP_GIT"),
         weight: .vital("MDC_MASS_BODY_ACTUAL", "29463-7", units: ["kg", "g", "[lb_av]"]),
         height: .vital("MDC_LEN_BODY_ACTUAL", "8302-2", units: ["cm", "[in_i]"]),
         188752: .vital("MDC_RATIO_MASS_BODY_LEN_SQ", "39156-5", units: ["kg/m2"]),
@@ -137,6 +153,9 @@ enum FHIRTerms {
         8_417_880: Term(name: "MDC_CTXT_GLU_MEAL_CASUAL"),
         8_417_908: Term(name: "MDC_CTXT_GLU_MEAL_BEDTIME"),
         8_454_263: Term(name: "MDC_HF_ENERGY"),
+        pressureStatus.code: Term(name: "MDC_BLOOD_PRESSURE_MEASUREMENT_STATUS"),
+        meterStatus.code: Term(name: "MDC_GLU_METER_DEV_STATUS"),
+        sensorStatus.code: Term(name: "MDC_CGM_DEV_STAT"),
         tester: Term(name: "MDC_CTXT_GLU_TESTER"),
         8_417_888: Term(name: "MDC_CTXT_GLU_TESTER_SELF"),
         8_417_892: Term(name: "MDC_CTXT_GLU_TESTER_HCP"),
@@ -162,8 +181,9 @@ enum FHIRTerms {
         "tester-lab-test": (tester, 8_417_896),
     ]
 
-    /// Flags that describe the value of a type further.
-    static let supplements: [String: (type: String, code: UInt32)] = [
+    /// Flags that say more exactly of what type a value is: the value's type in a record, and the code. IEEE 11073-20601
+    /// has this code as the Metric-Id of the value, and the guide has it in the place of the general one.
+    static let typesByFlag: [String: (type: String, code: UInt32)] = [
         "carbohydrate-breakfast": ("carbohydrate", 8_417_768),
         "carbohydrate-lunch": ("carbohydrate", 8_417_772),
         "carbohydrate-dinner": ("carbohydrate", 8_417_776),
@@ -176,7 +196,61 @@ enum FHIRTerms {
         "medication-intermediate-acting-insulin": ("medication", 8_417_808),
         "medication-long-acting-insulin": ("medication", 8_417_812),
         "medication-pre-mixed-insulin": ("medication", 8_417_816),
+        "site-armpit": ("body-temperature", 188452), "site-body": ("body-temperature", 150364),
+        "site-ear": ("body-temperature", 188428), "site-finger": ("body-temperature", 188432),
+        "site-gastrointestinal-tract": ("body-temperature", 188456),
+        "site-mouth": ("body-temperature", 188424), "site-rectum": ("body-temperature", 188420),
+        "site-toe": ("body-temperature", 188448), "site-tympanum": ("body-temperature", 150392),
     ]
+
+    /// The code of a value's type by a flag; nil where the flag says nothing of this type.
+    static func code(of type: String, by flag: String) -> UInt32? {
+        typesByFlag[flag].flatMap { $0.type == type ? $0.code : nil }
+    }
+
+    /// A status whose bits are an observation: its MDC code, and the bits by their flags.
+    struct Status {
+        let code: UInt32
+        let bits: [String: Int]
+    }
+
+    /// The status that devices send with a kind of reading, as far as the guide's ASN1ToHL7 has its bits. All of these are
+    /// events: a bit that is not set is not told.
+    static func status(of kind: RecordKind) -> Status? {
+        switch kind {
+        case .bloodPressure: pressureStatus
+        case .glucose: meterStatus
+        case .continuousGlucose: sensorStatus
+        default: nil
+        }
+    }
+
+    private static let pressureStatus = Status(
+        code: 8_410_608,
+        bits: [
+            "body-movement": 0, "cuff-too-loose": 1, "irregular-pulse": 2,
+            "pulse-rate-exceeds-upper-limit": 3, "pulse-rate-less-than-lower-limit": 4,
+            "improper-measurement-position": 5,
+        ])
+    // Its bit 11 is not the time fault of Bluetooth's.
+    private static let meterStatus = Status(
+        code: 8_417_752,
+        bits: [
+            "device-battery-low": 0, "sensor-malfunction": 1, "sample-size-insufficient": 2,
+            "strip-insertion-error": 3, "strip-type-incorrect": 4, "sensor-result-too-high": 5,
+            "sensor-result-too-low": 6, "sensor-temperature-too-high": 7, "sensor-temperature-too-low": 8,
+            "sensor-read-interrupted": 9, "general-device-fault": 10,
+        ])
+    private static let sensorStatus = Status(
+        code: 8_418_060,
+        bits: [
+            "session-stopped": 0, "sensor-type-incorrect": 2, "sensor-malfunction": 3,
+            "device-specific-alert": 4, "calibration-not-allowed": 7, "calibration-recommended": 8,
+            "calibration-required": 9, "sensor-temperature-too-high": 10, "sensor-temperature-too-low": 11,
+            "lower-than-patient-low": 12, "higher-than-patient-high": 13, "lower-than-hypo": 14,
+            "higher-than-hyper": 15, "rate-of-decrease-exceeded": 16, "rate-of-increase-exceeded": 17,
+            "sensor-result-too-low": 18, "sensor-result-too-high": 19,
+        ])
 
     /// How a value was averaged, by its type.
     static let modalities: [String: UInt32] = [

@@ -31,7 +31,7 @@ struct DeviceDetails {
         let isDue = known.memory.lastDailyCheck.map { now - $0 >= Self.dailyCheck || now < $0 } ?? true
         do throws(LinkError) {
             try await clock.afterMeasurement(isDue: isDue)
-            if !known.memory.hasDeviceInformation {
+            if !known.memory.hasAllInformation {
                 try await readInformation()
             }
             if known.memory.standingFlags == nil, !profile.standing.isEmpty {
@@ -87,12 +87,21 @@ struct DeviceDetails {
         known.memory.model = try await text(DeviceInformation.modelNumber)
         known.memory.serial = try await text(DeviceInformation.serialNumber)
         known.memory.firmware = try await text(DeviceInformation.firmwareRevision)
-        known.memory.hasDeviceInformation = true
+        known.memory.hardware = try await text(DeviceInformation.hardwareRevision)
+        known.memory.software = try await text(DeviceInformation.softwareRevision)
+        known.memory.systemID = try await information(DeviceInformation.systemID)
+            .flatMap(DeviceInformation.systemID)
+        known.memory.udi = try await information(DeviceInformation.udi).flatMap(DeviceInformation.udi)
+        known.memory.informationWasRead()
     }
 
     private func text(
         _ characteristic: BluetoothUUID
     ) async throws(LinkError) -> String? {
-        try await values.value(characteristic, in: DeviceInformation.service).flatMap(DeviceInformation.text)
+        try await information(characteristic).flatMap(DeviceInformation.text)
+    }
+
+    private func information(_ characteristic: BluetoothUUID) async throws(LinkError) -> [UInt8]? {
+        try await values.value(characteristic, in: DeviceInformation.service)
     }
 }

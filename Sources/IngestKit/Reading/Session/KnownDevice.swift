@@ -42,7 +42,8 @@ final class KnownDevice {
         DeviceBlock(
             peripheralID: entry.model.id, address: device.address, alias: entry.alias,
             manufacturer: memory.manufacturer, model: memory.model, serial: memory.serial,
-            firmware: memory.firmware, battery: memory.battery)
+            firmware: memory.firmware, hardware: memory.hardware, software: memory.software,
+            systemID: memory.systemID, udi: memory.udi, battery: memory.battery)
     }
 
     /// A record's flags, with what holds for each of the device's measurements if the record says

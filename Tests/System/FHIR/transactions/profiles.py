@@ -115,6 +115,7 @@ VITAL_SIGNS = {
     "85354-9": definition(BASE + "bp", "Observation", VITAL_SIGN, [
         *VITAL_SIGN_RULES, *pressure("bp-systolic", "8480-6"), *pressure("bp-diastolic", "8462-4")]),
     "8867-4": vital("heartrate", "8867-4", ["/min"]),
+    "9279-1": vital("resprate", "9279-1", ["/min"]),
     "2708-6": vital("oxygensat", "2708-6", ["%"]),
     "8310-5": vital("bodytemp", "8310-5", ["Cel", "[degF]"]),
     "29463-7": vital("bodyweight", "29463-7", ["kg", "g", "[lb_av]"]),
@@ -133,6 +134,7 @@ DEVICE_RULES = [
                                "system = 'http://hl7.org/fhir/sid/eui-48/bluetooth' and "
                                "value.matches('^([0-9A-F]{2}-){5}[0-9A-F]{2}$'))"),
     ("phd-specialization", among("specialization.systemType", SPECIALIZATIONS)),
+    ("phd-udi", "udiCarrier.all(carrierHRF.exists() and entryType = 'electronic-transmission' and carrierAIDC.empty())"),
     ("phd-version", among("version.type", VERSIONS)),
     ("phd-time", f"property.where(type.coding.exists(system = '{MDC}' and code = '68220')).count() <= 1"),
     ("phd-time-method", f"property.where(type.coding.exists(system = '{MDC}' and code = '68220')).valueCode.all("
@@ -141,12 +143,17 @@ DEVICE_RULES = [
 DEVICE = [("identifier", 1, "*"), ("type", 1, 1), ("specialization", 1, "*"), ("specialization.systemType", 1, 1),
           ("version", 1, "*"), ("version.type", 1, 1), ("version.value", 1, 1), ("version.component", 0, 0),
           ("parent", 0, 0)]
+# CodeSystem ASN1ToHL7, for the statuses that Bluetooth's services have.
+ASN1 = "http://terminology.hl7.org/CodeSystem/ASN1ToHL7"
+BITS = "|".join(f"'{code}.{bit}'" for code, bits in {
+    8410608: range(6), 8417752: range(12), 8418060: (0, 2, 3, 4, *range(7, 21))}.items() for bit in bits)
 
 # The forms that elements with a choice may have; the FHIRPath at hand does not know types.
 CHOICES = {
     GUIDE + "PhdNumericObservation": {"valueQuantity", "effectiveDateTime", "effectivePeriod"},
     GUIDE + "PhdCompoundNumericObservation": {"effectiveDateTime", "effectivePeriod"},
     GUIDE + "PhdCodedEnumerationObservation": {"valueCodeableConcept", "effectiveDateTime", "effectivePeriod"},
+    GUIDE + "PhdBitsEnumerationObservation": {"effectiveDateTime", "effectivePeriod"},
     GUIDE + "PhdCoincidentTimeStampObservation": {"valueDateTime", "valueQuantity", "effectiveDateTime"},
 }
 
@@ -159,6 +166,11 @@ PROFILES = [
         ("phd-compound-absence", "component.all(value.exists() xor dataAbsentReason.exists())")]),
     observation("PhdCodedEnumerationObservation", [("value[x]", 1, 1)], [
         ("phd-coded", f"value.coding.exists(system = '{MDC}')")]),
+    observation("PhdBitsEnumerationObservation", [("value[x]", 0, 0), ("component", 1, "*")], [
+        ("phd-bits-code", f"component.code.coding.all(system = '{ASN1}' and (code in ({BITS})))"),
+        ("phd-bits-of", "component.code.coding.code.all($this.startsWith(%resource.code.coding.first().code))"),
+        ("phd-bits-value", "component.all(value.exists() xor dataAbsentReason.exists())"),
+        ("phd-bits-boolean", "component.value.all($this = true or $this = false)")]),
     definition(GUIDE + "PhdCoincidentTimeStampObservation", "Observation", [
         ("status", 1, 1, {"fixedCode": "final"}), ("code", 1, 1), ("subject", 1, 1), ("subject.reference", 1, 1),
         ("device", 1, 1), ("device.reference", 1, 1), ("derivedFrom", 0, 0), ("hasMember", 0, 0), ("specimen", 0, 0),

@@ -2,6 +2,9 @@ import BlueZBridge
 import PeripheralSimulator
 import Testing
 
+@testable import IngestQueue
+@testable import IngestRecords
+@testable import IngestStorage
 @testable import TestSupport
 
 /// When a record is released for delivery, and what is read of the device around it.
@@ -69,6 +72,51 @@ struct ReleaseTests {
             #expect(records.map(\.flags) == [["site-ear"], ["site-ear"]])
             // Value and confirmation alone: nothing is read again.
             #expect(await bench.peripheral.traces.last?.pdus.count == 4)
+        }
+    }
+
+    @Test func aRecordSaysAllThatTheDeviceSaysOfItself() async throws {
+        try await GatewayBench.run { bench in
+            var services = SimulatedService.thermometer(serial: GatewayBench.serial)
+            services[1].characteristics += [
+                .init(0x2A27, .read, value: Array("rev C".utf8)),
+                .init(0x2A28, .read, value: Array("3.4".utf8)),
+                .init(0x2A23, .read, value: [0xDE, 0xBC, 0x9A, 0xFE, 0xFF, 0x56, 0x34, 0x12]),
+                .init(
+                    0x2BFF, .read, value: [0x0D] + Array("(01)10614141777778\u{0}1.3.160\u{0}1.2.3\0".utf8)),
+            ]
+            await bench.peripheral.relayOut(firstHandle: 1, services: services)
+            try await bench.readOnce()
+            let device = try #require(bench.noted.releases.all.first?.records.first?.device)
+            #expect(device.hardware == "rev C" && device.software == "3.4" && device.firmware == "1.0")
+            #expect(device.systemID == "123456FFFE9ABCDE")
+            #expect(
+                device.udi
+                    == UniqueDeviceIdentifier(
+                        label: "(01)10614141777778", issuer: "1.3.160", authority: "1.2.3"))
+        }
+    }
+
+    /// A box in use has memories that an earlier version of the program wrote, which asked for less.
+    @Test func whatAnEarlierVersionDidNotAskForIsAskedOnce() async throws {
+        let reading = GatewayBench.Kind.undatedThermometer.reading
+        try await GatewayBench.run(readings: [reading, reading, reading]) { bench in
+            var services = SimulatedService.thermometer(serial: GatewayBench.serial)
+            services[1].characteristics.append(.init(0x2A27, .read, value: Array("rev C".utf8)))
+            await bench.peripheral.relayOut(firstHandle: 1, services: services)
+            var memory = DeviceMemory(serial: GatewayBench.serial, hasDeviceInformation: true)
+            memory.information = nil
+            try await bench.store.devices.remember(memory, of: DeviceAddress(RadioBench.pinned, .random))
+            for _ in 0..<3 {
+                try await bench.readOnce()
+                await bench.pause()
+            }
+            let traces = await bench.peripheral.traces
+            #expect(traces.map { $0.sent(Array("rev C".utf8)) } == [true, false, false])
+            #expect(
+                bench.noted.releases.all.map { $0.records.first?.device.hardware } == [
+                    "rev C", "rev C", "rev C",
+                ])
         }
     }
 
