@@ -123,8 +123,8 @@ extension AttributeLink {
         throw .missing(characteristic)
     }
 
-    /// Takes the characteristic declarations of an answer into the layout; returns the handle of
-    /// the last one, or nil for an answer that breaks the protocol or goes backwards.
+    /// Takes the characteristic declarations of an answer into the layout; returns the handle of the last one's value, or
+    /// nil for an answer that breaks the protocol or goes backwards.
     private func record(
         declarations answer: [UInt8], of service: BluetoothUUID, from start: UInt16,
         in range: AttributeLayout.Service
@@ -138,7 +138,7 @@ extension AttributeLink {
                 let value = reader.number(), let uuid = reader.uuid(length: Int(length) - 5),
                 declaration >= max(start, (last ?? 0) &+ 1), declaration < value, value <= range.lastHandle
             else { return nil }
-            last = declaration
+            last = value
             looksLeft -= 1
             let known = layout.services[service.description]??.characteristics[uuid.description]
             // Of several with one UUID the first counts.
