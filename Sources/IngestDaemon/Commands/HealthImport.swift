@@ -163,7 +163,10 @@ final class HealthImport {
         text.endObject()
         text.key("unknown")
         text.beginObject()
-        for (name, count) in unknown { text.member(name, count) }
+        for (name, count) in unknown {
+            text.key(foreign: name)
+            text.value(count)
+        }
         text.endObject()
         text.endObject()
         return text.string

@@ -194,7 +194,7 @@ package struct RecordContent: Equatable {
                     isThere = true
                     if name != "subject" { text.member("subject", subject) }
                 }
-                text.key(name)
+                text.key(foreign: name)
                 text.value(json: Array(try scanner.value(depth: 1).utf8))
             }
         } catch {

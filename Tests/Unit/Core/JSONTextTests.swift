@@ -42,4 +42,13 @@ import Testing
         text.value(plain)
         #expect(text.string == json)
     }
+
+    @Test func aForeignNameIsEscaped() {
+        var text = JSONText()
+        text.beginObject()
+        text.key(foreign: "a\"b\\c\n")
+        text.value(1)
+        text.endObject()
+        #expect(text.string == #"{"a\"b\\c\n":1}"#)
+    }
 }

@@ -25,7 +25,20 @@ package struct JSONText: Sendable {
     package mutating func endArray() { end("]") }
 
     /// The name of the member whose value comes next.
+    /// - Parameter name: one of this program's own, in which nothing has to be escaped.
     package mutating func key(_ name: String) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        let start = bytes.count
+        bytes += name.utf8
+        assert(!mustEscape(from: start), "a name that is not the program's own")
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// The same, of a name that somebody else has made.
+    package mutating func key(foreign name: String) {
         value(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
