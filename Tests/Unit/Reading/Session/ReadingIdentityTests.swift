@@ -1,5 +1,4 @@
 import QueueTestSupport
-import Synchronization
 import Testing
 
 @testable import IngestProfiles
@@ -47,72 +46,6 @@ import Testing
         case lostOtherBoot
     }
 
-    private final class Outcomes: Sendable {
-        let all = Mutex<[CommitOutcome]>([])
-    }
-
-    /// A queue, and sessions over scripted links.
-    private final class Bench {
-        static let device = DeviceAddress(BluetoothAddress(value: 0x0CB2_B700_1122), .public)
-
-        let clock = DrivenClock()
-        private let directory: String
-        private let entry: AllowedPeripheral
-        private let profile: Profile
-        private(set) var store: SQLiteQueue
-        private var boot = 1
-        private let outcomes = Outcomes()
-
-        /// What became of each reading.
-        var all: [CommitOutcome] { outcomes.all.withLock { $0 } }
-        var new: [RecordID] {
-            all.compactMap { if case .committed(let id) = $0 { id } else { nil } }
-        }
-
-        init(_ profile: Profile, in directory: String) async throws {
-            self.profile = profile
-            self.directory = directory
-            entry = AllowedPeripheral(model: .sample(), address: Self.device.address)
-            store = try await .open(
-                path: directory + "/queue.sqlite", bootID: "boot-1", clock: clock, destinations: [])
-        }
-
-        func reboot() async throws {
-            try await store.close()
-            boot += 1
-            store = try await .open(
-                path: directory + "/queue.sqlite", bootID: "boot-\(boot)", clock: clock, destinations: [])
-        }
-
-        /// One link with these values.
-        func read(
-            _ values: [[UInt8]], of characteristic: BluetoothUUID = 0x2A1C, isIndication: Bool = true,
-            isLost: Bool = false
-        ) async throws {
-            var memory =
-                try await store.devices.recall(Self.device) ?? DeviceMemory(hasDeviceInformation: true)
-            memory.lastDailyCheck = clock.wallNanoseconds / 1_000_000_000
-            let link = ScriptedLink(
-                to: Self.device, values, of: characteristic, isIndication: isIndication, isLost: isLost,
-                clock: clock)
-            let session = ReadSession(
-                environment: .init(
-                    store: store.records, devices: store.devices, events: EventLog(sink: RecordingSink()),
-                    clock: clock,
-                    factory: RecordFactory(
-                        gateway: "box", zone: .utc, bootID: "boot-\(boot)", isSimulated: false),
-                    log: .silent),
-                target: .init(
-                    entry: entry, device: Self.device, profile: profile, memory: memory,
-                    firstSeen: .always(entry.subjects), timing: PassiveTiming(),
-                    observer: ReadObserver(
-                        isDryRun: false, show: { _ in },
-                        queued: { [outcomes] new in outcomes.all.withLock { $0 += new } }, hungUp: {})),
-                link: link)
-            #expect(await session.run() == .succeeded)
-        }
-    }
-
     /// Tenths of a degree Celsius.
     private static func temperature(_ tenths: Int, _ date: DeviceTime?) -> [UInt8] {
         [date == nil ? 0x00 : 0x02, UInt8(tenths & 0xFF), UInt8(tenths >> 8), 0x00, 0xFF] + bytes(date)
@@ -129,7 +62,7 @@ import Testing
         _ dating: Dating, _ second: Int, _ moment: Moment, isIndication: Bool = true
     ) async throws -> Int {
         try await withMemoryDirectory { directory in
-            let bench = try await Bench(.thermometer, in: directory)
+            let bench = try await SessionBench(.thermometer, in: directory)
             func payload(_ tenths: Int) -> [UInt8] { Self.temperature(tenths, dating.date) }
             if !dating.before.isEmpty { try await bench.read(dating.before.map(payload)) }
             let before = bench.new.count
@@ -191,7 +124,7 @@ import Testing
     /// 36.6 at 2000-01-01T00:00:00, day after day.
     @Test func aThermometerThatStandsAt2000LosesNothing() async throws {
         try await withMemoryDirectory { directory in
-            let bench = try await Bench(.thermometer, in: directory)
+            let bench = try await SessionBench(.thermometer, in: directory)
             let payload: [UInt8] = [0x02, 0x6E, 0x01, 0x00, 0xFF, 0xD0, 0x07, 1, 1, 0, 0, 0]
             for _ in 0..<5 {
                 try await bench.read([payload])
@@ -205,10 +138,11 @@ import Testing
 
     @Test func idsAreThoseOfTheDocument() async throws {
         try await withMemoryDirectory { directory in
-            let bench = try await Bench(.thermometer, in: directory)
+            let bench = try await SessionBench(.thermometer, in: directory)
             func id(_ payload: [UInt8], _ distinction: RecordIdentity.Distinction) -> RecordID {
                 RecordIdentity.id(
-                    address: Bench.device.address, raw: RawPayload(characteristic: 0x2A1C, bytes: payload),
+                    address: SessionBench.device.address,
+                    raw: RawPayload(characteristic: 0x2A1C, bytes: payload),
                     distinction: distinction)
             }
             let first = Self.temperature(350, Dating.standing.date)
@@ -216,7 +150,7 @@ import Testing
             try await bench.read([first])
             // The confirmation of the first is lost, and so is that of the second.
             try await bench.read([first, second], isLost: true)
-            let came = bench.clock.now + (.zero - .milliseconds(10))
+            let came = bench.clock.now
             try await bench.read([second])
             let received = id(second, .reception(bootID: "boot-1", came))
             #expect(
@@ -236,7 +170,7 @@ import Testing
     /// A body composition in two packets, whose last one comes again when its confirmation was lost.
     @Test func aValueInPacketsFollowsTheSameRule() async throws {
         try await withMemoryDirectory { directory in
-            let bench = try await Bench(.bodyComposition, in: directory)
+            let bench = try await SessionBench(.bodyComposition, in: directory)
             let date = Self.bytes(Dating.beforeAnyDevice.date)
             // Flags: time stamp, multiple packets, and in the second weight; body fat 20.0 %; 70 kg
             let packets: [[UInt8]] = [
