@@ -46,7 +46,8 @@ package struct BroadcastHistory: Sendable {
     }
 
     private(set) var memory: BroadcastMemory
-    /// When the counter last rose; the beginning of the run at first.
+    private let start: MonotonicInstant
+    /// When the counter last rose; the start at first.
     private var rose: MonotonicInstant
     /// The last counter that was too low.
     private var low: UInt32?
@@ -55,8 +56,10 @@ package struct BroadcastHistory: Sendable {
     private var taken: [[UInt8]: MonotonicInstant] = [:]
     private var allowance: BroadcastAllowance
 
+    /// - Parameter start: since when the device would have been heard.
     package init(_ memory: BroadcastMemory = BroadcastMemory(), at start: MonotonicInstant) {
         self.memory = memory
+        self.start = start
         rose = start
         allowance = BroadcastAllowance(at: start)
     }
@@ -84,7 +87,7 @@ package struct BroadcastHistory: Sendable {
     {
         guard let content = broadcast.contents.first else { return false }
         guard let known = memory.known.first(where: { $0.content.sort == content.sort }) else { return true }
-        let silence = heard.updateValue(instant, forKey: content.sort).map { instant.since($0) }
+        let silence = instant.since(heard.updateValue(instant, forKey: content.sort) ?? start)
         let age = taken[content.sort].map { instant.since($0) }
         guard known.content.bytes == content.bytes else {
             return broadcast.packetID == nil || broadcast.packetID != known.packetID
@@ -93,8 +96,8 @@ package struct BroadcastHistory: Sendable {
         if broadcast.isRenewedByPacketID, broadcast.packetID != known.packetID { return true }
         // A date says which reading it is.
         guard broadcast.reading.deviceTime == nil else { return false }
-        if broadcast.isTriggered, let silence, silence >= Self.wakeUp { return true }
-        if let rearm, let age, age >= rearm { return true }
+        if broadcast.isTriggered, silence >= Self.wakeUp { return true }
+        if let rearm, age ?? instant.since(start) >= rearm { return true }
         return false
     }
 

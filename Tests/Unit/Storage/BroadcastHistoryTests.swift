@@ -112,6 +112,17 @@ import Testing
         #expect(subject.takes(Self.broadcast(1), rearm: .seconds(900), at: 900))
     }
 
+    /// A run counts from its start what it did not hear or take yet.
+    @Test func theSameAsBeforeTheRunIsAReadingAfterSilenceOrTheModelsRearm() {
+        for isTriggered in [false, true] {
+            let broadcast = Self.broadcast(1, isTriggered: isTriggered)
+            let subject = Subject(BroadcastHistory(at: .at(0)).memory(with: broadcast))
+            #expect(!subject.takes(broadcast, rearm: .seconds(900), at: 59))
+            #expect(subject.takes(broadcast, rearm: .seconds(900), at: 119) == isTriggered)
+            #expect(subject.takes(broadcast, rearm: .seconds(900), at: 1_100))
+        }
+    }
+
     @Test func aPacketIDThatStaysIsNoReadingForAMinute() {
         let subject = Subject()
         #expect(subject.takes(Self.broadcast(1, packetID: 7), at: 0))

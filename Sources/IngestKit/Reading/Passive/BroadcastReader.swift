@@ -38,12 +38,13 @@ actor BroadcastReader {
         var signal: Int?
         var lastComplaint: MonotonicInstant?
 
-        init(_ memory: DeviceMemory, _ item: Item) {
+        /// - Parameter unheardSince: before the item no advert of it came since then.
+        init(_ memory: DeviceMemory, _ item: Item, unheardSince: MonotonicInstant) {
             self.memory = memory
             lastHeard = item.advertisement.received
             entry = item.entry
             signal = item.advertisement.rssi
-            history = BroadcastHistory(memory.broadcast ?? BroadcastMemory(), at: lastHeard)
+            history = BroadcastHistory(memory.broadcast ?? BroadcastMemory(), at: unheardSince)
         }
 
         func hear(_ item: Item) {
@@ -72,6 +73,8 @@ actor BroadcastReader {
     private let waiting = Mutex<[Item]>([])
     private let wakeUp = WakeUp()
     private var devices: [DeviceAddress: Device] = [:]
+    /// Since then no device was heard that is not among these.
+    private var othersUnheardSince: MonotonicInstant
     private var keys: [String: Result<BindKey, BindKeyError>] = [:]
     private var storeFailed: MonotonicInstant?
     /// Devices for whose readings there is no room.
@@ -82,7 +85,9 @@ actor BroadcastReader {
     init(ports: PassiveGateway.Ports, factory: RecordFactory) {
         self.ports = ports
         self.factory = factory
-        newcomers = BroadcastAllowance(most: Self.mostNewcomers, at: ports.clock.now)
+        let now = ports.clock.now
+        othersUnheardSince = now
+        newcomers = BroadcastAllowance(most: Self.mostNewcomers, at: now)
     }
 
     /// Takes an advert, if its entry is for broadcasts.
@@ -255,9 +260,10 @@ actor BroadcastReader {
             if let oldest {
                 if let held = oldest.value.held { try await commit(held.heard, of: oldest.value) }
                 devices[oldest.key] = nil
+                othersUnheardSince = max(othersUnheardSince, oldest.value.lastHeard)
             }
         }
-        let device = Device(memory, item)
+        let device = Device(memory, item, unheardSince: othersUnheardSince)
         devices[address] = device
         ports.events.emit(.discovered(item.entry.reference))
         return device

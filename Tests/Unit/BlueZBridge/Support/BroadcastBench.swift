@@ -53,7 +53,7 @@ struct BroadcastBench {
     let noted: NotedStore
     let keys: Keys
     let ports: PassiveGateway.Ports
-    let factory = RecordFactory(gateway: "test", zone: .utc, bootID: "test", isSimulated: true)
+    let factory: RecordFactory
     let gateway: PassiveGateway
     let broadcaster: SimulatedBroadcaster
     private let entries: [AllowedPeripheral]
@@ -63,15 +63,16 @@ struct BroadcastBench {
 
     private init(
         _ entries: [AllowedPeripheral], keys: [String: String], directory: URL, clock: DrivenClock,
-        adapter: SimulatedAdapter
+        bootID: String, adapter: SimulatedAdapter
     ) async throws {
         self.clock = clock
+        factory = RecordFactory(gateway: "test", zone: .utc, bootID: bootID, isSimulated: true)
         self.keys = Keys(keys)
         loop = try RadioLoop(clock: clock)
         let radio = try SimulatedRadio(loop: loop, clock: clock, adapters: [adapter], peripherals: [])
         kernel = radio.kernel
         store = try await SQLiteQueue.open(
-            path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
+            path: directory.appending(path: "queue.sqlite").path, bootID: bootID, clock: clock,
             destinations: [])
         noted = NotedStore(store: store, clock: clock, failingCommits: 0)
         broadcaster = SimulatedBroadcaster(device: Self.device, kernel: kernel)
@@ -110,31 +111,32 @@ struct BroadcastBench {
     static func run(
         _ entries: AllowedPeripheral..., keys: [String: String] = ["key": keyText],
         in directory: URL? = nil, clock: DrivenClock = DrivenClock(wall: DrivenClock.morning),
+        bootID: String = "test",
         adapter: SimulatedAdapter = SimulatedAdapter(index: 0, address: RadioBench.address),
         _ body: (BroadcastBench) async throws -> Void
     ) async throws {
         guard let directory else {
             try await inNewDirectory { directory in
-                try await withBench(entries, keys, directory, clock, adapter, body)
+                try await withBench(entries, keys, directory, clock, bootID, adapter, body)
             }
             return
         }
-        try await withBench(entries, keys, directory, clock, adapter, body)
+        try await withBench(entries, keys, directory, clock, bootID, adapter, body)
     }
 
-    static func inNewDirectory(_ body: (URL) async throws -> Void) async throws {
+    static func inNewDirectory<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
         let directory = FileManager.default.temporaryDirectory.appending(path: "broadcast-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        try await body(directory)
+        return try await body(directory)
     }
 
     private static func withBench(
         _ entries: [AllowedPeripheral], _ keys: [String: String], _ directory: URL, _ clock: DrivenClock,
-        _ adapter: SimulatedAdapter, _ body: (BroadcastBench) async throws -> Void
+        _ bootID: String, _ adapter: SimulatedAdapter, _ body: (BroadcastBench) async throws -> Void
     ) async throws {
         let bench = try await BroadcastBench(
-            entries, keys: keys, directory: directory, clock: clock, adapter: adapter)
+            entries, keys: keys, directory: directory, clock: clock, bootID: bootID, adapter: adapter)
         let running = Task { try await bench.gateway.run() }
         let result: Result<Void, any Error>
         do {
