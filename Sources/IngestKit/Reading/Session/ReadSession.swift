@@ -57,8 +57,9 @@ package actor ReadSession {
 
     /// How long the peripheral may take from the subscription to its first value.
     static let firstValueTimeout = Duration.seconds(30)
-    /// How long further values are awaited after the last.
-    static let furtherValueTimeout = Duration.seconds(1)
+    /// How long further values are awaited after the last. Another maker's app waits for
+    /// 2.0 s.
+    static let furtherValueTimeout = Duration.milliseconds(2_500)
     /// Values taken on one link, where nothing tells which is the last: more than any cuff stores.
     /// What comes after them comes on the next.
     static let mostValues = 1_000
