@@ -29,7 +29,7 @@ struct Gateway: Sendable {
         configuration: Configuration, credentials: Credentials, output: any EntryOutput, controlPath: String,
         reload: @escaping @Sendable () throws(CommandFailure) -> Configuration
     ) {
-        clock = JudgedClock(systemClock)
+        clock = JudgedClock(systemClock, isConfigured: configuration.gateway.trustsClock)
         log = SubsystemLog(configuration.logging, write: LogLines.write)
         self.configuration = configuration
         self.credentials = credentials

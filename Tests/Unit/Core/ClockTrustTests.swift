@@ -91,6 +91,15 @@ import Testing
         #expect(clock.doubts.consume() == (trust != nil && isRight.contains(false)))
     }
 
+    /// Nothing that comes in the first moments is refused.
+    @Test func aClockThatTheConfigurationTrustsIsRightFromTheStart() {
+        let base = DrivenClock()
+        let clock = JudgedClock(base, isConfigured: true)
+        #expect(clock.trustedWallNanoseconds == clock.wallNanoseconds)
+        base.step(by: .seconds(86_400))
+        #expect(clock.trustedWallNanoseconds == clock.wallNanoseconds)
+    }
+
     /// The monotonic clock at each look, in seconds, and what the wall clock shows when the thread goes on.
     @Test(
         arguments: [

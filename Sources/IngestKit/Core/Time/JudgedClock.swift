@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The gateway's clocks, of which the wall clock is doubted until it was judged, and again from when it
-/// was set.
+/// was set, unless the configuration takes it as right.
 ///
 /// That it was set is seen whenever it is asked for: on Linux the distance between it and the monotonic
 /// clock changes with nothing else (time protocols that slew move both). So no timer has to look.
@@ -23,10 +23,12 @@ package final class JudgedClock: GatewayClock {
     /// Raised when it is seen that the clock was set.
     package let doubts = WakeUp()
     private let base: any GatewayClock
-    private let state = Mutex(State.doubted)
+    private let state: Mutex<State>
 
-    package init(_ base: any GatewayClock) {
+    /// - Parameter isConfigured: whether the configuration takes it as right, before anything was asked.
+    package init(_ base: any GatewayClock, isConfigured: Bool = false) {
         self.base = base
+        state = Mutex(isConfigured ? .configured : .doubted)
     }
 
     package var now: MonotonicInstant { base.now }
