@@ -1,3 +1,18 @@
+/// The flags in front of each blood pressure. The last two are those of the enhanced characteristics.
+struct BloodPressureFlags: OptionSet {
+    let rawValue: UInt8
+
+    static let kilopascal = BloodPressureFlags(rawValue: 1 << 0)
+    static let timeStamp = BloodPressureFlags(rawValue: 1 << 1)
+    static let pulseRate = BloodPressureFlags(rawValue: 1 << 2)
+    static let userID = BloodPressureFlags(rawValue: 1 << 3)
+    static let measurementStatus = BloodPressureFlags(rawValue: 1 << 4)
+    static let userFacingTime = BloodPressureFlags(rawValue: 1 << 5)
+    static let epochStart2000 = BloodPressureFlags(rawValue: 1 << 6)
+
+    var unit: String { contains(.kilopascal) ? "kPa" : "mm[Hg]" }
+}
+
 /// The fields of a Blood Pressure Measurement or Intermediate Cuff Pressure, in the byte order in
 /// which they make sense.
 ///
@@ -6,17 +21,7 @@
 /// frame is recognised by what cannot be right as the specification has it, and never by the
 /// device's name.
 struct BloodPressureFrame {
-    private struct Flags: OptionSet {
-        let rawValue: UInt8
-
-        static let kilopascal = Flags(rawValue: 1 << 0)
-        static let timeStamp = Flags(rawValue: 1 << 1)
-        static let pulseRate = Flags(rawValue: 1 << 2)
-        static let userID = Flags(rawValue: 1 << 3)
-        static let measurementStatus = Flags(rawValue: 1 << 4)
-    }
-
-    private let flags: Flags
+    private let flags: BloodPressureFlags
     /// SFLOATs, as the next three.
     private(set) var systolic: UInt16
     private(set) var diastolic: UInt16
@@ -27,7 +32,7 @@ struct BloodPressureFrame {
     private(set) var status: UInt16?
 
     init(_ cursor: inout ByteCursor) throws(DecodeError) {
-        flags = Flags(rawValue: try cursor.uint8("flags"))
+        flags = BloodPressureFlags(rawValue: try cursor.uint8("flags"))
         systolic = try cursor.uint16("systolic")
         diastolic = try cursor.uint16("diastolic")
         meanArterialPressure = try cursor.uint16("mean arterial pressure")
@@ -83,8 +88,6 @@ struct BloodPressureFrame {
     }
 
     func pressure(_ type: String, code: UInt32?, _ raw: UInt16) -> Measurement {
-        Measurement(
-            type: type, code: code, value: MedicalFloat.sfloat(raw),
-            unit: flags.contains(.kilopascal) ? "kPa" : "mm[Hg]")
+        Measurement(type: type, code: code, value: MedicalFloat.sfloat(raw), unit: flags.unit)
     }
 }

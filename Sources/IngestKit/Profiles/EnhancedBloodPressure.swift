@@ -7,25 +7,9 @@ enum EnhancedBloodPressure {
     /// A stored value of one of the others, or of those without "enhanced".
     static let record: BluetoothUUID = 0x2B36
 
-    private struct Flags: OptionSet {
-        let rawValue: UInt8
-
-        static let kilopascal = Flags(rawValue: 1 << 0)
-        static let timeStamp = Flags(rawValue: 1 << 1)
-        static let pulseRate = Flags(rawValue: 1 << 2)
-        static let userID = Flags(rawValue: 1 << 3)
-        static let measurementStatus = Flags(rawValue: 1 << 4)
-        static let userFacingTime = Flags(rawValue: 1 << 5)
-        static let epochStart2000 = Flags(rawValue: 1 << 6)
-
-        var unit: String { contains(.kilopascal) ? "kPa" : "mm[Hg]" }
-        /// From which times count, in seconds since 1970: 2000-01-01T00:00:00, or 1900-01-01T00:00:00.
-        var epoch: Int64 { contains(.epochStart2000) ? 946_684_800 : -2_208_988_800 }
-    }
-
     @Sendable
     static func decodeMeasurement(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
-        let flags = Flags(rawValue: try cursor.uint8("flags"))
+        let flags = BloodPressureFlags(rawValue: try cursor.uint8("flags"))
         var reading = Reading(kind: .bloodPressure)
         // MDC_PRESS_BLD_NONINV_SYS, _DIA, _MEAN
         for (type, code) in [
@@ -42,7 +26,7 @@ enum EnhancedBloodPressure {
 
     @Sendable
     static func decodeCuffPressure(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
-        let flags = Flags(rawValue: try cursor.uint8("flags"))
+        let flags = BloodPressureFlags(rawValue: try cursor.uint8("flags"))
         var reading = Reading(
             kind: .bloodPressure,
             measurements: [
@@ -54,9 +38,14 @@ enum EnhancedBloodPressure {
         return reading
     }
 
+    /// From which times count, in seconds since 1970: 2000-01-01T00:00:00, or 1900-01-01T00:00:00.
+    private static func epoch(_ flags: BloodPressureFlags) -> Int64 {
+        flags.contains(.epochStart2000) ? 946_684_800 : -2_208_988_800
+    }
+
     /// What stands behind the pressures.
     private static func decodeRest(
-        _ flags: Flags, _ cursor: inout ByteCursor, into reading: inout Reading
+        _ flags: BloodPressureFlags, _ cursor: inout ByteCursor, into reading: inout Reading
     ) throws(DecodeError) {
         var seconds = flags.contains(.timeStamp) ? Int64(try cursor.uint32("time stamp")) : nil
         if flags.contains(.pulseRate) {
@@ -72,7 +61,7 @@ enum EnhancedBloodPressure {
         }
         // What the display shows is the wall time; the time stamp's clock need not have been set by anybody.
         if flags.contains(.userFacingTime) { seconds = Int64(try cursor.uint32("user facing time")) }
-        if let seconds { reading.deviceTime = DeviceTime(wallSeconds: flags.epoch + seconds) }
+        if let seconds { reading.deviceTime = DeviceTime(wallSeconds: epoch(flags) + seconds) }
     }
 
     // MARK: Stored values
