@@ -77,20 +77,9 @@ package struct EnhancedCuff: SimulatedSensor {
         guard subscriptions.contains(Self.controlPoint) else { return ControlPointError.notSubscribed }
         let request = RecordAccess(value)
         guard outgoing.isEmpty || request == .abort else { return ControlPointError.procedureInProgress }
-        let opcode = value.first ?? 0
-        func response(_ response: RecordAccess.Response) -> SensorStep {
-            .send(Self.controlPoint, RecordAccess.answer(response.rawValue, to: opcode))
-        }
-        switch request {
-        case .report(.all) where stored.isEmpty: outgoing = [response(.noRecordsFound)]
-        case .report(.all):
-            outgoing = stored.flatMap(segments).map { .send(Self.record, $0) } + [response(.success)]
-        case .count(.all):
-            outgoing = [.send(Self.controlPoint, RecordAccess.answer(count: stored.count))]
-        case .report, .count: outgoing = [response(.operatorNotSupported)]
-        case .abort: outgoing = [response(.success)]
-        case .refused(let refusal): outgoing = [response(refusal)]
-        }
+        outgoing = request.stepsOfAll(
+            stored.flatMap(segments).map { .send(Self.record, $0) }, count: stored.count,
+            opcode: value.first ?? 0)
         return nil
     }
 

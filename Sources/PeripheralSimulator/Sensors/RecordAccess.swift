@@ -115,6 +115,23 @@ package enum RecordAccess: Equatable {
         }
     }
 
+    package static let controlPoint: BluetoothUUID = 0x2A52
+
+    /// What a device does that reports all its records or none.
+    /// - Parameter count: of its records, whatever they are sent in.
+    func stepsOfAll(_ records: [SensorStep], count: Int, opcode: UInt8) -> [SensorStep] {
+        func response(_ response: Response) -> SensorStep {
+            .send(Self.controlPoint, Self.answer(response.rawValue, to: opcode))
+        }
+        return switch self {
+        case .report(.all): records + [response(count == 0 ? .noRecordsFound : .success)]
+        case .count(.all): [.send(Self.controlPoint, Self.answer(count: count))]
+        case .report, .count: [response(.operatorNotSupported)]
+        case .abort: [response(.success)]
+        case .refused(let refusal): [response(refusal)]
+        }
+    }
+
     /// The indication that ends a procedure.
     static func answer(_ response: UInt8, to opcode: UInt8) -> [UInt8] {
         [Opcode.response, 0, opcode, response]
