@@ -31,6 +31,13 @@ class Kind:
 
 CUFF = Kind(1001, "indicator", "2A35", {"1810": {"2A35": "indicate"}})
 CLOCK_CUFF = Kind(1001, "indicator", "2A35", {"1810": {"2A35": "indicate"}, "1805": {"2A2B": "read write"}})
+# Blood Pressure Service 1.1.1: what it has just measured in both forms, and a memory of them.
+ENHANCED_CUFF = Kind(
+    1001, "indicator", "2B34", {"1810": {"2A35": "indicate", "2B34": "indicate", "2A49": "read"}}, {"2A49": "0000"})
+STORING_CUFF = Kind(
+    1001, "recorder", "2B36",
+    {"1810": {"2A35": "indicate", "2B34": "indicate", "2B36": "notify", "2A49": "read", "2A52": "indicate write"}},
+    {"2A49": "0000"})
 # As A&D's have it: beside the measurement.
 DATE_TIME_CUFF = Kind(1001, "indicator", "2A35", {"1810": {"2A35": "indicate", "2A08": "read write"}})
 # Makers' cuffs: one gives its readings over the link on which it was paired, the other waits until that has ended.

@@ -11,6 +11,8 @@ RECORD_NAMESPACE = uuid.UUID("02322d06-b248-45e8-8c81-81d8effc6022")
 
 TEMPERATURE_TIME_STAMP = 0x02
 PRESSURE_TIME_STAMP, PRESSURE_PULSE_RATE, PRESSURE_USER, PRESSURE_STATUS = 0x02, 0x04, 0x08, 0x10
+# Of an Enhanced Blood Pressure Measurement.
+PRESSURE_USER_FACING_TIME, PRESSURE_SINCE_2000 = 0x20, 0x40
 GLUCOSE_TIME_OFFSET, GLUCOSE_CONCENTRATION, GLUCOSE_CONTEXT_FOLLOWS = 0x01, 0x02, 0x10
 CAPILLARY_WHOLE_BLOOD_FINGER = 0x11
 CONTEXT_CARBOHYDRATE, CONTEXT_MEAL = 0x01, 0x02
@@ -88,6 +90,23 @@ def blood_pressure(systolic, diastolic, mean, when, pulse=None, user=None):
         flags |= PRESSURE_USER
         tail += bytes([user])
     return (bytes([flags]) + sfloat(*systolic) + sfloat(*diastolic) + sfloat(*mean) + tail).hex()
+
+
+def enhanced_blood_pressure(systolic, diastolic, mean, when, pulse, user):
+    """An Enhanced Blood Pressure Measurement (2B34) in mmHg, in hexadecimal. The clock that it counts by begins with the
+    battery; the time that its display shows is `when`, a datetime.
+    """
+    flags = (PRESSURE_TIME_STAMP | PRESSURE_PULSE_RATE | PRESSURE_USER | PRESSURE_STATUS | PRESSURE_USER_FACING_TIME
+             | PRESSURE_SINCE_2000)
+    shown = int((when.replace(tzinfo=None) - datetime.datetime(2000, 1, 1)).total_seconds())
+    return (bytes([flags]) + sfloat(systolic) + sfloat(diastolic) + sfloat(mean)
+            + struct.pack("<I", shown % 3600) + sfloat(pulse)
+            + bytes([user]) + struct.pack("<HI", 0, shown)).hex()
+
+
+def blood_pressure_record(number, characteristic, payload, counter):
+    """The segments in which a cuff gives a reading from its memory (2B36)."""
+    return segments(struct.pack("<HH", number, int(characteristic, 16)) + bytes.fromhex(payload), counter)
 
 
 def glucose(sequence, base, milligrams, offset_minutes=0, context=False):
@@ -193,7 +212,12 @@ def health_observation(moment, saturation, patient, number=None, counter=0):
     observation = struct.pack("<BH", OBSERVATION_NUMERIC, len(body)) + body
     if number is not None:
         observation = struct.pack("<I", number) + observation
-    parts = [observation[at:at + SEGMENT_SIZE] for at in range(0, len(observation), SEGMENT_SIZE)]
+    return segments(observation, counter)
+
+
+def segments(value, counter):
+    """What goes over the air of a value that is sent in segments, each with the octet that numbers it."""
+    parts = [value[at:at + SEGMENT_SIZE] for at in range(0, len(value), SEGMENT_SIZE)]
     return [(bytes([(SEGMENT_FIRST if place == 0 else 0) | (SEGMENT_LAST if place == len(parts) - 1 else 0)
                     | (counter + place) % 64 << 2]) + part).hex() for place, part in enumerate(parts)]
 
