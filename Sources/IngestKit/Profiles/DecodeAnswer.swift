@@ -8,7 +8,8 @@ package struct DecodeAnswer: Sendable, Equatable {
     package init(characteristic: BluetoothUUID, hex: String) {
         self.init(hex: hex) { bytes throws(DecodeError) in
             let records = try Profiles.records(in: bytes, of: characteristic)
-            let first = try Profiles.decode(characteristic: characteristic, bytes: bytes)
+            let first = try Profiles.decode(
+                characteristic: characteristic, bytes: records.count > 1 ? records[0] : bytes)
             return (
                 first,
                 records.dropFirst().map { record in

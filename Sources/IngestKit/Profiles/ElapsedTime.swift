@@ -24,6 +24,8 @@ package struct ElapsedTime {
         }
     }
 
+    /// Bytes of the structure.
+    static let size = 9
     /// 2000-01-01T00:00:00 in seconds since 1970, from which the counter of a clock counts.
     private static let epoch: Int64 = 946_684_800
 

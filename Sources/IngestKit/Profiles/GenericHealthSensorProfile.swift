@@ -14,6 +14,10 @@ extension Profile {
             GenericHealthSensor.stored: GenericHealthSensor.decodeStored,
             ElapsedTime.currentElapsedTime: ElapsedTime.decode,
         ],
+        splitters: [
+            GenericHealthSensor.live: { GenericHealthSensor.divide($0, isStored: false) },
+            GenericHealthSensor.stored: { GenericHealthSensor.divide($0, isStored: true) },
+        ],
         assemblers: [
             GenericHealthSensor.live: GenericHealthSensor.assembleLive,
             GenericHealthSensor.stored: GenericHealthSensor.assembleStored,
@@ -88,6 +92,18 @@ package enum GenericHealthSensor {
     static func join(_ packets: [[UInt8]], isStored: Bool) -> [UInt8] {
         guard packets.count == 1 else { return packets.flatMap { $0.dropFirst() } }
         return Array(bare(packets[0], isStored))
+    }
+
+    /// The records of a whole value: several where it is a bundle whose members are not of one time, person or state. Each
+    /// has the number of all.
+    static func divide(_ payload: [UInt8], isStored: Bool) -> [[UInt8]] {
+        let whole = bare(payload, isStored)
+        let number = whole.prefix(isStored ? recordNumberSize : 0)
+        // What cannot be divided is decoded whole, and the decoder says why.
+        guard let members = try? HealthObservation.divide(Array(whole.dropFirst(number.count))),
+            members.count > 1
+        else { return [payload] }
+        return members.map { number + $0 }
     }
 
     /// A stored observation is named as the live one that it may have been: without the record number.

@@ -30,6 +30,8 @@ struct HealthObservation {
         static let derivedFrom = Flags(rawValue: 1 << 7)
         static let memberOf = Flags(rawValue: 1 << 8)
         static let typeLengthValues = Flags(rawValue: 1 << 9)
+        /// How many there are.
+        static let count = 10
     }
 
     /// Class and length.
@@ -188,6 +190,98 @@ struct HealthObservation {
                 reading.flags.append(Self.valueInRawFlag)
                 return
             }
+        }
+    }
+}
+
+// MARK: - Bundles
+
+extension HealthObservation {
+    /// The octets of the fields in front of a value, by the bit of the flags that announces each.
+    private struct Fields {
+        private(set) var octets: [[UInt8]?]
+
+        init(_ flags: Flags, _ body: inout ByteCursor) throws(DecodeError) {
+            octets = Array(repeating: nil, count: Flags.count)
+            for bit in 0..<Flags.count where flags.rawValue & 1 << bit != 0 {
+                octets[bit] = try Self.field(Flags(rawValue: 1 << bit), &body)
+            }
+        }
+
+        private static func field(
+            _ flag: Flags, _ body: inout ByteCursor
+        ) throws(DecodeError) -> [UInt8] {
+            switch flag {
+            case .timeStamp: return Array(try body.bytes(ElapsedTime.size, "time stamp"))
+            case .status: return Array(try body.bytes(2, "measurement status"))
+            case .patient: return [try body.uint8("patient")]
+            case .supplementalTypes, .derivedFrom, .memberOf:
+                let count = try body.uint8("number of codes")
+                return [count] + (try body.bytes(4 * Int(count), "codes"))
+            case .typeLengthValues:
+                var all = [try body.uint8("TLVs")]
+                for _ in 0..<all[0] {
+                    let type = try body.bytes(4, "TLV type")
+                    let length = try body.uint16("TLV length")
+                    all += type + [UInt8(length & 0xFF), UInt8(length >> 8)]
+                    all += try body.bytes(1 + Int(length), "TLV value")
+                }
+                return all
+            default: return Array(try body.bytes(4, "type, duration or identifier"))
+            }
+        }
+
+        /// With what the bundle says of all its members, where the member does not say it of itself. Each state of the two
+        /// holds.
+        func within(_ bundle: Fields) -> Fields {
+            var fields = self
+            for bit in octets.indices where 1 << bit != Flags.identifier.rawValue {
+                fields.octets[bit] = octets[bit] ?? bundle.octets[bit]
+            }
+            let status = Flags.status.rawValue.trailingZeroBitCount
+            if let own = octets[status], let common = bundle.octets[status] {
+                fields.octets[status] = zip(own, common).map { $0 | $1 }
+            }
+            return fields
+        }
+
+        /// What a record has once for all its numbers.
+        var ofRecord: [[UInt8]?] {
+            [Flags.timeStamp, .duration, .status, .patient, .supplementalTypes].map {
+                octets[$0.rawValue.trailingZeroBitCount]
+            }
+        }
+
+        var encoded: [UInt8] {
+            let flags = octets.indices.reduce(UInt16(0)) { octets[$1] == nil ? $0 : $0 | 1 << $1 }
+            return [UInt8(flags & 0xFF), UInt8(flags >> 8)] + octets.compactMap { $0 }.joined()
+        }
+    }
+
+    /// The members of a bundle that differ in what a record has once, each as an observation of its own with what the
+    /// bundle says of all; otherwise the observation that came.
+    static func divide(_ observation: [UInt8]) throws(DecodeError) -> [[UInt8]] {
+        func parts(_ cursor: inout ByteCursor) throws(DecodeError) -> (form: UInt8, Fields, ByteCursor) {
+            let form = try cursor.uint8("observation class")
+            let length = try cursor.uint16("observation length")
+            var body = ByteCursor(Array(try cursor.bytes(Int(length), "observation")))
+            let flags = Flags(rawValue: try body.uint16("observation flags"))
+            return (form, try Fields(flags, &body), body)
+        }
+        var cursor = ByteCursor(observation)
+        var (form, common, body) = try parts(&cursor)
+        guard form == Class.bundle.rawValue else { return [observation] }
+        var members: [(form: UInt8, fields: Fields, value: [UInt8])] = []
+        for _ in 0..<(try body.uint8("number of observations")) {
+            var (form, fields, value) = try parts(&body)
+            members.append((form, fields.within(common), Array(value.rest())))
+        }
+        guard let first = members.first,
+            !members.allSatisfy({ $0.fields.ofRecord == first.fields.ofRecord })
+        else { return [observation] }
+        return members.map { member in
+            let content = member.fields.encoded + member.value
+            return [member.form, UInt8(content.count & 0xFF), UInt8(content.count >> 8 & 0xFF)] + content
         }
     }
 }

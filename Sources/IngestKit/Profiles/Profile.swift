@@ -87,7 +87,7 @@ package struct Profile: Sendable {
     package let features: [Source]
     /// The decoders of its characteristics: of the sources, and of those that are only read.
     let decoders: [BluetoothUUID: Decoder]
-    /// For sources that put several records into one payload.
+    /// For sources that put several records into one payload, or into one value of several packets.
     let splitters: [BluetoothUUID: Splitter]
     /// For sources that may spread one value over several packets.
     package let assemblers: [BluetoothUUID: Assembler]
@@ -129,7 +129,8 @@ package struct Profile: Sendable {
         in bytes: [UInt8], of characteristic: BluetoothUUID
     ) throws(DecodeError) -> [[UInt8]] {
         guard let splitter = splitters[characteristic] else { return [bytes] }
-        guard bytes.count <= Self.maximumPayload else {
+        // What came in packets may be longer than each of them.
+        guard assemblers[characteristic] != nil || bytes.count <= Self.maximumPayload else {
             throw .tooLong(count: bytes.count, limit: Self.maximumPayload)
         }
         return try splitter(bytes)

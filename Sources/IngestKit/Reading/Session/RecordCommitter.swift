@@ -228,7 +228,7 @@ final class RecordCommitter {
         environment.log.decoded(
             part.reading?.kind, count: part.bytes.count, from: value.characteristic.description, of: entry,
             isUnmeasured: isUnmeasured, failure: part.failure)
-        if part.isWhole, part.leader == nil { lessons.transfer?.came() }
+        if part.isWhole, part.isFirst, part.leader == nil { lessons.transfer?.came() }
         // What the device itself says of a reading decides its time and whose it is; how it came decides
         // all else.
         let isStored = part.reading?.flags.contains(Reading.fromMemoryFlag) ?? false

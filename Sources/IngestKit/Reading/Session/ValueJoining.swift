@@ -19,6 +19,8 @@ struct ValueJoining {
         var leader: Leader?
         /// Whether all of the value came.
         var isWhole = true
+        /// Whether it is the first that the value consists of.
+        var isFirst = true
 
         /// What names the record in the device's memory.
         var number: Int? {
@@ -130,10 +132,7 @@ struct ValueJoining {
         var earlier = pending[characteristic]?.packets ?? []
         var given: [Part] = []
         if let reading = whole(earlier, of: characteristic) {
-            if earlier.last == value.value {
-                let bytes = profile.join(earlier, of: characteristic)
-                return [Part(value: value, bytes: bytes, reading: reading)]
-            }
+            if earlier.last == value.value { return records(of: earlier, reading, value) }
             earlier = []
         } else if !earlier.isEmpty {
             let received = pending[characteristic]?.received
@@ -151,8 +150,7 @@ struct ValueJoining {
             switch try profile.assemble(packets, of: characteristic) {
             case .complete(let reading):
                 keep(packets.count > 1 && value.isIndication ? packets : [], of: value, isWhole: true)
-                given.append(
-                    Part(value: value, bytes: profile.join(packets, of: characteristic), reading: reading))
+                given += records(of: packets, reading, value)
             case .incomplete:
                 keep(packets, of: value)
             case .unrelated:
@@ -173,9 +171,7 @@ struct ValueJoining {
     ) -> [Part] {
         do {
             switch try profile.assemble([value.value], of: value.characteristic) {
-            case .complete(let reading):
-                let bytes = profile.join([value.value], of: value.characteristic)
-                return [Part(value: value, bytes: bytes, reading: reading)]
+            case .complete(let reading): return records(of: [value.value], reading, value)
             case .incomplete:
                 keep([value.value], of: value)
                 return []
@@ -185,6 +181,26 @@ struct ValueJoining {
         } catch {
             return [Part(value: value, bytes: value.value, failure: error.description)]
         }
+    }
+
+    /// What a value becomes that is whole: one record, but for a bundle of several persons, times or states.
+    private func records(of packets: [[UInt8]], _ reading: Reading, _ value: ReceivedValue) -> [Part] {
+        let bytes = profile.join(packets, of: value.characteristic)
+        guard let records = try? profile.records(in: bytes, of: value.characteristic), records.count > 1
+        else { return [Part(value: value, bytes: bytes, reading: reading)] }
+        return records.enumerated().map { index, bytes in
+            part(bytes, of: value, isFirst: index == 0)
+        }
+    }
+
+    private func part(_ bytes: [UInt8], of value: ReceivedValue, isFirst: Bool) -> Part {
+        var part = Part(value: value, bytes: bytes, isFirst: isFirst)
+        do {
+            part.reading = try profile.decode(bytes, of: value.characteristic)
+        } catch {
+            part.failure = error.description
+        }
+        return part
     }
 
     /// What these packets say, if they are all of a value.
