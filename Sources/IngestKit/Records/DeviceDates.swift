@@ -11,8 +11,6 @@ package struct DeviceDates: Sendable, Equatable, Codable {
         var values: [String: String]
     }
 
-    /// No clock that was set is behind this year. Devices without one begin at 2000 or before.
-    private static let firstYear = 2010
     /// Pairs of characteristic and user that are remembered; the longest unused give way.
     private static let mostLast = 16
     /// Types and units of one reading that are compared.
@@ -44,7 +42,7 @@ package struct DeviceDates: Sendable, Equatable, Codable {
         }
         last.append(Last(characteristic: place, user: reading.user, date: date, values: values))
         if last.count > Self.mostLast { last.removeFirst() }
-        return date.year >= Self.firstYear && !clockStands
+        return !date.isOfNoSetClock && !clockStands
     }
 
     /// Of the numbers alone: a device that has none yet may send one later.

@@ -155,6 +155,14 @@ extension Reading {
     /// What was measured is a control solution, to test the meter.
     static let controlSolutionFlags: Set = ["type-control-solution", "location-control-solution"]
 
+    /// What a glucose says of its time and of what was measured, and its context does not: it holds for both.
+    package var flagsForContext: [String] {
+        flags.filter {
+            $0 == Self.timeFaultFlag || Self.unknownOffsetFlags.contains($0)
+                || Self.controlSolutionFlags.contains($0)
+        }
+    }
+
     /// Whether the device itself says that this is of no person that it knows.
     var isOfNobody: Bool {
         flags.contains { $0 == Self.unknownUserFlag || Self.controlSolutionFlags.contains($0) }

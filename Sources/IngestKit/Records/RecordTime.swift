@@ -54,7 +54,7 @@ package struct ReadingTime {
         var measured: Int64?
     }
 
-    /// 2010-01-01T00:00:00Z: a clock that says less was never set.
+    /// 2010-01-01T00:00:00Z: a clock that says less was never set (`DeviceTime.isOfNoSetClock`).
     static let earliestBelieved: Int64 = 1_262_304_000
     /// How far ahead of ours a device's clock may be and still be believed.
     static let believedLead: Int64 = 5 * 60
@@ -83,7 +83,8 @@ package struct ReadingTime {
             }
             return instant.map { known($0, deviceOffset) } ?? believed(device, way: way)
         }
-        let measured = dated ?? (device == nil ? counted : nil).flatMap { known($0, nil) }
+        let isUnknown = device.map(\.isOfNoSetClock) ?? true
+        let measured = dated ?? (isUnknown ? counted : nil).flatMap { known($0, nil) }
         let unmeasured: RecordTime.Source = way == .live && isReceptionKnown ? .received : .unknown
         let moment = measured?.instant ?? received
         let time = RecordTime(

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import IngestBluetooth
@@ -128,6 +129,57 @@ import Testing
             #expect(contexts.map(\.base) == [part.reading?.deviceTime])
             #expect(joining.takeLoneContexts(all: true).isEmpty)
         }
+    }
+
+    /// A time that is not believed is not believed of the context, and what was done to test the meter is nobody's.
+    @Test(
+        arguments: [
+            // Status: time fault; a time offset that cannot be said; control solution.
+            ([0x08, 7, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x00, 0x08], "time-fault"),
+            ([0x01, 7, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0xFF, 0x7F], "time-offset-overrun"),
+            ([0x01, 7, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x00, 0x80], "time-offset-underrun"),
+            ([0x02, 7, 0, 0xEA, 0x07, 11, 20, 9, 14, 57, 0x61, 0xB0, 0x4A], "type-control-solution"),
+        ] as [([UInt8], String)])
+    func aContextIsAsDoubtfulAsItsGlucose(bytes: [UInt8], flag: String) throws {
+        var joining = ValueJoining(profile: .glucose, device: Self.device)
+        let measurement = ReceivedValue(
+            characteristic: 0x2A18, value: bytes, isIndication: false, received: Self.start)
+        let part = try #require(joining.parts(of: measurement, at: Self.start).first)
+        joining.learn(part, id: RecordID(text: "glucose"), isSkipped: false)
+        let context = try #require(joining.parts(of: context(7), at: Self.start).first)
+        #expect(context.reading?.flags.contains(flag) == true)
+        let factory = RecordFactory(gateway: "g", zone: .utc, bootID: "b", isSimulated: false)
+        let address = BluetoothAddress(value: 0x0CB2_B700_1122)
+        let subjects = AllowedPeripheral(model: .sample(), address: address, subject: "patient-17").subjects
+        func record(_ part: ValueJoining.Part) -> Record {
+            factory.make(
+                part.reading, raw: RawPayload(characteristic: part.value.characteristic, bytes: part.bytes),
+                reception: .init(instant: Self.start, wallNanoseconds: 1_795_166_104_000_000_000),
+                subjects: subjects,
+                device: DeviceBlock(peripheralID: 1000, address: address, alias: nil),
+                circumstances: .init(
+                    way: .stored(isFirstTransfer: false), base: part.base, firstSeen: .always(subjects))
+            ).record
+        }
+        let (glucose, follower) = (record(part), record(context))
+        #expect(follower.time.source == glucose.time.source)
+        #expect(follower.time.value == glucose.time.value)
+        #expect(follower.subject == glucose.subject)
+    }
+
+    /// A sensor whose clock nobody set counts its minutes all the same; the session's start goes on to name the reading.
+    @Test(arguments: [(2026, false), (2000, true)])
+    func aSessionThatBeganBeforeAnyClockWasSetIsDatedByItsMinutes(year: Int, isCounted: Bool) throws {
+        var joining = ValueJoining(profile: .continuousGlucose, device: Self.device)
+        let begun = DeviceTime(year: year, month: 1, day: 1, hours: 0, minutes: 0, seconds: 0)
+        joining.session = .init(time: begun, utcOffsetSeconds: nil)
+        joining.sessionCount = (minutes: 10, moment: Self.start)
+        let measurement = ReceivedValue(
+            characteristic: 0x2AA7, value: [0x06, 0x00, 0x78, 0x00, 0x05, 0x00], isIndication: false,
+            received: Self.start)
+        let part = try #require(joining.parts(of: measurement, at: Self.start).first)
+        #expect(part.base == begun)
+        #expect((part.count?.age == 300) == isCounted)
     }
 
     @Test func aContextWithoutAGlucoseIsNotLost() throws {

@@ -16,4 +16,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         self.minutes = minutes
         self.seconds = seconds
     }
+
+    /// Whether no clock that was set shows this. Clocks that nobody has set begin at 2000 or before.
+    package var isOfNoSetClock: Bool { year < 2010 }
 }

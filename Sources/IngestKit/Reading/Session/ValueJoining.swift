@@ -252,7 +252,8 @@ struct ValueJoining {
             part.reading?.deviceTime = session?.time
             part.reading?.utcOffsetSeconds = session?.utcOffsetSeconds
             part.base = session?.time
-            if session == nil, let sessionCount, let minutes = part.reading?.timeOffsetMinutes {
+            let isStartUnknown = session.map(\.time.isOfNoSetClock) ?? true
+            if isStartUnknown, let sessionCount, let minutes = part.reading?.timeOffsetMinutes {
                 part.count = (sessionCount.moment, Int64(sessionCount.minutes - minutes) * 60)
             }
             return part
@@ -306,7 +307,7 @@ struct ValueJoining {
         return follow(part, Leader(id: glucose.id, reading: reading, isSkipped: false))
     }
 
-    /// A context is of its glucose's moment.
+    /// A context is of its glucose's moment, and as much of a person as that is.
     private func follow(_ part: Part, _ leader: Leader) -> Part {
         var part = part
         part.related = leader.id
@@ -314,6 +315,7 @@ struct ValueJoining {
         part.base = leader.reading.deviceTime
         part.reading?.deviceTime = leader.reading.deviceTime
         part.reading?.timeOffsetMinutes = leader.reading.timeOffsetMinutes
+        part.reading?.flags += leader.reading.flagsForContext
         return part
     }
 }
