@@ -47,7 +47,7 @@ enum EnhancedBloodPressure {
     private static func decodeRest(
         _ flags: BloodPressureFlags, _ cursor: inout ByteCursor, into reading: inout Reading
     ) throws(DecodeError) {
-        var seconds = flags.contains(.timeStamp) ? Int64(try cursor.uint32("time stamp")) : nil
+        let stamp = flags.contains(.timeStamp) ? Int64(try cursor.uint32("time stamp")) : nil
         if flags.contains(.pulseRate) {
             // MDC_PULS_RATE_NON_INV
             reading.measurements.append(
@@ -59,9 +59,24 @@ enum EnhancedBloodPressure {
         if flags.contains(.measurementStatus) {
             reading.flags += BloodPressure.statusFlags(try cursor.uint16("measurement status"))
         }
-        // What the display shows is the wall time; the time stamp's clock need not have been set by anybody.
-        if flags.contains(.userFacingTime) { seconds = Int64(try cursor.uint32("user facing time")) }
-        if let seconds { reading.deviceTime = DeviceTime(wallSeconds: epoch(flags) + seconds) }
+        let shown = flags.contains(.userFacingTime) ? Int64(try cursor.uint32("user facing time")) : nil
+        if let seconds = shown ?? stamp {
+            reading.deviceTime = DeviceTime(wallSeconds: epoch(flags) + seconds)
+        }
+        // The time stamp is UTC; what the display shows is a wall time. Each has a clock that need not have been set, so
+        // that they say a zone only where they differ by one.
+        if let stamp, let shown {
+            reading.utcOffsetSeconds = zoneOffset(shown - stamp)
+        } else if stamp != nil {
+            reading.flags.append(Reading.utcTimeFlag)
+        }
+    }
+
+    /// A distance from UTC that a zone has: quarters of an hour, from UTC-12 to UTC+14.
+    private static func zoneOffset(_ seconds: Int64) -> Int? {
+        let quarter: Int64 = 15 * 60
+        guard seconds % quarter == 0, (-48 * quarter...56 * quarter).contains(seconds) else { return nil }
+        return Int(seconds)
     }
 
     // MARK: Stored values

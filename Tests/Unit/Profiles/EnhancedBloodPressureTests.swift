@@ -28,7 +28,7 @@ import Testing
                 == Reading(
                     kind: .bloodPressure,
                     measurements: Self.pressures + [measured("pulse-rate", 149546, 72, "/min")],
-                    deviceTime: Self.time, user: 1, flags: ["irregular-pulse"]))
+                    deviceTime: Self.time, user: 1, flags: ["irregular-pulse", "device-time-utc"]))
     }
 
     @Test func withoutFlagsThereAreThePressuresAlone() throws {
@@ -72,8 +72,31 @@ import Testing
         let later: [UInt8] = [0x21, 0xDA, 0x92, 0x32]
         let reading = try decode([0x62] + Self.systolicToMean + Self.moment + later)
         #expect(reading.deviceTime?.wallSeconds == Self.time.wallSeconds + 3_600)
-        // It may be there alone.
-        #expect(try decode([0x60] + Self.systolicToMean + Self.moment).deviceTime == Self.time)
+        // The time stamp is UTC.
+        #expect(reading.utcOffsetSeconds == 3_600 && reading.flags.isEmpty)
+        // It may be there alone, of a zone that the cuff does not say.
+        let alone = try decode([0x60] + Self.systolicToMean + Self.moment)
+        #expect(alone.deviceTime == Self.time && alone.utcOffsetSeconds == nil && alone.flags.isEmpty)
+    }
+
+    @Test func aTimeStampAloneIsUTC() throws {
+        let reading = try decode([0x42] + Self.systolicToMean + Self.moment)
+        #expect(reading.deviceTime == Self.time)
+        #expect(reading.utcOffsetSeconds == nil && reading.flags == ["device-time-utc"])
+    }
+
+    /// One of the two clocks was not set then.
+    @Test(
+        arguments: [
+            (-12 * 3_600, true), (14 * 3_600, true), (5 * 3_600 + 45 * 60, true), (0, true),
+            (-12 * 3_600 - 900, false), (14 * 3_600 + 900, false), (3_601, false), (-848_481_297, false),
+        ] as [(Int64, Bool)])
+    func aDistanceThatNoZoneHasIsNone(seconds: Int64, isZone: Bool) throws {
+        let shown = UInt32(848_481_297 + seconds)
+        let bytes = [0, 8, 16, 24].map { UInt8(shown >> $0 & 0xFF) }
+        let reading = try decode([0x62] + Self.systolicToMean + Self.moment + bytes)
+        #expect(reading.utcOffsetSeconds == (isZone ? Int(seconds) : nil))
+        #expect(reading.deviceTime?.wallSeconds == Self.time.wallSeconds + seconds)
     }
 
     @Test func aUserThatTheDeviceDoesNotKnowIsNone() throws {

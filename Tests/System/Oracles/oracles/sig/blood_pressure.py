@@ -115,6 +115,8 @@ def read_enhanced(result, answer):
     seconds = result.timestamp if result.user_facing_time is None else result.user_facing_time
     if seconds is not None:
         answer.time(datetime.datetime(result.epoch_year.value, 1, 1) + datetime.timedelta(seconds=seconds))
+    # The time stamp is UTC, as the Supplement says in words.
+    answer.flag("device-time-utc", result.timestamp is not None and result.user_facing_time is None)
     read_pulse_user_status(result, answer)
 
 
