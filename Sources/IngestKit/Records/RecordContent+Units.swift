@@ -17,7 +17,7 @@ extension RecordContent.Value {
         // 1 lb is 0.45359237 kg, 1 st is 14 lb, 1 oz 1/16 lb, 1 in is 2.54 cm, 1 ft 12 in (the international pound and
         // yard of 1959). Rounded to as many decimals as keep two neighbours of the device's apart, and no more.
         case ("[lb_av]", "kg"): return own.scaled(by: 45_359_237, over: 100_000_000, moreDecimals: 1)
-        case ("[stone_av]", "kg"): return own.scaled(by: 635_029_318, over: 100_000_000)
+        case ("[stone_av]", "kg"): return own.scaled(by: 635_029_318, over: 100_000_000, moreDecimals: 1)
         case ("[oz_av]", "kg"):
             return own.scaled(by: 28_349_523_125, over: 1_000_000_000_000, moreDecimals: 2)
         case ("[stone_av]", "[lb_av]"): return own.times(14, exponent: 0)

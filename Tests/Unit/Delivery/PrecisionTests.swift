@@ -21,7 +21,7 @@ import Testing
         "[degF] Cel": Conversion(minus: 32, by: 5, over: 9, moreDecimals: 1),
         // International pound and yard: 0.45359237 kg, 0.9144 m.
         "[lb_av] kg": Conversion(by: 45_359_237, over: 100_000_000, moreDecimals: 1),
-        "[stone_av] kg": Conversion(by: 14 * 45_359_237, over: 100_000_000),
+        "[stone_av] kg": Conversion(by: 14 * 45_359_237, over: 100_000_000, moreDecimals: 1),
         "[oz_av] kg": Conversion(by: 45_359_237, over: 1_600_000_000, moreDecimals: 2),
         "[stone_av] [lb_av]": Conversion(by: 14), "[oz_av] [lb_av]": Conversion(over: 16, moreDecimals: 4),
         "g kg": Conversion(over: 1_000, moreDecimals: 3), "[in_i] cm": Conversion(by: 254, over: 100),
