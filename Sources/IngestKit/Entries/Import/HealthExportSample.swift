@@ -161,7 +161,9 @@ extension HealthExport {
 
         private func sums() -> [RecordEntry.Value] {
             let sums = statistics.compactMap { item in
-                HealthKitType.quantities[item.type].flatMap { Self.number(item.sum, item.unit, $0.type) }
+                (HealthKitType.quantities[item.type]?.type ?? HealthKitType.workoutSums[item.type]).flatMap {
+                    Self.number(item.sum, item.unit, $0)
+                }
             }
             // Up to iOS 15 there were two sums, as attributes. An export may have both, and they are the same sums.
             let attributed = [

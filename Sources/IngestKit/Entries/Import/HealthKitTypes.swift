@@ -74,6 +74,17 @@ struct HealthKitType: Sendable, Equatable {
         quantity + "DietaryWater": food("water"),
     ]
 
+    /// What else is summed up in a workout and is no sample of its own here, by its measurement.
+    static let workoutSums: [String: String] = [
+        quantity + "DistanceSwimming": "distance-swimming",
+        quantity + "SwimmingStrokeCount": "swimming-strokes",
+        quantity + "DistanceRowing": "distance-rowing",
+        quantity + "DistancePaddleSports": "distance-paddle-sports",
+        quantity + "DistanceSkatingSports": "distance-skating-sports",
+        quantity + "DistanceCrossCountrySkiing": "distance-cross-country-skiing",
+        quantity + "DistanceDownhillSnowSports": "distance-downhill-snow-sports",
+    ]
+
     static let categories: [String: HealthKitType] = [
         category + "SleepAnalysis": Self(set: .sleep, kind: .sleep, type: "duration"),
         category + "MindfulSession": Self(set: .routine, kind: .activity, type: "mindful-time"),
