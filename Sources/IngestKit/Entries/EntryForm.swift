@@ -86,8 +86,8 @@ extension EntryForm {
         EntryForm(
             name: "heart-rate", kind: .heartRate, types: [("heart-rate", 147_842)],
             units: [Unit("/min", "bpm", plausible: 15_00...350_00)]),
-        percentage("body-fat", of: .bodyComposition, code: 188_748),
-        percentage("muscle-percentage", of: .bodyComposition, code: nil),
+        percentage("body-fat", of: .bodyComposition, code: 188_748, from: 1_00),
+        percentage("muscle-percentage", of: .bodyComposition, code: nil, from: 1_00),
         mass("muscle-mass", code: nil), mass("fat-free-mass", code: 188_756),
         mass("soft-lean-mass", code: 188_760), mass("body-water-mass", code: 188_764),
         EntryForm(
@@ -105,20 +105,23 @@ extension EntryForm {
         EntryForm(
             name: "exercise-duration", kind: .glucoseContext, types: [("exercise-duration", nil)],
             units: [Unit("s", plausible: 0...86_400_00)]),
-        percentage("exercise-intensity", of: .glucoseContext, code: 8_417_760),
+        percentage("exercise-intensity", of: .glucoseContext, code: 8_417_760, from: 0),
     ]
 
     static let pulse = Unit("/min", plausible: 15_00...350_00)
 
-    private static func percentage(_ name: String, of kind: RecordKind, code: UInt32?) -> EntryForm {
-        EntryForm(name: name, kind: kind, types: [(name, code)], units: [Unit("%", plausible: 0...100_00)])
+    private static func percentage(
+        _ name: String, of kind: RecordKind, code: UInt32?, from least: Int64
+    ) -> EntryForm {
+        EntryForm(
+            name: name, kind: kind, types: [(name, code)], units: [Unit("%", plausible: least...100_00)])
     }
 
     private static func mass(_ name: String, code: UInt32?) -> EntryForm {
         EntryForm(
             name: name, kind: .bodyComposition, types: [(name, code)],
             units: [
-                Unit("kg", plausible: 0...650_00), Unit("[lb_av]", "lb", "lbs", plausible: 0...1_430_00),
+                Unit("kg", plausible: 20...650_00), Unit("[lb_av]", "lb", "lbs", plausible: 50...1_430_00),
             ])
     }
 }

@@ -1,16 +1,6 @@
 /// Numbers that devices send where they have measured nothing. They are well-formed, and no living body can have them
 /// (docs/records.md). Owners of cuffs, scales and oximeters captured them.
 extension Reading {
-    /// Of these a body has more than 0.
-    private static let positiveTypes: Set = [
-        "systolic", "diastolic", "mean-arterial-pressure",
-        "pulse-rate", "pulse-rate-fast", "pulse-rate-slow", "heart-rate",
-        "spo2", "spo2-fast", "spo2-slow",
-        "glucose",
-        "weight", "height", "bmi", "basal-metabolism",
-        "body-fat", "muscle-percentage", "muscle-mass", "fat-free-mass", "soft-lean-mass", "body-water-mass",
-        "impedance", "impedance-low", "impedance-high",
-    ]
     /// What is said of something else that is measured, and nothing beside it being absent.
     private static let attendantTypes: Set = [
         "height", "bmi", "measurement-duration", "energy-expended", "rr-interval", "trend", "quality",
@@ -21,7 +11,7 @@ extension Reading {
         for index in measurements.indices {
             // Nearly always there is nothing to do, which takes no look at the type.
             guard case .exact(let number) = measurements[index].value, number.coefficient <= 0,
-                Self.positiveTypes.contains(measurements[index].type)
+                Measurement.positiveTypes.contains(measurements[index].type)
             else { continue }
             measurements[index].value = .absent(.notMeasured)
         }

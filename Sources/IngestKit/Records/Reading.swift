@@ -168,3 +168,16 @@ extension Reading {
         flags.contains { $0 == Self.unknownUserFlag || Self.controlSolutionFlags.contains($0) }
     }
 }
+
+extension Measurement {
+    /// Types of which a living body has more than 0.
+    package static let positiveTypes: Set = [
+        "systolic", "diastolic", "mean-arterial-pressure",
+        "pulse-rate", "pulse-rate-fast", "pulse-rate-slow", "heart-rate",
+        "spo2", "spo2-fast", "spo2-slow",
+        "glucose",
+        "weight", "height", "bmi", "basal-metabolism",
+        "body-fat", "muscle-percentage", "muscle-mass", "fat-free-mass", "soft-lean-mass", "body-water-mass",
+        "impedance", "impedance-low", "impedance-high",
+    ]
+}

@@ -56,6 +56,10 @@ import Testing
             ("glucose", "97", "mmol/L", nil, "97 mmol/L is not plausible: expected 0.60 to 66.60"),
             ("glucose", "9.99", "mg/dL", nil, "not plausible"),
             ("glucose", "1200.01", nil, nil, "not plausible"),
+            // Nobody has none of it.
+            ("body-fat", "0", nil, nil, "body-fat 0 % is not plausible: expected 1 to 100"),
+            ("muscle-mass", "0", nil, nil, "not plausible"),
+            ("body-water-mass", "0", "lb", nil, "not plausible"),
             ("glucose", "5,4", "mmol/L", nil, "5,4: expected a number"),
             ("glucose", "-5.4", "mmol/L", nil, "expected a number"),
             ("glucose", "1e2", nil, nil, "expected a number"),

@@ -322,6 +322,44 @@ import Testing
         #expect(tally.unreadable == 1)
     }
 
+    /// What no living body has is counted with what cannot be read.
+    @Test(arguments: [
+        ("HeartRate", "0", "count/min"), ("HeartRate", "-5", "count/min"), ("BodyMass", "0", "kg"),
+        ("BloodGlucose", "-1", "mg/dL"), ("BodyFatPercentage", "0", "%"), ("OxygenSaturation", "0.0", "%"),
+    ])
+    func aNumberThatNobodyHasIsCounted(type: String, value: String, unit: String) throws {
+        let (entries, tally) = try read([Self.sample("HKQuantityTypeIdentifier" + type, value, unit)])
+        #expect(entries.isEmpty)
+        #expect(tally.unreadable == 1)
+    }
+
+    /// Sums of sports that are no samples by themselves.
+    @Test(arguments: [
+        ("DistanceSwimming", "1500", "m", "distance-swimming=1500 m"),
+        ("SwimmingStrokeCount", "812", "count", "swimming-strokes=812 1"),
+        ("DistanceRowing", "4.2", "km", "distance-rowing=4.2 km"),
+        ("DistancePaddleSports", "3", "km", "distance-paddle-sports=3 km"),
+        ("DistanceSkatingSports", "3", "km", "distance-skating-sports=3 km"),
+        ("DistanceCrossCountrySkiing", "9", "km", "distance-cross-country-skiing=9 km"),
+        ("DistanceDownhillSnowSports", "9", "km", "distance-downhill-snow-sports=9 km"),
+    ])
+    func aWorkoutHasWhatItAddedUpTo(type: String, sum: String, unit: String, expected: String) throws {
+        let statistics = Element(
+            name: "WorkoutStatistics",
+            attributes: ["type": "HKQuantityTypeIdentifier" + type, "sum": sum, "unit": unit])
+        let workout = Element(
+            name: "Workout",
+            attributes: [
+                "workoutActivityType": "HKWorkoutActivityTypeSwimming", "duration": "30",
+                "durationUnit": "min", "sourceName": "Watch", "startDate": "2024-03-01 08:00:00 +0100",
+                "endDate": "2024-03-01 08:30:00 +0100",
+            ], children: [statistics])
+        #expect(
+            try read([workout]).entries.map(words) == [
+                "workout duration=30 min \(expected) activity-swimming"
+            ])
+    }
+
     @Test func aDateThatIsNoneIsCounted() throws {
         let type = "HKQuantityTypeIdentifierHeartRate"
         let (entries, tally) = try read([

@@ -102,7 +102,10 @@ extension HealthExport {
             let text = attributes["value"] ?? ""
             let unit = attributes["unit"] ?? ""
             switch Self.value(text, unit, type.type, type.code) {
-            case .success(let value): return .values([value], flags: [], said: "\(text) \(unit)")
+            case .success(let value):
+                // Nobody has been measured who has it.
+                if !value.isPositive, Measurement.positiveTypes.contains(type.type) { return .unreadable }
+                return .values([value], flags: [], said: "\(text) \(unit)")
             case .failure(let obstacle): return obstacle.content
             }
         }
@@ -180,7 +183,7 @@ extension HealthExport {
         /// Nil for 0, which says that nobody counted.
         private static func number(_ text: String, _ unit: String, _ type: String) -> RecordEntry.Value? {
             guard case .success(let value) = value(text, unit, type, nil) else { return nil }
-            return value.number.contains { ("1"..."9").contains($0) } ? value : nil
+            return value.isPositive ? value : nil
         }
 
         private enum Obstacle: Error {
@@ -223,5 +226,12 @@ extension HealthExport {
         private static func dropping(_ prefix: String, from text: String) -> Substring {
             text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
         }
+    }
+}
+
+extension RecordEntry.Value {
+    /// Whether it is more than 0.
+    fileprivate var isPositive: Bool {
+        !number.hasPrefix("-") && number.contains { ("1"..."9").contains($0) }
     }
 }
