@@ -83,7 +83,7 @@ class Gateway:
         """By which the events name these records."""
         return [tag(record_id, self.state) for record_id in ids]
 
-    def wait(self, destination, name, seconds=30, count=1, error=""):
+    def wait(self, destination, name, seconds=120, count=1, error=""):
         """The events of this name, once there are enough whose error has this text."""
         deadline = time.monotonic() + seconds
         while True:
@@ -96,7 +96,7 @@ class Gateway:
                 raise Failure(f"expected {count} {name} {error!r} within {seconds} s, found {told[-10:]}")
             time.sleep(0.05)
 
-    def until(self, condition, what, seconds=30):
+    def until(self, condition, what, seconds=120):
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline or self.process.poll() is not None:
