@@ -20,6 +20,8 @@ def run(lab):
     cuff = lab.add("cuff", CUFF, awake_s=20, asleep_s=2)
     lab.gateway.start(cuff)
     give(lab, cuff, 1)
+    # With the link up, the cuff would still be the one that was read when the adapter comes back.
+    cuff.wait_link_ended(1)
     lab.air.play_dead()
     reset, = lab.journal.wait("adapter-reset", seconds=RESET_LIMIT_S)[:1]
     expect_equal(reset["PRIORITY"], "4", "priority")

@@ -19,7 +19,8 @@ BROKEN_AFTER = 3
 
 def run(lab):
     cuff = lab.add("enhanced-cuff", ENHANCED_CUFF)
-    lab.gateway.start(cuff)
+    storing = lab.add("storing-cuff", STORING_CUFF)
+    lab.gateway.start(cuff, storing)
     moment = local_time().replace(microsecond=0)
     payload = enhanced_blood_pressure(128, 82, 97, moment, pulse=64, user=1)
     cuff.give(payload)
@@ -38,8 +39,6 @@ def run(lab):
     subscriptions = [uuid for uuid in (PLAIN, ENHANCED) if struct.pack("<H", handles[uuid] + 1).hex() in written]
     expect_equal(subscriptions, [ENHANCED], "subscriptions")
 
-    storing = lab.add("storing-cuff", STORING_CUFF)
-    lab.gateway.start(storing)
     storing.fault(drop_after_notifications=BROKEN_AFTER)
     read(lab, storing, range(5), range(5))
     expect(len(storing.links) > 1, "the link did not break")
