@@ -317,8 +317,11 @@ extension BlueZBondKeeper {
         loop.cancel(timer)
     }
 
-    /// Has the pairing look at what has changed.
+    /// Has the pairing, and removals that wait, look at what has changed.
     func poke() {
+        let removals = waitingForObjects
+        waitingForObjects = []
+        for removal in removals { removal.resume() }
         guard case .until(let waiter)? = pairing?.waiting else {
             pairing?.waiting = .hasChanged
             return

@@ -39,6 +39,8 @@ package actor BlueZBondKeeper: BondKeeper {
     private var refreshes: UInt64 = 0
     var lastPairing: UInt64 = 0
     var pairing: Pairing?
+    /// Removals that wait for what bluetoothd has.
+    var waitingForObjects: [CheckedContinuation<Void, Never>] = []
 
     private let known: KnownBonds
     private let continuation: AsyncStream<BondList>.Continuation
@@ -235,6 +237,7 @@ package actor BlueZBondKeeper: BondKeeper {
     // MARK: Removing
 
     package func unpair(_ bond: Bond) async throws(PairingError) {
+        await untilObjectsAreKnown()
         guard pairing == nil else { throw .busy }
         guard let bus, let bluetoothd, let objects = bluetoothd.objects else { throw .noKeeper }
         guard let path = objects.devices.keys.first(where: { objects.bond(at: $0) == bond }),
@@ -247,6 +250,23 @@ package actor BlueZBondKeeper: BondKeeper {
         // Removing the first object has deleted the keys, so nothing depends on the others.
         for double in doubles.keys {
             try? await removeDevice(double, of: adapter, at: bluetoothd.owner, on: bus)
+        }
+    }
+
+    /// Returns when it is known what bluetoothd has, or that it is not there. At the service's start that takes a moment.
+    private func untilObjectsAreKnown() async {
+        let deadline = clock.now + Self.answerTimeout
+        while clock.now < deadline {
+            switch owner {
+            case .nobody: return
+            case .bluetoothd(let bluetoothd) where bluetoothd.objects != nil: return
+            case .unknown, .bluetoothd: break
+            }
+            let timer = loop.after(deadline.since(clock.now)) { [weak self] in
+                self?.assumeIsolated { $0.poke() }
+            }
+            await withCheckedContinuation { waitingForObjects.append($0) }
+            loop.cancel(timer)
         }
     }
 

@@ -185,6 +185,17 @@ struct BondListTests {
         }
     }
 
+    /// Nobody has told yet at the service's start what bluetoothd has.
+    @Test func aBondIsRemovedAtTheStartToo() async throws {
+        let bench = try BondBench()
+        try await bench.run { bluetoothd in
+            bluetoothd.addBonded(BondBench.meter)
+        } _: { bench in
+            try await bench.keeper.unpair(BondBench.bond(BondBench.meter))
+            #expect(await bench.bonds { $0 == .known([]) } == .known([]))
+        }
+    }
+
     @Test func withoutABusThereIsNoKeeper() async throws {
         let loop = try RadioLoop(clock: DrivenClock(wall: DrivenClock.morning))
         let keeper = BlueZBondKeeper(
