@@ -74,7 +74,7 @@ struct HealthKitType: Sendable, Equatable {
         quantity + "DietaryWater": food("water"),
     ]
 
-    /// What else is summed up in a workout and is no sample of its own here, by its measurement.
+    /// Quantities that a workout sums up and that are not imported as samples: the measurement of each.
     static let workoutSums: [String: String] = [
         quantity + "DistanceSwimming": "distance-swimming",
         quantity + "SwimmingStrokeCount": "swimming-strokes",
