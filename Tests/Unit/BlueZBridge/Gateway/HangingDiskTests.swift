@@ -20,13 +20,17 @@ struct HangingDiskTests {
                 bench.store, events: EventLog(sink: RecordingSink()),
                 setAnswers: { await bench.gateway.setDiskAnswers($0) })
             let watching = Task { await watch.run() }
-            // From the first value on, so that its commit waits.
-            let (gate, hangs) = (DispatchSemaphore(value: 0), WakeUp())
+            // The first value is sent when the disk hangs already: its commit would join one that is under way.
+            let (gate, holds, hangs) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), WakeUp())
             let connection = bench.store.database.connection
             await bench.peripheral.observe { _ in
                 guard !hangs.isRaised else { return }
                 hangs.raise()
-                connection.asyncWriteWithoutTransaction { _ in gate.wait() }
+                connection.asyncWriteWithoutTransaction { _ in
+                    holds.signal()
+                    gate.wait()
+                }
+                holds.wait()
             }
             await bench.peripheral.wakeUp()
             await bench.told("connected")
