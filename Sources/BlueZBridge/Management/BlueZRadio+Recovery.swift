@@ -1,8 +1,6 @@
 /// Switches an adapter off and on that does not work any more (`AdapterRecovery`).
 extension BlueZRadio {
     /// Powering off ends links and resets the controller, with a time-out of the kernel for each.
-    private static let questions = 2
-    private static let controllerTimeout = Duration.seconds(2)
     private static let powerTimeout = Duration.seconds(60)
     /// Between the questions whether something remains of an attempt: the first pause, and from which on it does.
     private static let firstPause = Duration.milliseconds(250)
@@ -22,10 +20,11 @@ extension BlueZRadio {
     }
 
     /// Asks the controller for its clock, which is of no use but that it has to answer: of what else a silent adapter is
-    /// told, the kernel does all by itself. It waits for the answer for HCI_CMD_TIMEOUT, and tells nobody how that ended
-    /// (net/bluetooth/mgmt.c, get_clock_info_sync); so the time tells.
+    /// told, the kernel does all by itself. It tells nobody how that ended (net/bluetooth/mgmt.c, get_clock_info_sync); so
+    /// the time tells.
     func askController(_ index: UInt16) async throws(ManagementError) {
-        for _ in 0..<Self.questions {
+        var questions = ControllerQuestions()
+        while questions.answers == nil {
             let asked = clock.now
             do {
                 try await command(
@@ -33,8 +32,9 @@ extension BlueZRadio {
             } catch .status(let status, _) where status != ManagementProtocol.Status.invalidIndex {
                 // There is no link whose clock could be told.
             }
-            guard clock.now.since(asked) >= Self.controllerTimeout else { return }
+            questions.ended(after: clock.now.since(asked))
         }
+        if questions.answers == true { return }
         let error = ManagementError.noAnswer(opcode: ManagementProtocol.Opcode.getClockInformation)
         note(error, of: index)
         throw error

@@ -77,6 +77,25 @@ struct AdapterResetTests {
         try await listening.value
     }
 
+    /// Seen on Linux 6.12: the second question ends at once, although nobody answered it.
+    @Test func aQuestionThatTheKernelEndsByItselfIsNoAnswer() async throws {
+        let bench = try RadioBench()
+        let listening = bench.listen()
+        await bench.listening()
+        await bench.kernel.die(.untilPoweredOn, 0)
+        await bench.kernel.answer(
+            Opcode.getClockInformation,
+            with: [.late(.milliseconds(2_054)), .late(.milliseconds(34)), .late(.milliseconds(1_980))])
+        // Until the silence is noticed, and the controller asked.
+        while await !bench.kernel.received.contains(where: { $0.opcode == Opcode.getClockInformation }) {
+            await pass(.seconds(1), by: .seconds(1), bench)
+        }
+        await pass(.seconds(10), by: .milliseconds(10), bench)
+        #expect(await powers(bench) == [[0], [1]])
+        listening.cancel()
+        try await listening.value
+    }
+
     @Test func whatDoesNotHelpThreeTimesIsToldAndTriedEachQuarterOfAnHour() async throws {
         let bench = try RadioBench()
         let listening = bench.listen()
