@@ -4,6 +4,8 @@ import Synchronization
 package final class SimulatedBondKeeper: BondKeeper {
     private struct State {
         var isPresent = true
+        /// Who waits until the bonds are told; nil when they have been.
+        var waiting: [CheckedContinuation<Void, Never>]?
         var isPairing = false
     }
 
@@ -37,6 +39,23 @@ package final class SimulatedBondKeeper: BondKeeper {
         tell()
     }
 
+    /// The service has just started, and has not been told the bonds.
+    package func start() {
+        state.withLock { $0.waiting = [] }
+        tell()
+    }
+
+    /// Tells the bonds, once somebody waits for them.
+    package func finishStart() async {
+        while !Task.isCancelled, state.withLock({ $0.waiting?.isEmpty == true }) { await Task.yield() }
+        let waiting = state.withLock { state in
+            defer { state.waiting = nil }
+            return state.waiting ?? []
+        }
+        for waiter in waiting { waiter.resume() }
+        tell()
+    }
+
     /// Somebody else removes the bond on the box's side.
     package func forget(_ bond: Bond) {
         air.keys.withLock { _ = $0.remove(bond) }
@@ -45,11 +64,22 @@ package final class SimulatedBondKeeper: BondKeeper {
 
     private func tell() {
         state.withLock { state in
-            _ = continuation.yield(state.isPresent ? .known(all) : .unknown)
+            _ = continuation.yield(state.isPresent && state.waiting == nil ? .known(all) : .unknown)
         }
     }
 
     // MARK: The port
+
+    package func current() async -> BondList {
+        await withCheckedContinuation { waiter in
+            let isStarting = state.withLock { state in
+                state.waiting?.append(waiter)
+                return state.waiting != nil
+            }
+            if !isStarting { waiter.resume() }
+        }
+        return state.withLock(\.isPresent) ? .known(all) : .unknown
+    }
 
     package func pair(
         _ device: DeviceAddress, on adapter: AdapterID, keepsLink: Bool, responder: any PairingResponder

@@ -234,6 +234,11 @@ package actor BlueZBondKeeper: BondKeeper {
         }
     }
 
+    package func current() async -> BondList {
+        await untilObjectsAreKnown()
+        return bluetoothd?.objects?.bonds ?? .unknown
+    }
+
     // MARK: Removing
 
     package func unpair(_ bond: Bond) async throws(PairingError) {

@@ -26,6 +26,9 @@ package protocol BondKeeper: Sendable {
     /// Follows the keeper, across its restarts, until the task is cancelled. A device's request to pair
     /// outside of `pair` gets no answer from here that lets it.
     func run() async
+    /// The bonds as they are now. Waits, for 10 s at most, until it is known what the keeper has: at the service's start
+    /// that takes a moment.
+    func current() async -> BondList
     /// Pairs with a device that is advertising now.
     /// - Parameter keepsLink: leave the link up when it is bonded, for the first reading.
     /// - Returns: the bond, under the device's identity address, when its keys are kept.

@@ -95,11 +95,18 @@ package actor OperatorOrders {
         case .pair(let target):
             guard ports.bondKeeper != nil else { throw .noKeeper }
             let entries = try await gateway.allowList.pairable(target)
-            guard await gateway.bonds.all != nil else { throw .noKeeper }
+            guard await keptBonds() != nil else { throw .noKeeper }
             work = .pair(PairingOrder(target: target, entries: entries, heard: nil))
         }
         await lastHasEnded()
         return try take(work).id
+    }
+
+    /// Nil where nobody keeps bonds, or bluetoothd does not run.
+    func keptBonds() async -> Set<Bond>? {
+        if let all = await gateway.bonds.all { return all }
+        guard case .known(let bonds) = await ports.bondKeeper?.current() else { return nil }
+        return bonds
     }
 
     /// An order tells its end a moment before it has ended.

@@ -3,7 +3,7 @@ extension OperatorOrders {
     /// forgets that there were any.
     /// - Returns: the devices, by their identity addresses.
     package func unpair(_ target: PairingTarget) async throws(UnpairFailure) -> [BluetoothAddress] {
-        guard let keeper = ports.bondKeeper, let all = await gateway.bonds.all else { throw .noKeeper }
+        guard let keeper = ports.bondKeeper, let all = await keptBonds() else { throw .noKeeper }
         let list = await gateway.allowList
         let addresses: Set<BluetoothAddress>
         switch target {

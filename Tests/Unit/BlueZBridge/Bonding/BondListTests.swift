@@ -191,6 +191,7 @@ struct BondListTests {
         try await bench.run { bluetoothd in
             bluetoothd.addBonded(BondBench.meter)
         } _: { bench in
+            #expect(await bench.keeper.current() == .known([BondBench.bond(BondBench.meter)]))
             try await bench.keeper.unpair(BondBench.bond(BondBench.meter))
             #expect(await bench.bonds { $0 == .known([]) } == .known([]))
         }

@@ -274,6 +274,29 @@ struct DevicePairingTests {
         }
     }
 
+    /// bluetoothd has not told yet, at the service's start, which bonds there are: it runs all the same.
+    @Test func ordersAtTheStartWaitForTheBonds() async throws {
+        try await GatewayBench.run(SimulatedBonding(isRequired: false), isRequired: false) { bench in
+            _ = try await bench.pair()
+            try await bench.advance(until: "disconnected")
+            while await bench.orders.isUnderWay { try await bench.spend(.milliseconds(250)) }
+            for order in ["unpair", "pair"] {
+                bench.keeper.start()
+                while await bench.gateway.bonds.all != nil { await Task.yield() }
+                async let told: Void = bench.keeper.finishStart()
+                if order == "unpair" {
+                    #expect(try await bench.orders.unpair(.model(1)) == [RadioBench.pinned])
+                } else {
+                    _ = try await bench.orders.begin(.pair(.model(1)))
+                }
+                await told
+            }
+            bench.keeper.setPresent(false)
+            while await bench.gateway.bonds.all != nil { await Task.yield() }
+            await #expect(throws: UnpairFailure.noKeeper) { _ = try await bench.orders.unpair(.model(1)) }
+        }
+    }
+
     @Test func pairedAgainTheOldBondIsReplaced() async throws {
         try await GatewayBench.run(SimulatedBonding(), readings: 2) { bench in
             _ = try await bench.pair()
