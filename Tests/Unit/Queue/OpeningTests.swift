@@ -231,6 +231,8 @@ import Testing
             let new = try await SQLiteQueue.open(in: directory, clock: clock)
             let version = try await new.database.write { try Int.fetchOne($0, sql: "PRAGMA user_version") }
             #expect(version == QueueSchema.version)
+            // A migration that fails would be taken for damage, and the file be mended instead.
+            #expect(!(try await new.events.map(\.name)).contains("store-quarantined"))
             try await new.fill(["b"])
             #expect(try await new.add(try record("a")) == .duplicate(RecordID(text: "a")))
             let next = try await new.next()
