@@ -3,9 +3,10 @@ package enum Subject {
     /// Stands where a record has no subject. No person can be named so.
     package static let unassigned = "unassigned"
 
-    /// Whether a text can name a person: a line of 1 to 128 characters that is not `unassigned`.
+    /// Whether a text can name a person: a line of 1 to 128 characters that is not `unassigned` and does not begin with
+    /// `|`, which stands in front of the gateway in the names of nobody's entries (`EnteredRecord`).
     package static func isName(_ text: String) -> Bool {
-        text != unassigned && TextForm.isLine(text, limit: 128)
+        text != unassigned && !text.hasPrefix("|") && TextForm.isLine(text, limit: 128)
     }
 }
 

@@ -219,6 +219,10 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "3:55: peripherals[0].subject: expected somebody: unassigned is what readings of nobody are"
         ),
         (
+            "- {id: 1001, address: \"F1:F1:F1:F1:F1:F1\", users: {1: \"|box\"}}",
+            "3:57: peripherals[0].users.1: expected a name that does not begin with |"
+        ),
+        (
             "- {id: 1001, destinations: [b]}",
             "3:31: peripherals[0].destinations[0]: there is no destination \"b\""
         ),

@@ -106,7 +106,7 @@ import Testing
             #expect(!isRefused { $0.values[0].number = number }, "\(number)")
         }
         for offset in [86_400, -86_400, .max, .min] { #expect(isRefused { $0.utcOffset = offset }) }
-        for subject in ["", "unassigned", "a\nb", "\u{1B}[2J", String(repeating: "x", count: 129)] {
+        for subject in ["", "unassigned", "|box", "a\nb", "\u{1B}[2J", String(repeating: "x", count: 129)] {
             #expect(isRefused { $0.subject = subject })
         }
     }

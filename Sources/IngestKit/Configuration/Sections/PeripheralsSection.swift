@@ -11,7 +11,8 @@ extension ConfigurationKeys {
                 "What you call it; unique, and not a number."),
             KeyDescription(
                 "subject", "text, 1 to 128 characters", default: "`unassigned`",
-                "Whose readings these are. Only beside `address`, and not beside `users`."),
+                "Whose readings these are; no name begins with a vertical bar. Only beside `address`, and not beside "
+                    + "`users`."),
             KeyDescription(
                 "users", "mapping of slot (0 to 254) to subject", default: "none",
                 "Whose readings these are, by the device's user slot. Only beside `address`."),
@@ -189,6 +190,10 @@ extension ConfigurationReader {
         guard let subject = reader.text() else { return nil }
         guard subject != Subject.unassigned else {
             reader.error(expected: "somebody: unassigned is what readings of nobody are")
+            return nil
+        }
+        guard Subject.isName(subject) else {
+            reader.error(expected: "a name that does not begin with |")
             return nil
         }
         return subject
