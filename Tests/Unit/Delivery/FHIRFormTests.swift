@@ -265,6 +265,27 @@ import Testing
                     + #"{"text":"It says: user-entered."}"#))
     }
 
+    @Test func anImportedMealSaysWhereItIsFrom() throws {
+        var content = try #require(
+            RecordContent(json: try Self.record(.glucose, [Self.glucose], flags: ["meal-fasting"]).json))
+        content.address = ""
+        let observations = Self.text([content]).split(separator: #""resourceType":"Observation""#).dropFirst()
+        #expect(observations.count == 2)
+        #expect(observations.allSatisfy { $0.contains("Not read from a device by the gateway") })
+    }
+
+    /// It would be another at a gateway in another zone.
+    @Test(arguments: [[], ["device-time-utc"]])
+    func aTimeInUTCAloneHasNotTheGuidesIdentifier(flags: [String]) throws {
+        let record = try Self.record(
+            .bloodPressure, [Self.measurement("systolic", 150021, 126, 0, "mm[Hg]")], flags: flags,
+            source: .device, device: Self.shown, characteristic: 0x2B34)
+        let seconds = Self.shown.wallSeconds - 946_684_800
+        #expect(
+            Self.text([try #require(RecordContent(json: record.json))]).contains("-\(seconds)")
+                == flags.isEmpty)
+    }
+
     /// The guide's code system ASN1ToHL7 has these bits.
     @Test(arguments: [
         (

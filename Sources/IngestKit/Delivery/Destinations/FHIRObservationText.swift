@@ -128,8 +128,14 @@ struct FHIRObservationText {
     }
 
     private func remarks(_ observation: FHIRObservation, _ text: inout JSONText) {
+        let origin =
+            isOfDevice
+            ? nil
+            : "Not read from a device by the gateway: "
+                + (Self.words([record.originName, record.originVersion]).map { "imported from \($0)." }
+                    ?? "entered or imported.")
         switch observation.value {
-        case .coded, .bits: return
+        case .coded, .bits: return Self.notes([origin], &text)
         case .quantity, .absent, .components: break
         }
         if !status.interpretations.isEmpty {
@@ -140,13 +146,7 @@ struct FHIRObservationText {
             }
             text.endArray()
         }
-        var notes: [String] = []
-        if !isOfDevice {
-            let source = Self.words([record.originName, record.originVersion])
-            notes.append(
-                "Not read from a device by the gateway: "
-                    + (source.map { "imported from \($0)." } ?? "entered or imported."))
-        }
+        var notes = [origin]
         if record.timeSource == .unknown {
             notes.append("The time is not known: it was measured then or earlier.")
         }
@@ -155,13 +155,17 @@ struct FHIRObservationText {
                 (isOfDevice ? "The device says: " : "It says: ") + status.others.joined(separator: ", ") + "."
             )
         }
-        if !notes.isEmpty {
-            text.key("note")
-            text.beginArray()
-            for note in notes { text.object { $0.member("text", note) } }
-            text.endArray()
-        }
+        Self.notes(notes, &text)
         if let site = status.site { text.object("bodySite") { $0.member("text", site) } }
+    }
+
+    private static func notes(_ notes: [String?], _ text: inout JSONText) {
+        let notes = notes.compactMap(\.self)
+        guard !notes.isEmpty else { return }
+        text.key("note")
+        text.beginArray()
+        for note in notes { text.object { $0.member("text", note) } }
+        text.endArray()
     }
 
     /// Nil where there are none.

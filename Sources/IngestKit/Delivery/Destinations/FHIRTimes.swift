@@ -84,9 +84,10 @@ struct FHIRTimes {
     private static let withoutRawTime: Set = ["2B8B", "2BDD", "2AA7"]
 
     private static func deviceSeconds(_ record: RecordContent) -> Int64? {
-        guard record.timeSource == .device, !withoutRawTime.contains(record.characteristic) else {
-            return nil
-        }
+        // A Time Stamp in UTC is shown in the gateway's zone, and would be another at another gateway.
+        guard record.timeSource == .device, !withoutRawTime.contains(record.characteristic),
+            !record.flags.contains(Reading.utcTimeFlag)
+        else { return nil }
         return record.deviceTime.map { $0.wallSeconds - guideEpoch }
     }
 }
