@@ -15,7 +15,8 @@ package struct EntryTime: Sendable, Equatable {
 
     /// Nil for what is no moment. Of a wall time that occurs twice it is the earlier one, of one that never occurs that
     /// by the offset from before the change.
-    package init?(_ text: String, in zone: TimeZoneRules) {
+    /// - Parameter zone: of a wall time without an offset; nil if such a one is no moment.
+    package init?(_ text: String, in zone: TimeZoneRules?) {
         var cursor = text.utf8[...]
         guard let date = Self.numbers(&cursor, widths: [4, 2, 2], separator: "-"),
             Self.take("T", from: &cursor) || Self.take(" ", from: &cursor),
@@ -32,7 +33,7 @@ package struct EntryTime: Sendable, Equatable {
         guard wall.isPossible, let offset = Self.offset(&cursor, at: wall.wallSeconds, in: zone) else {
             return nil
         }
-        if isLocal, case .skipped = zone.offset(atWall: wall.wallSeconds) { isSkipped = true }
+        if isLocal, case .skipped? = zone?.offset(atWall: wall.wallSeconds) { isSkipped = true }
         utcOffset = offset
         instant = wall.wallSeconds - Int64(offset)
     }
@@ -42,11 +43,12 @@ package struct EntryTime: Sendable, Equatable {
 
     /// What is left is an offset, or nothing.
     private static func offset(
-        _ cursor: inout Substring.UTF8View, at wall: Int64, in zone: TimeZoneRules
+        _ cursor: inout Substring.UTF8View, at wall: Int64, in zone: TimeZoneRules?
     ) -> Int? {
         if cursor.isEmpty {
-            switch zone.offset(atWall: wall) {
-            case .only(let offset), .skipped(let offset), .repeated(let offset, _): return offset
+            switch zone?.offset(atWall: wall) {
+            case .only(let offset)?, .skipped(let offset)?, .repeated(let offset, _)?: return offset
+            case nil: return nil
             }
         }
         if take("Z", from: &cursor) { return cursor.isEmpty ? 0 : nil }

@@ -360,15 +360,27 @@ import Testing
             ])
     }
 
+    /// It would go out as 71 kg of heart rate, under the code of a heart rate.
+    @Test(arguments: [
+        ("HeartRate", "kg"), ("BodyMass", "mmHg"), ("BloodGlucose", "g"), ("OxygenSaturation", "count"),
+        ("BodyTemperature", "%"), ("Height", "kg"),
+    ])
+    func aUnitOfSomethingElseIsCounted(type: String, unit: String) throws {
+        let (entries, tally) = try read([Self.sample("HKQuantityTypeIdentifier" + type, "71", unit)])
+        #expect(entries.isEmpty && tally.unknownUnits == [unit: 1])
+    }
+
     @Test func aDateThatIsNoneIsCounted() throws {
         let type = "HKQuantityTypeIdentifierHeartRate"
         let (entries, tally) = try read([
             Self.sample(type, "62", "count/min", start: "2024-02-30 08:00:00 +0100"),
             Self.sample(type, "62", "count/min", end: "2024-02-28 08:00:00 +0100"),
             Self.sample(type, "62", "count/min", start: ""),
+            // In which zone?
+            Self.sample(type, "62", "count/min", start: "2024-02-28 08:00:00"),
         ])
         #expect(entries.isEmpty)
-        #expect(tally.unreadable == 3)
+        #expect(tally.unreadable == 4)
     }
 
     /// One of them must not stand in the way of all that is committed with it.

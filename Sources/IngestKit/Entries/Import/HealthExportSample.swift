@@ -83,10 +83,15 @@ extension HealthExport {
             self.statistics.append((type, sum, unit))
         }
 
-        var start: EntryTime? { attributes["startDate"].flatMap { EntryTime($0, in: .utc) } }
-        var end: EntryTime? { attributes["endDate"].flatMap { EntryTime($0, in: .utc) } }
+        var start: EntryTime? { moment("startDate") }
+        var end: EntryTime? { moment("endDate") }
         /// When it came into the phone's store, in seconds since 1970.
-        var created: Int64? { attributes["creationDate"].flatMap { EntryTime($0, in: .utc) }?.instant }
+        var created: Int64? { moment("creationDate")?.instant }
+
+        /// Nil for one without its offset, too: in which zone it is, nothing tells.
+        private func moment(_ name: String) -> EntryTime? {
+            attributes[name].flatMap { EntryTime($0, in: nil) }
+        }
 
         var source: RecordEntry.Source {
             let device = attributes["device"].map(HealthKitText.device)

@@ -111,8 +111,14 @@ struct HealthKitType: Sendable, Equatable {
 /// A unit as HealthKit writes it, in UCUM.
 enum HealthKitUnit {
     /// - Parameter type: of the measurement.
-    /// - Returns: the unit, and by which power of ten the number changes: HealthKit's percentages are fractions.
+    /// - Returns: the unit, and by which power of ten the number changes: HealthKit's percentages are fractions. Nil for a
+    ///   unit that is not known, or in which nobody measures this.
     static func ucum(_ text: String, of type: String) -> (unit: String, exponent: Int8)? {
+        guard let found = ucum(text, type), units[type]?.contains(found.unit) ?? true else { return nil }
+        return found
+    }
+
+    private static func ucum(_ text: String, _ type: String) -> (unit: String, exponent: Int8)? {
         if text == "%" { return ("%", 2) }
         // HealthKit has it without a unit, and means kilograms per square metre (HKQuantityTypeIdentifier, bodyMassIndex).
         if text == "count", type == "bmi" { return ("kg/m2", 0) }
@@ -120,6 +126,18 @@ enum HealthKitUnit {
         if text.hasPrefix("mmol<"), text.hasSuffix(">/L") { return ("mmol/L", 0) }
         return codes[text].map { ($0, 0) }
     }
+
+    /// Of the types that are measured on a body: a number in another unit would pass for one of these.
+    private static let units: [String: Set<String>] = {
+        let masses: Set = ["kg", "g", "[lb_av]", "[oz_av]", "[stone_av]"]
+        let (rates, pressures): (Set, Set) = (["/min", "/s"], ["mm[Hg]", "kPa"])
+        return [
+            "systolic": pressures, "diastolic": pressures, "heart-rate": rates, "respiratory-rate": rates,
+            "glucose": ["mg/dL", "mmol/L"], "body-temperature": ["Cel", "[degF]"], "spo2": ["%"],
+            "weight": masses, "fat-free-mass": masses, "body-fat": ["%"], "bmi": ["kg/m2"],
+            "height": ["m", "cm", "mm", "[in_i]", "[ft_i]"],
+        ]
+    }()
 
     private static let codes: [String: String] = [
         "count": "1", "count/min": "/min", "count/s": "/s", "mg/dL": "mg/dL", "mmHg": "mm[Hg]",
