@@ -7,7 +7,8 @@ struct Check: ParsableCommand {
         commandName: "check",
         abstract: "Check a configuration and tell every error in it.",
         discussion: """
-            Prints one finding a line on standard error, as PATH:LINE:COLUMN: KEY: what was expected. \
+            Prints one finding a line on standard error, as PATH:LINE:COLUMN: KEY: what was expected, \
+            for the file and for those of conf.d beside it. \
             Exits 0 if the configuration can be used, warnings or not, and 78 if it cannot.
             """)
 
@@ -25,9 +26,12 @@ struct Check: ParsableCommand {
             try StandardOutput.write(check.json + "\n")
         } else {
             for diagnostic in check.diagnostics { StandardError.print(diagnostic.description) }
-            if let summary = check.summary { try StandardOutput.write(summary + "\n") }
+            guard check.configuration != nil else {
+                StandardError.print(check.summary)
+                throw ExitCode(ExitStatus.configuration.rawValue)
+            }
+            try StandardOutput.write(check.summary + "\n")
         }
-        // EX_CONFIG of sysexits.h.
-        if check.configuration == nil { throw ExitCode(78) }
+        if check.configuration == nil { throw ExitCode(ExitStatus.configuration.rawValue) }
     }
 }

@@ -21,36 +21,70 @@ extension Configuration {
     /// A configuration that can be used, and what is suspicious about it.
     package struct Checked: Sendable, Equatable {
         package let configuration: Configuration
-        /// In the order of the file.
+        /// In the order of the files.
         package let warnings: [Diagnostic]
+        /// How many files of `conf.d` are a part of it.
+        package let pieces: Int
     }
 
-    /// Reads and checks a file. Blocks for as long as reading a small file takes.
+    /// Reads and checks a file and those of `conf.d` beside it. Blocks for as long as reading a few small files takes.
     /// - Parameters:
     ///   - catalogue: the models that the allow-list may name.
     ///   - readableProfiles: names of the profiles that this program can read; an entry of another
     ///     profile is a warning.
-    /// - Throws: every error of the file.
+    /// - Throws: every error of every file.
     package static func load(
         path: String = defaultPath, catalogue: Catalogue, readableProfiles: Set<String>,
         host: ConfigurationHost
     ) throws(ConfigurationError) -> Checked {
-        try parse(
-            text: YAMLDocument.contents(of: path), path: path, catalogue: catalogue,
-            readableProfiles: readableProfiles, host: host)
+        let pieces = ConfigurationPieces(beside: path)
+        var findings = pieces.findings
+        var documents: [YAMLDocument] = []
+        for file in [path] + pieces.paths {
+            do throws(ConfigurationError) {
+                documents.append(try YAMLDocument(text: YAMLDocument.contents(of: file), path: file))
+            } catch {
+                findings += error.diagnostics
+            }
+        }
+        // What another file refers to may stand in the one that cannot be read.
+        guard !findings.contains(where: { $0.severity == .error }) else {
+            throw ConfigurationError(diagnostics: findings)
+        }
+        let checked = try read(
+            documents, catalogue: catalogue, readableProfiles: readableProfiles, host: host)
+        return Checked(
+            configuration: checked.configuration, warnings: findings + checked.warnings,
+            pieces: checked.pieces)
     }
 
     /// As `load`, from text.
-    /// - Parameter path: names the text in diagnostics.
+    /// - Parameters:
+    ///   - path: names the text in diagnostics.
+    ///   - pieces: the texts of the files beside it, with their paths.
     package static func parse(
-        text: String, path: String, catalogue: Catalogue, readableProfiles: Set<String>,
+        text: String, path: String, pieces: [(text: String, path: String)] = [], catalogue: Catalogue,
+        readableProfiles: Set<String>, host: ConfigurationHost
+    ) throws(ConfigurationError) -> Checked {
+        var documents = [try YAMLDocument(text: text, path: path)]
+        for piece in pieces { documents.append(try YAMLDocument(text: piece.text, path: piece.path)) }
+        return try read(documents, catalogue: catalogue, readableProfiles: readableProfiles, host: host)
+    }
+
+    /// - Parameter documents: at least one.
+    private static func read(
+        _ documents: [YAMLDocument], catalogue: Catalogue, readableProfiles: Set<String>,
         host: ConfigurationHost
     ) throws(ConfigurationError) -> Checked {
-        let document = try YAMLDocument(text: text, path: path)
+        var root = documents[0].root
+        root.others = documents.dropFirst().map(\.root)
         let reader = ConfigurationReader(
-            log: document.log, catalogue: catalogue, readableProfiles: readableProfiles, host: host)
-        let configuration = reader.read(document.root)
-        let warnings = try document.log.conclude()
-        return Checked(configuration: configuration, warnings: warnings)
+            log: documents[0].log, catalogue: catalogue, readableProfiles: readableProfiles, host: host)
+        let configuration = reader.read(root)
+        let diagnostics = documents.flatMap(\.log.diagnostics)
+        guard !diagnostics.contains(where: { $0.severity == .error }) else {
+            throw ConfigurationError(diagnostics: diagnostics)
+        }
+        return Checked(configuration: configuration, warnings: diagnostics, pieces: documents.count - 1)
     }
 }

@@ -5,6 +5,7 @@ package struct ConfigurationCheck: Sendable, Equatable {
     /// Nil when there are errors.
     package let configuration: Configuration?
     private let path: String
+    private let pieces: Int
 
     /// Reads and checks. Blocks for as long as reading a few small files takes.
     package init(
@@ -18,17 +19,24 @@ package struct ConfigurationCheck: Sendable, Equatable {
             let checked = try Configuration.load(
                 path: path, catalogue: models.catalogue, readableProfiles: readableProfiles, host: host)
             configuration = models.catalogue.isPartial ? nil : checked.configuration
+            pieces = checked.pieces
             diagnostics = models.diagnostics + checked.warnings
         } catch {
             configuration = nil
+            pieces = 0
             diagnostics = models.diagnostics + error.diagnostics
         }
     }
 
-    /// One line with counts; nil when there are errors.
-    package var summary: String? {
-        guard let configuration else { return nil }
-        return "\(path): good: "
+    /// One line with counts.
+    package var summary: String {
+        guard let configuration else {
+            let errors = diagnostics.count { $0.severity == .error }
+            return "\(path): " + Self.count(errors, "error", "errors") + ", "
+                + Self.count(diagnostics.count - errors, "warning", "warnings")
+        }
+        let files = pieces == 0 ? "" : " and \(Self.count(pieces, "file", "files")) of conf.d"
+        return "\(path)\(files): good: "
             + Self.count(configuration.peripherals.count, "peripheral", "peripherals") + ", "
             + Self.count(configuration.destinations.count, "destination", "destinations") + ", "
             + Self.count(diagnostics.count, "warning", "warnings")

@@ -1,5 +1,5 @@
-/// Turns the nodes of a configuration file into its values. Everything that is wrong goes into the
-/// log; what could not be read keeps its default, so that the rest can be checked too.
+/// Turns the nodes of a configuration's files into its values. Everything that is wrong goes into the log of its file; what
+/// could not be read keeps its default, so that the rest can be checked too.
 struct ConfigurationReader {
     let log: DiagnosticLog
     let catalogue: Catalogue

@@ -61,16 +61,6 @@ final class DiagnosticLog {
         return sorted + [Diagnostic(severity, path: path, message: "and \(left) more, which are not shown")]
     }
 
-    /// - Throws: everything found, if any of it is an error.
-    /// - Returns: the warnings.
-    func conclude() throws(ConfigurationError) -> [Diagnostic] {
-        let all = diagnostics
-        guard !all.contains(where: { $0.severity == .error }) else {
-            throw ConfigurationError(diagnostics: all)
-        }
-        return all
-    }
-
     private func add(
         _ severity: Diagnostic.Severity, _ mark: Yams.Mark?, _ key: String?, _ message: String,
         _ expectation: String?

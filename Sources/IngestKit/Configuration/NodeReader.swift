@@ -10,6 +10,8 @@ struct NodeReader {
     /// From the root: `destinations[0].url`; empty for the root itself.
     let key: String
     let log: DiagnosticLog
+    /// The values of the same key in other files, whose entries or items come after those here.
+    var others: [NodeReader] = []
     /// Whether nothing uses the value: of what is wrong with it, errors alone are told.
     var isUnused = false
 
@@ -22,7 +24,14 @@ struct NodeReader {
     }
 
     /// Whether it is a list without items.
-    var isEmptyList: Bool { isNull || node.sequence?.isEmpty == true }
+    var isEmptyList: Bool {
+        (isNull || node.sequence?.isEmpty == true) && others.allSatisfy(\.isEmptyList)
+    }
+
+    /// Its key, with the file if that is not the one of `reader`.
+    func place(from reader: NodeReader) -> String {
+        log === reader.log ? key : "\(key) in \(log.path)"
+    }
 
     /// Whether exactly this is written here.
     func isText(_ text: String) -> Bool { node.scalar?.string == text }
@@ -91,8 +100,42 @@ extension NodeReader {
         return MappingReader(owner: self, entries: entries)
     }
 
-    /// The entries of a mapping with keys of the operator's choice, in the order of the file.
-    func pairs() -> [(name: String, mark: Mark?, value: NodeReader)]? {
+    typealias Pair = (name: String, mark: Mark?, value: NodeReader)
+
+    /// The entries of a mapping with keys of the operator's choice, in the order of the file, and of the files.
+    func pairs() -> [Pair]? {
+        guard var all = ownPairs() else { return nil }
+        guard !others.isEmpty else { return all }
+        var places: [String: Int] = [:]
+        for (place, pair) in all.enumerated() { places[pair.name] = place }
+        for pair in others.flatMap({ $0.pairs() ?? [] }) {
+            guard let place = places[pair.name] else {
+                places[pair.name] = all.count
+                all.append(pair)
+                continue
+            }
+            if all[place].value.isJoined(with: pair.value) {
+                all[place].value.others.append(pair.value)
+            } else {
+                let first = all[place]
+                pair.value.log.error(
+                    at: pair.mark, key: pair.value.key,
+                    expected: "it once: \(first.value.log.path):\(first.mark?.line ?? 1) sets it already")
+            }
+        }
+        return all
+    }
+
+    /// The lists that are made of those of all files.
+    private static let joinedLists: Set = ["peripherals", "destinations"]
+
+    /// Whether this value and that of another file are one: those of sections, and the two lists.
+    private func isJoined(with other: NodeReader) -> Bool {
+        if Self.joinedLists.contains(key) { return true }
+        return [self, other].allSatisfy { $0.isNull || $0.node.mapping != nil }
+    }
+
+    private func ownPairs() -> [Pair]? {
         if isNull { return [] }
         guard case .mapping(let mapping) = node else {
             expected("a mapping")
@@ -114,8 +157,13 @@ extension NodeReader {
         }
     }
 
-    /// The items of a list; an empty value is an empty list.
+    /// The items of a list, and of those of other files; an empty value is an empty list.
     func items() -> [NodeReader]? {
+        guard let own = ownItems() else { return nil }
+        return own + others.flatMap { $0.items() ?? [] }
+    }
+
+    private func ownItems() -> [NodeReader]? {
         if isNull { return [] }
         guard case .sequence(let sequence) = node else {
             expected("a list")
@@ -135,6 +183,10 @@ extension NodeReader {
 
     /// The texts under one key of each mapping in a list, without complaint about anything else.
     func texts(of key: String) -> [String] {
+        ownTexts(of: key) + others.flatMap { $0.texts(of: key) }
+    }
+
+    private func ownTexts(of key: String) -> [String] {
         node.sequence?.prefix(Self.maximumEntries).compactMap { item in
             guard let mapping = item.mapping, mapping.count <= Self.maximumEntries else { return nil }
             return mapping.first { $0.key.scalar?.string == key }?.value.scalar?.string

@@ -144,9 +144,10 @@ struct YAMLDocument {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let circumstance = context.map { "\($0.text), " } ?? ""
+            let hint = YAMLHint.forError(in: text, atLine: mark.line).map { "; \($0)" } ?? ""
             return Diagnostic(
                 .error, path: path, line: mark.line, column: mark.column,
-                message: "not valid YAML: \(circumstance)\(problem)")
+                message: "not valid YAML: \(circumstance)\(problem)\(hint)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             return Diagnostic(
                 .error, path: path, line: context.mark.line, column: context.mark.column,

@@ -1,3 +1,5 @@
+import Yams
+
 /// Reads the files of a catalogue one after the other, and finds IDs that stand in two.
 struct CatalogueCollector {
     private var models: [PeripheralModel] = []
@@ -26,6 +28,14 @@ struct CatalogueCollector {
     mutating func add(text: String, path: String, isOwn: Bool) {
         do {
             let document = try YAMLDocument(text: text, path: path)
+            if isOwn, document.root.holdsDevices {
+                let message =
+                    "expected models here: devices to read stand in a file of conf.d, below `peripherals:`"
+                diagnostics.append(
+                    Diagnostic(.error, path: path, line: 1, column: 1, message: message, expectation: message)
+                )
+                return
+            }
             let entries = document.root.mapping(CatalogueKeys.root)
             for item in entries?.required("models", "a list of models")?.items() ?? [] {
                 guard let entries = item.mapping(CatalogueKeys.model), let model = ModelReader.read(entries)
@@ -165,5 +175,18 @@ enum ModelReader {
 
     private static func paragraph(_ reader: NodeReader) -> String? {
         reader.text(limit: 1000)
+    }
+}
+
+extension NodeReader {
+    /// Whether this is a list of devices and not of models, as a configuration has it.
+    fileprivate var holdsDevices: Bool {
+        if case .mapping(let mapping) = node {
+            return mapping.contains { $0.key.scalar?.string == "peripherals" }
+        }
+        guard case .sequence(let sequence) = node else { return false }
+        return sequence.contains { item in
+            item.mapping?.contains { $0.key.scalar?.string == "id" } == true
+        }
     }
 }

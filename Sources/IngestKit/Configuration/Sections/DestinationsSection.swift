@@ -72,13 +72,13 @@ extension ConfigurationReader {
 
     func readDestinations(_ reader: NodeReader?, aliases: [String]) -> [Entry<Destination>] {
         guard let reader, let items = reader.items() else { return [] }
-        var names: [String: String] = [:]
+        var names: [String: NodeReader] = [:]
         return items.compactMap { item in
             guard let entries = item.mapping(ConfigurationKeys.anyDestination)
             else { return nil }
             let name = entries.required("name", "a name")?.name("a name")
-            if let name, let first = names.updateValue(item.key, forKey: name) {
-                entries["name"]?.error("\(name) is already the name of \(first)")
+            if let name, let first = names.updateValue(item, forKey: name) {
+                entries["name"]?.error("\(name) is already the name of \(first.place(from: item))")
             }
             return readDestination(entries, name: name, aliases: aliases).map {
                 Entry(value: $0, reader: item)

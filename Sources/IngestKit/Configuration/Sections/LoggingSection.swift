@@ -20,7 +20,7 @@ extension ConfigurationReader {
             guard let subsystem = Subsystem(rawValue: name) else {
                 let known = Subsystem.allCases.map(\.rawValue)
                 let near = value.nearest(to: name, among: known).map { "did you mean \($0)?" }
-                log.error(
+                value.log.error(
                     at: mark, key: value.key,
                     "unknown subsystem; " + (near ?? "expected \(TextForm.list(known))"))
                 continue

@@ -52,32 +52,35 @@ extension ConfigurationKeys {
 extension ConfigurationReader {
     func readPeripherals(_ reader: NodeReader?, destinations: [String]) -> [Entry<AllowedPeripheral>] {
         guard let reader, let items = reader.items() else { return [] }
-        var addresses: [BluetoothAddress: String] = [:]
-        var aliases: [String: String] = [:]
-        var models: [Int: String] = [:]
-        var unpinned: [(model: PeripheralModel, key: String)] = []
+        var addresses: [BluetoothAddress: NodeReader] = [:]
+        var aliases: [String: NodeReader] = [:]
+        var models: [Int: NodeReader] = [:]
+        var unpinned: [(model: PeripheralModel, reader: NodeReader)] = []
         return items.compactMap { item in
             guard let entries = item.mapping(ConfigurationKeys.peripheral),
                 let peripheral = readPeripheral(entries, destinations: destinations)
             else { return nil }
             if let address = peripheral.address {
-                if let first = addresses.updateValue(item.key, forKey: address) {
-                    entries["address"]?.error("\(address) is already the address of \(first)")
+                if let first = addresses.updateValue(item, forKey: address) {
+                    entries["address"]?.error(
+                        "\(address) is already the address of \(first.place(from: item))")
                 }
-            } else if let first = models.updateValue(item.key, forKey: peripheral.model.id) {
+            } else if let first = models.updateValue(item, forKey: peripheral.model.id) {
                 item.warning(
-                    "has no effect: \(first) already allows any device of model \(peripheral.model.id)")
+                    "has no effect: \(first.place(from: item)) already allows any device of model \(peripheral.model.id)"
+                )
             } else {
                 if let first = unpinned.first(where: { $0.model.recognisesAll(of: peripheral.model) }) {
                     item.warning(
-                        "has no effect: \(first.key) stands before it and recognises every device of model "
+                        "has no effect: \(first.reader.place(from: item)) stands before it and recognises every device of model "
                             + "\(peripheral.model.id) as one of model \(first.model.id); put the special one first"
                     )
                 }
-                unpinned.append((peripheral.model, item.key))
+                unpinned.append((peripheral.model, item))
             }
-            if let alias = peripheral.alias, let first = aliases.updateValue(item.key, forKey: alias) {
-                entries["alias"]?.error("\(NodeReader.quoted(alias)) is already the alias of \(first)")
+            if let alias = peripheral.alias, let first = aliases.updateValue(item, forKey: alias) {
+                entries["alias"]?.error(
+                    "\(NodeReader.quoted(alias)) is already the alias of \(first.place(from: item))")
             }
             return Entry(value: peripheral, reader: item)
         }
@@ -162,11 +165,11 @@ extension ConfigurationReader {
             guard name.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let slot = Int(name),
                 (0...254).contains(slot)
             else {
-                log.error(at: mark, key: value.key, expected: "a user slot from 0 to 254")
+                value.log.error(at: mark, key: value.key, expected: "a user slot from 0 to 254")
                 continue
             }
             guard users[slot] == nil else {
-                log.error(at: mark, key: value.key, "user slot \(slot) stands here twice")
+                value.log.error(at: mark, key: value.key, "user slot \(slot) stands here twice")
                 continue
             }
             users[slot] = self.subject(value)
