@@ -25,8 +25,9 @@ ADAPTER_LIMIT_S = 60
 CASE_LIMIT_S = 180
 # So many cases that fail one after another have one reason, and so will those that follow.
 MOST_FAILURES_IN_A_ROW = 3
-# How many of the kernel's last words a failure is told with.
+# How many of the kernel's last words a failure is told with, and how many of the service's and of bluetoothd's.
 KERNEL_LINES = 5
+JOURNAL_LINES = 12
 
 
 class Lab:
@@ -129,7 +130,10 @@ def radio_state(lab, since):
         adapter = json.dumps(lab.air.adapter_state())
         warnings = run("journalctl", "--dmesg", "--priority=warning", "--output=cat", "--quiet", f"--since=@{since:.0f}",
                        f"--lines={KERNEL_LINES}", check=False).splitlines()
-        return f"adapter: {adapter}; kernel: {' | '.join(warnings) or 'nothing'}"
+        said = run("journalctl", "--unit=ingestd", "--unit=bluetooth", "--output=short-precise", "--no-hostname", "--quiet",
+                   f"--since=@{since:.0f}", f"--lines={JOURNAL_LINES}", check=False).splitlines()
+        return (f"adapter: {adapter}; kernel: {' | '.join(warnings) or 'nothing'}; "
+                f"journal: {' | '.join(line.split(maxsplit=2)[-1] for line in said) or 'nothing'}")
     except Exception as error:
         return f"the adapter's state is not known: {error}"
 

@@ -7,7 +7,9 @@ data sent from a public address.
 
 import asyncio
 import collections
+import errno
 import functools
+import os
 
 from bumble import hci, ll
 from bumble.controller import Controller
@@ -286,6 +288,21 @@ class AdapterController(Controller):
         self.le_connections.clear()
 
 
+class KernelSink:
+    """Hands packets to the kernel. It refuses those of an adapter that it has just switched off, which are lost then;
+    asyncio's own writer would close /dev/vhci upon that, and so pull the adapter out."""
+
+    def __init__(self, transport):
+        self.file = transport.sink.transport.get_extra_info("pipe")
+
+    def on_packet(self, packet):
+        try:
+            os.write(self.file.fileno(), packet)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+
+
 class Adapter:
     """The adapter as a thing that can be plugged in and pulled out."""
 
@@ -338,7 +355,7 @@ class Adapter:
             return
         self.transport = await open_transport("vhci")
         self.controller = AdapterController(
-            f"adapter {self.number}", host_source=self.transport.source, host_sink=self.transport.sink, link=self.air,
+            f"adapter {self.number}", host_source=self.transport.source, host_sink=KernelSink(self.transport), link=self.air,
             public_address=ADAPTER_ADDRESSES[self.number], signals=self.signals)
         self.controller.most_links = self.most_links
 

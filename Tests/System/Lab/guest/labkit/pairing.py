@@ -5,7 +5,7 @@ import subprocess
 import threading
 
 from .commands import run
-from .waiting import Failure, expect, wait_until
+from .waiting import BUSY_FACTOR, Failure, expect, wait_until
 
 PROGRAM = "/usr/bin/ingestd"
 # A device that does not say that it is in pairing mode is waited for 15 s; a pairing takes a few under emulation.
@@ -59,7 +59,7 @@ class PairCommand:
 
     def end(self):
         try:
-            status = self.process.wait(PAIR_LIMIT_S)
+            status = self.process.wait(PAIR_LIMIT_S * BUSY_FACTOR)
         except subprocess.TimeoutExpired:
             self.process.kill()
             said = " ".join(step["step"] for step in self.steps) or "nothing"
