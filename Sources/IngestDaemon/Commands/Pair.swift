@@ -93,7 +93,8 @@ struct ServiceOptions: ParsableArguments {
     var isNamed: Bool { path != Configuration.defaultPath }
 
     /// Where the service listens. That the installed configuration cannot be read is no obstacle: the installed
-    /// service is at its usual place. One that was named and cannot be read may be of another service.
+    /// service is at its usual place, and a command of the service's own is told the place. One that was named and cannot
+    /// be read may be of another service.
     func socket() throws(CommandFailure) -> String {
         if isNamed, !FileManager.default.fileExists(atPath: path) {
             throw CommandFailure(.configuration, "\(path): there is no such file, or you may not see it")
@@ -101,7 +102,7 @@ struct ServiceOptions: ParsableArguments {
         let environment = ProcessInfo.processInfo.environment
         // Its files of keys and certificates are the service's to read.
         let configuration =
-            isNamed
+            isNamed && environment["RUNTIME_DIRECTORY"] == nil
             ? try configuration(environment: environment)
             : ConfigurationCheck(
                 path: path, readableProfiles: Profiles.names,

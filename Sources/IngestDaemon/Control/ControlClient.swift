@@ -59,6 +59,11 @@ struct ControlClient: Sendable {
         try await send(.GET, "/status")
     }
 
+    /// Has the service read its configuration again.
+    func reload() async throws(Failure) {
+        let _: ControlMessage.Done = try await send(.POST, "/reload")
+    }
+
     func session(_ destination: String) async throws(Failure) -> ControlMessage.Session {
         try await send(.GET, Self.session(destination))
     }
@@ -165,6 +170,7 @@ extension ExitStatus {
         self =
             switch reason {
             case .badTarget: .usage
+            case .rejected: .configuration
             case .noKeeper, .adapterUnavailable, .unreachable, .noAdapter, .notSeen: .unavailable
             case .busy, .readingUnderWay, .notHeard, .notReachable, .otherDevice, .timedOut, .cancelled,
                 .readFailed, .noBond, .storeError, .unknownOrder, .anotherUser, .noTime,

@@ -27,6 +27,7 @@ struct ControlServer: Service {
     let sessions: Sessions
     let queue: QueueOperations
     let entries: EntryDesk
+    let reloader: Reloader
     let status: StatusReport
     let log: Logger
 
@@ -104,8 +105,15 @@ struct ControlServer: Service {
 
     private var statusRoutes: [HTTPRoute] {
         let status = status
+        let reloader = reloader
         return [
             Self.route("GET", "/v1/status") { _ in await status.now() },
+            Self.route("POST", "/v1/reload") { _ in
+                if let failure = await reloader.reload() {
+                    throw ControlMessage.Refusal(error: failure.message, reason: .rejected)
+                }
+                return ControlMessage.Done()
+            },
             HTTPRoute("GET", "/metrics", bodyLimit: Self.bodyLimit) { _ in
                 HTTPAnswer(
                     200, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],

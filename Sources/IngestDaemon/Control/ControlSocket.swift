@@ -13,8 +13,12 @@ enum ControlSocket {
     /// Where a service with this environment listens: in the directory that systemd has made for it,
     /// else in its state directory.
     static func path(environment: [String: String], stateDirectory: String) -> String {
-        let runtime = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first
-        return (runtime.map(String.init) ?? stateDirectory) + "/" + name
+        runtimePath(environment) ?? stateDirectory + "/" + name
+    }
+
+    /// In the directory that systemd has made for the service, which its own commands know too (ExecReload=).
+    private static func runtimePath(_ environment: [String: String]) -> String? {
+        environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first.map { "\($0)/\(name)" }
     }
 
     /// Where a command looks for the service of this configuration; the installed one's where that has
@@ -25,12 +29,8 @@ enum ControlSocket {
     static func find(
         configuration: Configuration?, isNamed: Bool, environment: [String: String]
     ) -> String {
-        var candidates: [String] = []
-        if let configuration {
-            candidates.append(
-                path(environment: environment, stateDirectory: configuration.gateway.stateDirectory))
-            candidates.append(configuration.gateway.stateDirectory + "/" + name)
-        }
+        var candidates = [runtimePath(environment)].compactMap(\.self)
+        if let configuration { candidates.append(configuration.gateway.stateDirectory + "/" + name) }
         let found = candidates.filter { FileManager.default.fileExists(atPath: $0) }
         if isNamed { return found.first ?? installed }
         return found.first { !isLeft($0) } ?? installed

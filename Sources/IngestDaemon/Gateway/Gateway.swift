@@ -107,12 +107,16 @@ struct Gateway: Sendable {
         services.append(Part("orders") { await orders.run() })
         let operatorSessions = Sessions(
             deliveries, destinations: configuration.destinations, queue: queue, clock: clock)
+        let standing = ReloadStanding()
+        let reloader = Reloader(
+            events: events, passive: passive, queue: queue, deliveries: deliveries, hooks: hooks, log: log,
+            standing: standing, current: configuration, read: reload)
         let status = StatusReport(
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
             overview: queue.overview, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
             sessions: operatorSessions, key: key, kernelDefect: kernelDefect, sockets: sockets,
-            journal: journal)
+            journal: journal, reloads: standing)
         services.append(
             ControlServer(
                 path: controlPath, orders: orders, sessions: operatorSessions,
@@ -120,17 +124,14 @@ struct Gateway: Sendable {
                 entries: EntryDesk(
                     queue: queue, clock: clock, gateway: configuration.gateway.id,
                     keeper: keeper),
-                status: status, log: log[.control]))
+                reloader: reloader, status: status, log: log[.control]))
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, status: status,
                 metricsFile: MetricsFile(besideSocket: controlPath),
                 changes: [passive.adapterChanges, clockChanges]))
         services.append(Part("check") { try await StoreCheck(queue).run() })
-        services.append(
-            Reloader(
-                events: events, passive: passive, queue: queue, deliveries: deliveries, hooks: hooks,
-                log: log, current: configuration, read: reload))
+        services.append(reloader)
 
         var outcome: Result<Void, any Error> = .success(())
         do {

@@ -15,6 +15,7 @@ struct StatusReport: Sendable {
     let kernelDefect: KernelDefect?
     let sockets: LinkSockets
     let journal: TaggingSink
+    let reloads: ReloadStanding
     let control = ControlStanding()
 
     /// A command waits for the status.
@@ -46,6 +47,11 @@ struct StatusReport: Sendable {
                 "nobody takes events (the journal, or who reads standard output) for \(since) s: they are kept\(dropped)"
             )
         }
+        let rejection = reloads.rejection
+        if let rejection {
+            troubles.append(
+                "the last reload was rejected, and what was in force before still is: \(rejection)")
+        }
         if let kernelDefect { troubles.append(message(of: kernelDefect)) }
         let isClockRight = clock.trustedWallNanoseconds != nil
         return GatewayStatus(
@@ -59,7 +65,7 @@ struct StatusReport: Sendable {
                 diskFreeBytes: try? disk.freeBytes(),
                 strangers: GatewayStatus.Strangers(
                     bytes: answer?.strangerBytes, share: keeper.strangerShare, full: keeper.fullStrangers)),
-            kernelDefect: kernelDefect?.version, troubles: troubles)
+            kernelDefect: kernelDefect?.version, rejectedReload: rejection, troubles: troubles)
     }
 
     private func message(of defect: KernelDefect) -> String {

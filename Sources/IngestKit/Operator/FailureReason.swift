@@ -51,6 +51,8 @@ package enum FailureReason: String, Sendable, Hashable, CaseIterable, Codable {
     case unreachable
     /// It takes longer than one request waits: ask again.
     case underWay = "under-way"
+    /// Of a reload.
+    case rejected
     /// Of anything.
     case cancelled
     case storeError = "store-error"

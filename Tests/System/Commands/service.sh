@@ -21,6 +21,27 @@ check "a reload during the start is done at its end" 0 "$(kill -0 "$gateway"; ec
 stop
 check "and the service goes on until it is told to stop" 0 $?
 
+start
+run reload
+check "a reload says that it was taken" "The configuration is in force." "$(cat "$work/out")"
+cp "$work/ingestd.yaml" "$work/good.yaml"
+sed -i 's/1009/4711/' "$work/ingestd.yaml"
+run reload
+check "one that is not valid fails" 78 "$status"
+check "and says what is wrong" 1 "$(grep -c 'ingestd.yaml:2:20: peripherals\[0\].id' "$work/err")"
+cp "$work/good.yaml" "$work/ingestd.yaml"
+run status
+check "the status says so until one is taken" "1 1" "$status $(grep -c '! the last reload was rejected' "$work/out")"
+run status --json
+check "also to programs" 1 "$(grep -c '"rejected_reload":"' "$work/out")"
+check "and to the metrics" 0 "$(curl -s --unix-socket "$work/control.sock" http://x/metrics |
+  sed -n 's/^ingestd_config_last_reload_successful //p')"
+run reload
+check "what is good again is taken" 0 "$status"
+until_well
+check "and all is well" 0 "$status"
+stop
+
 # A peer that opens connections and says nothing, more of them than there are descriptors.
 rm -f "$work/out"
 with_few_descriptors() { ulimit -n 128 && exec "$@"; }

@@ -71,6 +71,18 @@ import Testing
         #expect(Metrics(Self.status()).description.contains("\ningestd_kernel_defect 0\n"))
     }
 
+    @Test func aRejectedReloadIsAProblemAndAMetric() throws {
+        let status = GatewayStatus(
+            version: "1.2.3", gateway: "box", uptime: 1, isClockRight: true, undated: 0, adapters: [],
+            peripherals: [], destinations: [], queue: .init(bytes: 1, maximumBytes: 2, level: "normal"),
+            rejectedReload: "c.yaml:1:1: pasive", troubles: ["the last reload was rejected"])
+        #expect(!status.isHealthy && status.problems == ["the last reload was rejected"])
+        #expect(Metrics(status).description.contains("\ningestd_config_last_reload_successful 0\n"))
+        #expect(Metrics(Self.status()).description.contains("\ningestd_config_last_reload_successful 1\n"))
+        let json = String(decoding: try JSONEncoder().encode(status), as: UTF8.self)
+        #expect(json.contains(#""rejected_reload":"c.yaml:1:1: pasive""#))
+    }
+
     /// Two columns each on a terminal.
     @Test func wideCharactersKeepTheTableStraight() throws {
         var wide = Self.cuff

@@ -237,6 +237,8 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
     package var queue: Queue
     /// The version of the running kernel if it is known to fail.
     package var kernelDefect: String?
+    /// Why the last reload was rejected; nil if it was taken, or there was none.
+    package var rejectedReload: String?
     /// What needs somebody and is in none of the parts above.
     private var troubles: [String] = []
 
@@ -246,6 +248,7 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
         case uptime = "uptime_s"
         case isClockRight = "clock_right"
         case kernelDefect = "kernel_defect"
+        case rejectedReload = "rejected_reload"
     }
 }
 
@@ -254,7 +257,7 @@ extension GatewayStatus {
     package init(
         version: String, gateway: String, uptime: Int, isClockRight: Bool, undated: Int, adapters: [Adapter],
         peripherals: [Peripheral], destinations: [Destination], queue: Queue, kernelDefect: String? = nil,
-        troubles: [String] = []
+        rejectedReload: String? = nil, troubles: [String] = []
     ) {
         self.version = version
         self.gateway = gateway
@@ -266,6 +269,7 @@ extension GatewayStatus {
         self.destinations = destinations
         self.queue = queue
         self.kernelDefect = kernelDefect
+        self.rejectedReload = rejectedReload
         isHealthy = true
         problems = []
         self.troubles = troubles

@@ -31,6 +31,9 @@ package struct Metrics: Sendable {
         family(
             "ingestd_kernel_defect", .gauge, "1 when the running kernel is known to fail.",
             [Self.one(status.kernelDefect == nil ? 0 : 1)])
+        family(
+            "ingestd_config_last_reload_successful", .gauge, "0 when the last reload was rejected.",
+            [Self.one(status.rejectedReload == nil ? 1 : 0)])
         add(status.peripherals)
         add(status.destinations)
         add(status.queue)

@@ -9,13 +9,14 @@ import threading
 import time
 
 from labkit import commands
-from labkit.gateway import UNIT
+from labkit.gateway import UNIT, write_readable
 from labkit.kinds import THERMOMETER
 from labkit.payloads import temperature
 from labkit.receiver import URL
 from labkit.waiting import expect, expect_equal, wait_until
 
-TITLE = "tokens are replaced by a reload or a restart; a stop takes less than 10 s; the watchdog ends a stopped process"
+TITLE = ("tokens are replaced by a reload or a restart; a reload that is not taken fails; a stop takes less than 10 s; the "
+         "watchdog ends a stopped process")
 LIMIT_S = 400
 RESTARTS = 1
 STOP_LIMIT_S = 10
@@ -23,6 +24,7 @@ WATCHDOG_S = 20
 WATCHDOG_LIMIT_S = 150
 # systemd reads it for the unit, which has LoadCredential=backend-token.
 STORE = "/etc/credstore/backend-token"
+BROKEN = "/etc/ingestd/conf.d/broken.yaml"
 DROP_IN = f"/run/systemd/system/{UNIT}.d/lab.conf"
 
 
@@ -52,6 +54,7 @@ def rotate(lab, thermometer):
         lab.gateway.keep_key("token", "second")
         write(STORE, "second\n")
         lab.gateway.reload()
+        refuse_reload()
         lab.journal.wait("submitted", destination="by-path", count=2)
         expect_equal(len(lab.journal.events("submitted", destination="by-systemd")), 1, "delivered with the old token")
         commands.run("systemctl", "restart", UNIT)
@@ -59,6 +62,16 @@ def rotate(lab, thermometer):
         expect_equal(lab.journal.events("failed"), [], "records that were lost by it")
     lab.gateway.stop()
     os.remove(STORE)
+
+
+def refuse_reload():
+    """A reload that the service does not take fails, and the service goes on."""
+    os.makedirs(os.path.dirname(BROKEN), exist_ok=True)
+    write_readable(BROKEN, "pasive: {}\n")
+    said = commands.run("systemctl", "reload", UNIT, check=False)
+    expect("failed" in said, f"systemctl said of a reload that is not taken: {said}")
+    os.remove(BROKEN)
+    commands.run("systemctl", "reload", UNIT)
 
 
 def stop_in_time(lab, thermometer):
