@@ -41,8 +41,22 @@ package func perform<Root: ParsableCommand>(_ root: Root.Type) async {
         let code = root.exitCode(for: error)
         // Help and version are no failures; a command that has said all it had to throws a bare code.
         if code.isSuccess { root.exit(withError: error) }
+        let word = CommandLine.arguments.dropFirst().first ?? ""
+        let names = root.configuration.subcommands.map { $0.configuration.commandName ?? "" }
+        let known = names.firstIndex(of: word)
+        if known == nil, !word.isEmpty, !word.hasPrefix("-") {
+            let near = Spelling.nearest(to: word, among: names).map { "; did you mean \($0)?" } ?? ""
+            StandardError.print(
+                "\(name): there is no command \(TerminalText.line(word))\(near) (\(name) --help lists all)")
+            exit(ExitStatus.usage.rawValue)
+        }
+        let command = known == nil ? name : "\(name) \(word)"
         if let line = root.message(for: error).split(separator: "\n").first {
-            StandardError.print("\(name): \(line) (see \(name) --help)")
+            StandardError.print("\(name): \(line) (see \(command) --help)")
+        }
+        // Whoever gives a command no arguments where it needs some has not seen its help yet.
+        if let known, CommandLine.arguments.count == 2, code == .validationFailure {
+            StandardError.print("\n" + root.helpMessage(for: root.configuration.subcommands[known]))
         }
         exit(code.rawValue)
     }

@@ -1,11 +1,12 @@
-enum Spelling {
+/// What was meant by a word that is mistyped.
+package enum Spelling {
     /// Of a word and of a candidate, in bytes: what is longer is no name.
     private static let longest = 64
 
     /// The candidate within the fewest edits, if those are at most a third of its letters (and
     /// two at least, so that short words can be mistyped too). Candidates may come out of a file: one that is too long
     /// for a name, or has control characters, is none.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let letters = Array(word.lowercased().utf8.prefix(longest))
         let names = candidates.filter {
             $0.utf8.count <= longest && !$0.unicodeScalars.contains(where: \.isControl)
