@@ -83,6 +83,8 @@ enum EnhancedBloodPressure {
 
     /// Sequence number and UUID, which the first segment has behind its header.
     private static let recordHeaderSize = 4
+    /// E2E-CRC.
+    private static let checksumSize = 2
     /// Such a header, and a value of the profile with a checksum.
     private static let longestRecord = 64
 
@@ -131,7 +133,9 @@ enum EnhancedBloodPressure {
         guard let decoder = contents[characteristic] else { throw .unknownCharacteristic(characteristic) }
         var reading = try decoder(&cursor)
         reading.sequence = Int(number)
-        let value = record.dropFirst(recordHeaderSize).dropLast(cursor.remaining)
+        // What else stands behind the last field belongs to the value, as it does of one that comes live.
+        let checksum = cursor.remaining < checksumSize ? 0 : checksumSize
+        let value = record.dropFirst(recordHeaderSize).dropLast(checksum)
         return (reading, characteristic, Array(value))
     }
 }

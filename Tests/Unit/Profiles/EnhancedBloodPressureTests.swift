@@ -169,6 +169,14 @@ import Testing
                 characteristic: 0x2B36, bytes: [0x07, 0x01, 0x34, 0x2B] + Self.live + tail)
             #expect(Profile.bloodPressure.name(of: raw) == name)
         }
+        // What stands behind the last field is a part of the live reading too.
+        for tail in [[0x99], [0x99, 0x12, 0x34]] as [[UInt8]] {
+            let raw = RawPayload(
+                characteristic: 0x2B36, bytes: [0x07, 0x01, 0x34, 0x2B] + Self.live + tail)
+            #expect(
+                Profile.bloodPressure.name(of: raw)
+                    == RawPayload(characteristic: 0x2B34, bytes: Self.live + [0x99]))
+        }
         let live = RawPayload(characteristic: 0x2B34, bytes: Self.live)
         #expect(Profile.bloodPressure.name(of: live) == live)
         let other = RawPayload(characteristic: 0x2B36, bytes: [0x07, 0x01, 0x37, 0x2B, 1])
