@@ -94,6 +94,11 @@ import Testing
             "HKCategoryValueOvulationTestResultLuteinizingHormoneSurge",
             "", "reproductive-health ovulation-test-result-luteinizing-hormone-surge"
         ),
+        // As it was called up to iOS 13.
+        (
+            "HKCategoryTypeIdentifierOvulationTestResult", "HKCategoryValueOvulationTestResultPositive", "",
+            "reproductive-health ovulation-test-result-luteinizing-hormone-surge"
+        ),
         (
             "HKCategoryTypeIdentifierIntermenstrualBleeding", "HKCategoryValueNotApplicable", "",
             "reproductive-health intermenstrual-bleeding"
@@ -107,6 +112,27 @@ import Testing
         let (entries, tally) = try read([Self.sample(type, value, unit)])
         #expect(entries.map(words) == [expected])
         #expect(tally.taken.values.reduce(0, +) == 1)
+    }
+
+    @Test(arguments: [
+        ("AsleepCore", "asleep-core"), ("AsleepREM", "asleep-rem"), ("InBed", "in-bed"), ("Awake", "awake"),
+        ("TaiChi", "tai-chi"), ("PRWheelchair", "pr-wheelchair"), ("A", "a"), ("HIIT", "hiit"),
+    ])
+    func aWordIsTakenApartAtItsCapitals(_ word: String, _ expected: String) {
+        #expect(HealthKitText.kebab(word) == expected)
+    }
+
+    /// What stands in the unit is no part of the name, so that it neither differs nor holds what the name is made of.
+    @Test func theMolarMassIsNoPartOfTheName() throws {
+        func entries(_ unit: String, _ value: String = "5.4") throws -> [RecordEntry] {
+            try read([Self.sample("HKQuantityTypeIdentifierBloodGlucose", value, unit)]).0
+        }
+        let first = try #require(try entries("mmol<180.15588000005408>/L").first)
+        #expect(first.name.hasSuffix("|5.4 mmol/L|1"))
+        #expect(try entries("mmol<180.1558800000541>/L").first?.name == first.name)
+        for unit in ["mmol<p>/L|1|x>/L", "mmol<1|2>/L", "mmol<180,1>/L"] {
+            #expect(try entries(unit) == [], "\(unit)")
+        }
     }
 
     @Test func aSpanHasItsEndAndTheZoneOfTheExport() throws {

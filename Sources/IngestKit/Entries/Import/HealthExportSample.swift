@@ -110,7 +110,7 @@ extension HealthExport {
             case .success(let value):
                 // Nobody has been measured who has it.
                 if !value.isPositive, Measurement.positiveTypes.contains(type.type) { return .unreadable }
-                return .values([value], flags: [], said: "\(text) \(unit)")
+                return .values([value], flags: [], said: "\(text) \(HealthKitUnit.name(unit))")
             case .failure(let obstacle): return obstacle.content
             }
         }
@@ -224,8 +224,12 @@ extension HealthExport {
             ]
             guard let prefix = prefixes.first(where: value.hasPrefix) else { return value }
             let word = value.dropFirst(prefix.count)
-            // As it was called up to iOS 15: the same sample has the same name.
-            return word == "AsleepUnspecified" ? "Asleep" : word
+            // Two were called otherwise in earlier versions of iOS: the same sample has the same name.
+            switch (prefix, word) {
+            case ("SleepAnalysis", "AsleepUnspecified"): return "Asleep"
+            case ("OvulationTestResult", "Positive"): return "LuteinizingHormoneSurge"
+            default: return word
+            }
         }
 
         private static func dropping(_ prefix: String, from text: String) -> Substring {

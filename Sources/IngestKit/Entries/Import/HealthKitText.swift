@@ -1,12 +1,18 @@
 /// Texts of Apple Health exports, taken apart.
 enum HealthKitText {
-    /// `AsleepCore` is `asleep-core`.
+    /// `AsleepCore` is `asleep-core`, `AsleepREM` is `asleep-rem`.
     static func kebab(_ text: some StringProtocol) -> String {
         var name = ""
-        for scalar in text.unicodeScalars.prefix(RecordEntry.longestText / 4) {
+        var isCapital = false
+        let scalars = Array(text.unicodeScalars.prefix(RecordEntry.longestText / 4))
+        for (index, scalar) in scalars.enumerated() {
+            let wasCapital = isCapital
+            isCapital = "A"..."Z" ~= scalar
             switch scalar {
             case "A"..."Z":
-                if !name.isEmpty, name.last != "-" { name += "-" }
+                // Of several capitals the last begins a word, if one goes on behind it.
+                let goesOn = index + 1 < scalars.count && "a"..."z" ~= scalars[index + 1]
+                if !name.isEmpty, name.last != "-", !wasCapital || goesOn { name += "-" }
                 name += String(scalar).lowercased()
             case "a"..."z", "0"..."9": name.unicodeScalars.append(scalar)
             default: if !name.isEmpty, name.last != "-" { name += "-" }

@@ -118,12 +118,20 @@ enum HealthKitUnit {
         return found
     }
 
+    /// With the molar mass, which not every export writes with the same digits: mmol<180.15588000005408>/L.
+    private static func isMolar(_ text: String) -> Bool {
+        text.hasPrefix("mmol<") && text.hasSuffix(">/L")
+            && text.dropFirst(5).dropLast(3).utf8.allSatisfy { $0 == 0x2E || (0x30...0x39).contains($0) }
+    }
+
+    /// The unit in the name of a record: as it stands in the export, but for the molar mass.
+    static func name(_ text: String) -> String { isMolar(text) ? "mmol/L" : text }
+
     private static func ucum(_ text: String, _ type: String) -> (unit: String, exponent: Int8)? {
         if text == "%" { return ("%", 2) }
         // HealthKit has it without a unit, and means kilograms per square metre (HKQuantityTypeIdentifier, bodyMassIndex).
         if text == "count", type == "bmi" { return ("kg/m2", 0) }
-        // With the molar mass: mmol<180.15588000005408>/L.
-        if text.hasPrefix("mmol<"), text.hasSuffix(">/L") { return ("mmol/L", 0) }
+        if isMolar(text) { return ("mmol/L", 0) }
         return codes[text].map { ($0, 0) }
     }
 
