@@ -62,6 +62,7 @@ package struct ElapsedTime {
         if let time = DeviceTime(wallSeconds: seconds) {
             reading.deviceTime = time
             reading.utcOffsetSeconds = offsetSeconds
+            if flags.unitsPerSecond > 1 { reading.secondFraction = Int(counter % flags.unitsPerSecond) }
         } else {
             reading.flags.append(Reading.invalidDeviceTimeFlag)
         }

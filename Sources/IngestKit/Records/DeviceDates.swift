@@ -6,7 +6,8 @@ package struct DeviceDates: Sendable, Equatable, Codable {
         var characteristic: String
         var user: Int?
         var date: DeviceTime
-        /// Digests of the numbers by type and unit, so that a reading that comes again in another unit does not count as
+        var fraction: Int?
+        /// Digests of the numbers by type, how the value was averaged, and unit, so that a reading that comes again in another unit does not count as
         /// another value. All that came with this date.
         var values: [String: String]
     }
@@ -33,14 +34,18 @@ package struct DeviceDates: Sendable, Equatable, Codable {
         if let index {
             let earlier = last.remove(at: index)
             // What one of two readings does not have is no contradiction: a scale completes what it has sent.
-            if earlier.date == date, values.contains(where: { earlier.values[$0] ?? $1 != $1 }) {
+            let isSame = earlier.date == date && earlier.fraction == reading.secondFraction
+            if isSame, values.contains(where: { earlier.values[$0] ?? $1 != $1 }) {
                 clockStands = true
             }
-            if earlier.date == date, earlier.values.count < 2 * Self.mostValues {
+            if isSame, earlier.values.count < 2 * Self.mostValues {
                 values.merge(earlier.values) { new, _ in new }
             }
         }
-        last.append(Last(characteristic: place, user: reading.user, date: date, values: values))
+        last.append(
+            Last(
+                characteristic: place, user: reading.user, date: date, fraction: reading.secondFraction,
+                values: values))
         if last.count > Self.mostLast { last.removeFirst() }
         return !date.isOfNoSetClock && !clockStands
     }
@@ -48,9 +53,10 @@ package struct DeviceDates: Sendable, Equatable, Codable {
     /// Of the numbers alone: a device that has none yet may send one later.
     private static func digests(of reading: Reading) -> [String: String] {
         var texts: [String: String] = [:]
+        let averaging = reading.flags.filter { $0.hasPrefix("modality-") || $0.hasPrefix("supplemental-") }
         for measurement in reading.measurements {
             guard case .exact(let number) = measurement.value else { continue }
-            let key = "\(measurement.type) \(measurement.unit)"
+            let key = ([measurement.type, measurement.unit] + averaging).joined(separator: " ")
             guard texts[key] != nil || texts.count < mostValues else { continue }
             texts[key, default: ""] += "\(number),"
         }

@@ -5,6 +5,8 @@ package struct Reading: Sendable, Equatable {
     /// The base time as sent, without the device's offset; nil when there is none or its date is
     /// unknown.
     package var deviceTime: DeviceTime?
+    /// What the base time has beyond whole seconds, in units of the device's own; nil where it counts seconds.
+    package var secondFraction: Int?
     /// The device's own offset from its base time, in minutes (glucose: Time Offset; continuous
     /// glucose: minutes since the session's start, whose time is another characteristic's).
     package var timeOffsetMinutes: Int?
@@ -150,6 +152,10 @@ extension Reading {
     package static let timeFaultFlag = "time-fault"
     /// The device time is UTC, of a device that does not say its time zone.
     package static let utcTimeFlag = "device-time-utc"
+
+    /// Whether its time is UTC, without a zone.
+    package var isUTC: Bool { flags.contains(Self.utcTimeFlag) }
+
     /// The device's wall time never occurs in the gateway's zone.
     static let skippedTimeFlag = "device-time-skipped"
     /// What was measured is a control solution, to test the meter.

@@ -43,6 +43,24 @@ import Testing
         #expect(device.dates == DeviceDates())
     }
 
+    /// A sensor that counts parts of a second may measure twice in one, and one value in several ways.
+    @Test func twoValuesOfOneSecondShowNoClockThatStands() {
+        let device = Learner()
+        for (fraction, flags, value) in [(0, [], 97), (500, [], 96), (500, ["modality-fast"], 95)]
+            as [(Int, [String], Int64)]
+        {
+            var reading = Self.reading(["spo2": value], Self.date(2026))
+            reading.secondFraction = fraction
+            reading.flags = flags
+            #expect(device.name(reading, of: 0x2B8B))
+        }
+        #expect(!device.dates.clockStands)
+        var reading = Self.reading(["spo2": 94], Self.date(2026))
+        reading.secondFraction = 500
+        reading.flags = ["modality-fast"]
+        #expect(!device.name(reading, of: 0x2B8B) && device.dates.clockStands)
+    }
+
     /// It sends its last reading again after it was switched to another unit.
     @Test func aSwitchOfTheUnitShowsNoClockThatStands() {
         let device = Learner()
