@@ -33,6 +33,8 @@ package struct RecordDating: Sendable, Equatable, Codable {
     var isDeviceDoubtful: Bool?
     /// The same moment in seconds since 1970, where it is known by other ways than a wall clock in the gateway's zone.
     var instant: Int64?
+    /// Whether the device tells UTC alone; nil is no.
+    var isUTC: Bool?
     /// By how much the device's wall time is ahead of UTC, in seconds; nil where the device does not say it.
     var deviceOffset: Int?
     /// When it was by the device's counter, where the device does not know the time.
@@ -56,7 +58,8 @@ package struct RecordDating: Sendable, Equatable, Codable {
             .decide(
                 device: device, way: way == .live ? .live : .stored,
                 clock: clock ?? shownClock?.observation(by: time, in: zone), instant: instant,
-                deviceOffset: deviceOffset, isDoubtful: isDeviceDoubtful ?? false, counted: counted)
+                isUTC: isUTC ?? false, deviceOffset: deviceOffset, isDoubtful: isDeviceDoubtful ?? false,
+                counted: counted)
         return Decision(
             time: decided.time, stage: stage(measured: decided.measured, by: time),
             subject: subject(measured: decided.measured, by: time), measured: decided.measured)

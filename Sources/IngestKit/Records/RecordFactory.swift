@@ -167,7 +167,7 @@ package struct RecordFactory: Sendable {
             device: reading?.localDeviceTime(in: zone),
             isDeviceDoubtful: reading?.flags.contains(Reading.timeFaultFlag) == true ? true : nil,
             instant: reading?.instant(in: zone),
-            deviceOffset: reading?.utcOffsetSeconds,
+            isUTC: reading?.isUTC == true ? true : nil, deviceOffset: reading?.utcOffsetSeconds,
             count: circumstances.count, clock: circumstances.clock, shownClock: circumstances.shownClock,
             deviceKnown: firstSeen.device, subject: assignment?.subject,
             subjectSince: assignment.flatMap { assignment in

@@ -70,15 +70,25 @@ package struct ReadingTime {
     ///   from before the clock was last set, so its time is not corrected.
     /// - Parameter instant: the same moment in seconds since 1970, where it is known by other ways than
     ///   a wall clock in the gateway's zone.
+    /// - Parameter isUTC: whether the device tells UTC alone.
     /// - Parameter deviceOffset: the offset from UTC that the device itself says, in seconds.
     /// - Parameter isDoubtful: whether the device itself says that its time may be wrong.
     /// - Parameter counted: when it was by the counter of a device that does not know the time, in seconds since 1970.
     func decide(
-        device: DeviceTime?, way: Way, clock: ClockObservation?, instant: Int64? = nil,
-        deviceOffset: Int? = nil, isDoubtful: Bool = false, counted: Int64? = nil
+        device: DeviceTime?, way: Way, clock observed: ClockObservation?, instant: Int64? = nil,
+        isUTC: Bool = false, deviceOffset: Int? = nil, isDoubtful: Bool = false, counted: Int64? = nil
     ) -> Decision {
+        let clock = observed?.inZone(ofReadings: deviceOffset)
         let dated = (isDoubtful ? nil : device).flatMap { device in
-            if way == .live, let clock, clock.dates(device, instant: instant, received: received) {
+            if way == .live, deviceOffset != nil, let observed,
+                observed.isSetInOurZone(device, received: received)
+            {
+                // The device does not know that its clock shows the wall time here now.
+                return known(device.wallSeconds - Int64(observed.zoneOffsetSeconds), deviceOffset)
+            }
+            if way == .live, let clock, clock.dates(device, instant: instant, received: received),
+                !isUTC || clock.judgesUTC
+            {
                 return corrected(device, instant, by: clock, deviceOffset)
             }
             return instant.map { known($0, deviceOffset) } ?? believed(device, way: way)

@@ -21,7 +21,7 @@ import Testing
         let shown = try #require(DeviceTime(wallSeconds: Self.seconds(11, 20, 17, 15)))
         let clock = ClockObservation(
             shown, utcOffsetSeconds: 8 * 3_600, at: Self.seconds(11, 20, 9, 14), in: try Self.london())
-        #expect(clock == ClockObservation(offsetSeconds: 60, zoneOffsetSeconds: 8 * 3_600))
+        #expect(clock == ClockObservation(offsetSeconds: 60, zoneOffsetSeconds: 8 * 3_600, saysZone: true))
         #expect(clock.instant(of: shown) == Self.seconds(11, 20, 9, 14))
     }
 
@@ -104,5 +104,62 @@ import Testing
             let bytes = try #require(DeviceClock.setting(characteristic, to: time, nanoseconds: 0))
             #expect(try Profiles.decode(characteristic: characteristic, bytes: bytes).deviceTime == time)
         }
+    }
+
+    // MARK: A device in another zone than the gateway's
+
+    /// A cuff in India (+05:30) that says its offset, at a gateway in London or in UTC.
+    private static let india = 19_800
+    /// 2026-11-28T13:52:33Z.
+    private static let measured: Int64 = 1_795_873_953
+
+    private static func decide(
+        shown lead: Int64 = 0, ahead: Int64 = 0, offset: Int? = india, isUTC: Bool = false,
+        wasSet: Int64? = nil, in zone: TimeZoneRules = .utc
+    ) throws -> RecordTime {
+        let wall = measured + Int64(offset ?? zone.offset(at: measured))
+        // The clock is looked at 20 s after the measurement: it shows no zone.
+        let looked = measured + 20
+        var clock = ClockObservation(
+            try #require(DeviceTime(wallSeconds: looked + Int64(india) + lead)), at: looked, in: zone)
+        clock.wasSet = wasSet
+        return ReadingTime(zone: zone, received: measured + 10).decide(
+            device: DeviceTime(wallSeconds: wall + ahead), way: .live, clock: clock,
+            instant: measured + ahead, isUTC: isUTC, deviceOffset: offset
+        ).time
+    }
+
+    @Test func aClockWithoutAZoneIsInTheZoneThatTheReadingSays() throws {
+        let right = try Self.decide()
+        #expect(right.value == "2026-11-28T19:22:33+05:30" && right.source == .device)
+        #expect(right.clockOffsetSeconds == 0)
+        // Both are 90 s ahead.
+        let ahead = try Self.decide(shown: 90, ahead: 90)
+        #expect(ahead.value == right.value && ahead.clockOffsetSeconds == 90)
+        let rule = try #require(PosixTimeZone(Array("CET-1CEST,M3.5.0,M10.5.0/3".utf8)))
+        let berlin = try Self.decide(in: TimeZoneRules(firstOffset: 3_600, transitions: [], later: rule))
+        #expect(berlin.value == right.value && berlin.clockOffsetSeconds == 0)
+    }
+
+    /// It may be in any zone, so that its distance of hours says nothing of the device's UTC.
+    @Test func aClockWithoutAZoneJudgesUTCOnlyWhereItIsNear() throws {
+        let far = try Self.decide(offset: nil, isUTC: true)
+        #expect(far.value == "2026-11-28T13:52:33+00:00")
+        let near = try Self.decide(shown: 30 - Int64(Self.india), ahead: 30, offset: nil, isUTC: true)
+        #expect(near.value == "2026-11-28T13:52:33+00:00" && near.clockOffsetSeconds == 30)
+    }
+
+    /// It shows the wall time here from then on, whatever offset the device goes on saying.
+    @Test func aClockThatTheGatewaySetIsInTheGatewaysZone() throws {
+        let set = Self.measured - 5
+        let device = DeviceTime(wallSeconds: Self.measured)
+        var clock = ClockObservation(
+            try #require(DeviceTime(wallSeconds: set + Int64(Self.india))), at: set, in: .utc)
+        clock.wasSet = set
+        let time = ReadingTime(zone: .utc, received: Self.measured + 10).decide(
+            device: device, way: .live, clock: clock, instant: Self.measured - Int64(Self.india),
+            deviceOffset: Self.india
+        ).time
+        #expect(time.value == "2026-11-28T19:22:33+05:30")
     }
 }

@@ -33,7 +33,11 @@ import Testing
                 peripheralID: 1001, address: SampleCuff.address, alias: "kitchen SampleCuff.address"),
             circumstances: RecordFactory.Circumstances(
                 way: way,
-                clock: clockOffset.map { ClockObservation(offsetSeconds: $0, zoneOffsetSeconds: 0) },
+                clock: clockOffset.map {
+                    ClockObservation(
+                        offsetSeconds: $0, zoneOffsetSeconds: 0,
+                        saysZone: reading?.utcOffsetSeconds == nil ? nil : true)
+                },
                 base: base, firstSeen: firstSeen))
         return (product.record, product.isIdentified)
     }

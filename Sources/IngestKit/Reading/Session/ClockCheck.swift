@@ -146,7 +146,7 @@ final class ClockCheck {
             // One that is not known to be right can judge no other: that waits with the records.
             findings.shown = reading.localDeviceTime(in: zone).map {
                 DeviceClockReading(
-                    time: $0, utcOffsetSeconds: reading.utcOffsetSeconds,
+                    time: $0, utcOffsetSeconds: reading.utcOffsetSeconds, isUTC: reading.isUTC ? true : nil,
                     moment: .boot(id: environment.factory.bootID, instant: moment))
             }
             return unreleased.redate(by: findings)
@@ -157,9 +157,14 @@ final class ClockCheck {
             return
         }
         var observed = reading.localDeviceTime(in: zone).map {
-            ClockObservation($0, utcOffsetSeconds: reading.utcOffsetSeconds, at: seconds, in: zone)
+            ClockObservation(
+                $0, utcOffsetSeconds: reading.utcOffsetSeconds, isUTC: reading.isUTC, at: seconds, in: zone)
         }
-        let isSet = try await set(source, observed: observed)
+        // What came before it on this link may say in which zone a clock is that does not say it itself.
+        let saysZone = reading.utcOffsetSeconds != nil || reading.isUTC
+        let zoneOffset = saysZone ? nil : unreleased.newest?.reading?.utcOffsetSeconds
+        observed = observed?.inZone(ofReadings: zoneOffset)
+        let isSet = try await set(source, observed: observed, zoneOffset: zoneOffset)
         if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }
         findings.observation = observed
         unreleased.redate(by: findings)
@@ -167,9 +172,10 @@ final class ClockCheck {
     }
 
     /// Sets the clock where the allow-list says so, and it is wrong or its model expects it at each link.
+    /// - Parameter zoneOffset: by how much the device's wall time is ahead of UTC, in seconds; nil: as the gateway's.
     /// - Returns: whether the device took it.
     private func set(
-        _ source: Profile.Source, observed: ClockObservation?
+        _ source: Profile.Source, observed: ClockObservation?, zoneOffset: Int?
     ) async throws(LinkError) -> Bool {
         guard entry.clock == .set else { return false }
         let difference = observed.map { abs($0.offsetSeconds) }
@@ -178,7 +184,7 @@ final class ClockCheck {
         }
         let wall = environment.clock.wallNanoseconds
         let seconds = wall / 1_000_000_000
-        let offset = Int64(environment.factory.zone.offset(at: seconds))
+        let offset = Int64(zoneOffset ?? environment.factory.zone.offset(at: seconds))
         guard let time = DeviceTime(wallSeconds: seconds + offset),
             let value = DeviceClock.setting(
                 source.characteristic, to: time, nanoseconds: wall % 1_000_000_000),

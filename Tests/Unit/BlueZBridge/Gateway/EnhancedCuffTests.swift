@@ -1,4 +1,5 @@
 import PeripheralSimulator
+import TestSupport
 import Testing
 
 @testable import IngestCore
@@ -38,6 +39,27 @@ struct EnhancedCuffTests {
             #expect(Self.systolic(records) == [138, 139])
             #expect(records.map { $0.time.device?.minutes } == [0, 1])
             #expect(await bench.peripheral.sensor(EnhancedCuff.self).made.isEmpty)
+        }
+    }
+
+    /// Its clocks are right, in India: Current Time shows the wall time there and does not say so. The gateway is in UTC.
+    @Test func aClockWithoutAZoneIsComparedInTheReadingsZone() async throws {
+        var reading = Self.reading(0)
+        reading.enhanced[0] |= 0x20
+        let shown = UInt32(848_480_400 + 19_800)
+        reading.enhanced += (0..<4).map { UInt8(truncatingIfNeeded: shown >> (8 * $0)) }
+        try await run(EnhancedCuff([reading])) { bench in
+            let right = bench.clock.wallNanoseconds / 1_000_000_000
+            await bench.peripheral.show(
+                SimulatedClock(
+                    0x2A2B, in: 0x1805,
+                    lead: right + 19_800 - GatewayBench.deviceTime.wallSeconds))
+            try await bench.readOnce()
+            let time = try #require(bench.noted.releases.all.flatMap(\.records).first?.time)
+            #expect(time.source == .device && time.value.hasPrefix("2026-11-20T14:3"))
+            #expect(time.value.hasSuffix("+05:30"))
+            #expect((-5...5).contains(try #require(time.clockOffsetSeconds)))
+            #expect(bench.count(of: "clock-skew") == 0)
         }
     }
 
