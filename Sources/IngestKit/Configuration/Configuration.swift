@@ -18,6 +18,12 @@ extension Configuration {
     /// Where packages install the file.
     package static let defaultPath = "/etc/ingestd/ingestd.yaml"
 
+    /// The file and the line, from 1, of an entry.
+    package struct EntryPlace: Sendable, Equatable {
+        package let path: String
+        package let line: Int
+    }
+
     /// A configuration that can be used, and what is suspicious about it.
     package struct Checked: Sendable, Equatable {
         package let configuration: Configuration
@@ -25,6 +31,8 @@ extension Configuration {
         package let warnings: [Diagnostic]
         /// How many files of `conf.d` are a part of it.
         package let pieces: Int
+        /// Where each entry of the allow-list stands, in the order of `peripherals`.
+        package let places: [EntryPlace]
     }
 
     /// Reads and checks a file and those of `conf.d` beside it. Blocks for as long as reading a few small files takes.
@@ -32,17 +40,26 @@ extension Configuration {
     ///   - catalogue: the models that the allow-list may name.
     ///   - readableProfiles: names of the profiles that this program can read; an entry of another
     ///     profile is a warning.
+    ///   - change: a file of `conf.d` as it would be, to see what came of it; nil text: without it.
     /// - Throws: every error of every file.
     package static func load(
-        path: String = defaultPath, catalogue: Catalogue, readableProfiles: Set<String>,
+        path: String = defaultPath, change: (path: String, text: String?)? = nil, catalogue: Catalogue,
+        readableProfiles: Set<String>,
         host: ConfigurationHost
     ) throws(ConfigurationError) -> Checked {
         let pieces = ConfigurationPieces(beside: path)
         var findings = pieces.findings
         var documents: [YAMLDocument] = []
-        for file in [path] + pieces.paths {
+        var files = pieces.paths
+        if let change {
+            files.removeAll { $0 == change.path }
+            if change.text != nil { files = (files + [change.path]).sorted() }
+        }
+        for file in [path] + files {
             do throws(ConfigurationError) {
-                documents.append(try YAMLDocument(text: YAMLDocument.contents(of: file), path: file))
+                var text = file == change?.path ? change?.text : nil
+                if text == nil { text = try YAMLDocument.contents(of: file) }
+                documents.append(try YAMLDocument(text: text ?? "", path: file))
             } catch {
                 findings += error.diagnostics
             }
@@ -55,7 +72,8 @@ extension Configuration {
             documents, catalogue: catalogue, readableProfiles: readableProfiles, host: host)
         return Checked(
             configuration: checked.configuration, warnings: findings + checked.warnings,
-            pieces: checked.pieces)
+            pieces: checked.pieces,
+            places: checked.places)
     }
 
     /// As `load`, from text.
@@ -80,11 +98,13 @@ extension Configuration {
         root.others = documents.dropFirst().map(\.root)
         let reader = ConfigurationReader(
             log: documents[0].log, catalogue: catalogue, readableProfiles: readableProfiles, host: host)
-        let configuration = reader.read(root)
+        let (configuration, places) = reader.read(root)
         let diagnostics = documents.flatMap(\.log.diagnostics)
         guard !diagnostics.contains(where: { $0.severity == .error }) else {
             throw ConfigurationError(diagnostics: diagnostics)
         }
-        return Checked(configuration: configuration, warnings: diagnostics, pieces: documents.count - 1)
+        return Checked(
+            configuration: configuration, warnings: diagnostics, pieces: documents.count - 1,
+            places: places)
     }
 }

@@ -4,12 +4,16 @@ package struct ConfigurationCheck: Sendable, Equatable {
     package let diagnostics: [Diagnostic]
     /// Nil when there are errors.
     package let configuration: Configuration?
+    /// Where each entry of the allow-list stands, in the order of the configuration.
+    package let places: [Configuration.EntryPlace]
     private let path: String
     private let pieces: Int
 
     /// Reads and checks. Blocks for as long as reading a few small files takes.
+    /// - Parameter change: as in `Configuration.load`.
     package init(
-        path: String, installedCatalogue: String = Catalogue.defaultPath, readableProfiles: Set<String>,
+        path: String, change: (path: String, text: String?)? = nil,
+        installedCatalogue: String = Catalogue.defaultPath, readableProfiles: Set<String>,
         host: ConfigurationHost
     ) {
         self.path = path
@@ -17,13 +21,16 @@ package struct ConfigurationCheck: Sendable, Equatable {
             path: installedCatalogue, additions: Catalogue.additions(besideConfiguration: path))
         do {
             let checked = try Configuration.load(
-                path: path, catalogue: models.catalogue, readableProfiles: readableProfiles, host: host)
+                path: path, change: change, catalogue: models.catalogue, readableProfiles: readableProfiles,
+                host: host)
             configuration = models.catalogue.isPartial ? nil : checked.configuration
             pieces = checked.pieces
+            places = checked.places
             diagnostics = models.diagnostics + checked.warnings
         } catch {
             configuration = nil
             pieces = 0
+            places = []
             diagnostics = models.diagnostics + error.diagnostics
         }
     }

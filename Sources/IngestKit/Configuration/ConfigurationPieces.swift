@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// The files beside a configuration that are a part of it: `conf.d/*.yaml`, in the order of their names.
-struct ConfigurationPieces {
+package struct ConfigurationPieces {
     /// A file for each of more devices than a gateway can read; bounds what a directory of rubbish can cost.
     static let mostFiles = 1000
 
@@ -42,7 +42,7 @@ struct ConfigurationPieces {
     }
 
     /// Where the pieces of a configuration lie.
-    static func directory(beside path: String) -> String {
+    package static func directory(beside path: String) -> String {
         (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + "conf.d"
     }
 }

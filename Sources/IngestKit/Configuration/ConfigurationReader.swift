@@ -6,7 +6,7 @@ struct ConfigurationReader {
     let readableProfiles: Set<String>
     let host: ConfigurationHost
 
-    func read(_ root: NodeReader) -> Configuration {
+    func read(_ root: NodeReader) -> (Configuration, [Configuration.EntryPlace]) {
         let entries = root.mapping(ConfigurationKeys.root)
         // The two lists refer to each other by names, which therefore are looked up first.
         let names = entries?["destinations"]?.texts(of: "name") ?? []
@@ -24,7 +24,10 @@ struct ConfigurationReader {
             hooks: readHooks(entries?["hooks"]),
             logging: readLogging(entries?["logging"]), catalogue: catalogue)
         warn(root, entries, peripherals, destinations)
-        return configuration
+        let places = peripherals.map { entry in
+            Configuration.EntryPlace(path: entry.reader.log.path, line: entry.reader.line)
+        }
+        return (configuration, places)
     }
 
     /// A credential; warns when its file is not there, or can be seen and anybody may read it.

@@ -17,6 +17,9 @@ struct NodeReader {
 
     var mark: Mark? { node.mark }
 
+    /// Of the file, from 1.
+    var line: Int { mark?.line ?? 1 }
+
     /// Whether the value was left empty: nothing, `~` or `null`.
     var isNull: Bool {
         guard case .scalar(let scalar) = node, scalar.style == .plain else { return false }

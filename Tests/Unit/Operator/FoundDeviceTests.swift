@@ -45,6 +45,8 @@ struct FoundDeviceTests {
             bonding.matches.map(\.entry)
                 == ["- {id: 1001, address: \"F1:F1:F1:F1:F1:F1\", require_bond: true}"])
         #expect(bonding.matches.map(\.needsPairing) == [true])
+        let watch = Self.found(of: device, models: [Self.model(1001) { $0.quirks = [.expectsClock] }])
+        #expect(watch.matches.map(\.entry) == ["- {id: 1001, address: \"F1:F1:F1:F1:F1:F1\", clock: set}"])
     }
 
     @Test func anEntryIsOneThatTheConfigurationTakes() throws {

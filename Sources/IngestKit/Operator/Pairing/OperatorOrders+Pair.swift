@@ -250,7 +250,7 @@ extension OperatorOrders {
 
     /// An entry for `peripherals` that pins the device.
     private static func line(for entry: AllowedPeripheral, _ address: BluetoothAddress) -> String {
-        "- {id: \(entry.model.id), address: \"\(address)\"\(entry.requiresBond ? ", require_bond: true" : "")}"
+        EntryText.item(entry.model, address: address, alias: entry.alias, requiresBond: entry.requiresBond)
     }
 }
 

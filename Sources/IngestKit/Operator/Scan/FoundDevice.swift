@@ -118,9 +118,7 @@ package struct FoundDevice: Sendable, Equatable, Encodable {
 
     /// A private address is none to pin: the model alone, until the bond tells the device's identity.
     private static func entry(for model: PeripheralModel, _ device: DeviceAddress) -> String {
-        guard !device.isPrivate else { return "- {id: \(model.id)}" }
-        let bond = model.bonding == .required ? ", require_bond: true" : ""
-        return "- {id: \(model.id), address: \"\(device.address)\"\(bond)}"
+        EntryText.item(model, address: device.isPrivate ? nil : device.address)
     }
 
     /// One JSON object on a line.
