@@ -12,7 +12,7 @@ struct Pair: AsynchronousCommand {
             running service does it; its passive reading waits meanwhile. Ctrl-C stops it.
             """)
 
-    @Argument(help: "The model's catalogue ID, for any device of it, or the device's address.")
+    @Argument(help: "The model's catalogue ID, for any device of it, or the device's address or alias.")
     var target: String
 
     @OptionGroup var service: ServiceOptions
@@ -21,7 +21,7 @@ struct Pair: AsynchronousCommand {
     var json = false
 
     func serve() async throws {
-        let target = try ServiceOptions.target(target)
+        let target = try service.target(target)
         let screen = PairingScreen(printsJSON: json)
         try await ServiceOrder.follow(at: try service.socket()) { client throws(ControlClient.Failure) in
             try await client.beginPairing(target)
@@ -50,7 +50,7 @@ struct Unpair: AsynchronousCommand {
             of the bond: clear that there.
             """)
 
-    @Argument(help: "The device's address, or a model's catalogue ID.")
+    @Argument(help: "The device's address or alias, or a model's catalogue ID.")
     var target: String
 
     @OptionGroup var service: ServiceOptions
@@ -59,7 +59,7 @@ struct Unpair: AsynchronousCommand {
     var json = false
 
     func serve() async throws {
-        let target = try ServiceOptions.target(target)
+        let target = try service.target(target)
         let client = ControlClient(path: try service.socket())
         let result: Result<[BluetoothAddress], ControlClient.Failure>
         do {
@@ -121,11 +121,17 @@ struct ServiceOptions: ParsableArguments {
         throw CommandFailure(.configuration, "\(first) (ingestd check tells all)")
     }
 
-    static func target(_ text: String) throws(CommandFailure) -> PairingTarget {
-        do {
-            return try ControlMessage.Target(target: text).parsed()
-        } catch {
-            throw CommandFailure(.usage, "\(text): \(error.error)")
+    /// The device that an argument names: by a catalogue ID, an address, or an alias of the configuration.
+    func target(_ text: String) throws(CommandFailure) -> PairingTarget {
+        if let target = PairingTarget(text) { return target }
+        let devices = try configuration(environment: ProcessInfo.processInfo.environment).peripherals
+        if let device = devices.first(where: { $0.alias == text }) {
+            return device.address.map { .device($0) } ?? .model(device.model.id)
         }
+        let near = Spelling.nearest(to: text, among: devices.compactMap(\.alias))
+        throw CommandFailure(
+            .usage,
+            "\(TerminalText.line(text)): expected a catalogue ID such as 1001, an address such as F1:F1:F1:F1:F1:F1, or an "
+                + "alias of the configuration" + (near.map { "; did you mean \"\($0)\"?" } ?? ""))
     }
 }

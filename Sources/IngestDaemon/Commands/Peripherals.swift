@@ -7,14 +7,21 @@ struct Peripherals: ParsableCommand {
         abstract: "List the models of peripherals, or show some with their instructions.",
         discussion: """
             An allow-list names models by these IDs. READ says whether this version reads the model; \
-            what is special about one stands with its instructions.
+            what is special about one stands with its instructions. Words find models by what they are called: \
+            ingestd peripherals omron cuff.
             """)
 
-    @Argument(help: "IDs of models to show with their instructions.")
-    var ids: [Int] = []
+    @Argument(
+        help: ArgumentHelp(
+            "IDs of models to show with their instructions, or words of their names.", valueName: "id-or-word"
+        ))
+    var named: [String] = []
 
     @Option(help: "The models of this type only, such as thermometer.")
     var type: String?
+
+    @Option(help: "The models of this maker only, such as omron.")
+    var brand: String?
 
     @Option(
         name: .customLong("config"),
@@ -34,19 +41,27 @@ struct Peripherals: ParsableCommand {
         }
         for warning in checked.warnings { StandardError.print(warning.description) }
         let catalogue = checked.catalogue
+        let ids = named.compactMap { Int($0) }
+        let words = named.filter { Int($0) == nil }
+        guard ids.isEmpty || words.isEmpty else {
+            throw CommandFailure(.usage, "expected IDs or words, not both")
+        }
         for id in ids where catalogue[id] == nil {
-            StandardError.print("no model has ID \(id); `ingestd peripherals` lists them")
-            throw ExitCode(64)  // EX_USAGE
+            throw CommandFailure(.usage, "no model has ID \(id); `ingestd peripherals` lists them")
         }
         if let type, !catalogue.models.contains(where: { $0.type == type }) {
-            let types = Set(catalogue.models.map(\.type)).sorted().joined(separator: ", ")
-            StandardError.print("no model has type \(type); there are: \(types)")
-            throw ExitCode(64)  // EX_USAGE
+            throw CommandFailure(
+                .usage, "no model has type \(type); there are: \(Self.list(catalogue.models.map(\.type)))")
         }
-        let listing = CatalogueListing(catalogue, type: type, ids: Set(ids), readableProfiles: Profiles.names)
+        if let brand, !catalogue.models.contains(where: { $0.isOf(brand: brand) }) {
+            let brands = Self.list(catalogue.models.compactMap(\.manufacturer))
+            throw CommandFailure(.usage, "no model is of \(TerminalText.line(brand)); there are: \(brands)")
+        }
+        let listing = CatalogueListing(
+            catalogue, type: type, brand: brand, words: words, ids: Set(ids),
+            readableProfiles: Profiles.names)
         if listing.isEmpty {
-            StandardError.print("none of these models has type \(type ?? "")")
-            throw ExitCode(64)  // EX_USAGE
+            throw CommandFailure(.usage, "no model fits all of that; `ingestd peripherals` lists them")
         }
         if json {
             try StandardOutput.write((ids.count == 1 ? listing.jsonOfOneOrAll : listing.json) + "\n")
@@ -56,4 +71,6 @@ struct Peripherals: ParsableCommand {
             }
         }
     }
+
+    private static func list(_ words: [String]) -> String { Set(words).sorted().joined(separator: ", ") }
 }

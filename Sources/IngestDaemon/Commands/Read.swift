@@ -13,7 +13,7 @@ struct Read: AsynchronousCommand {
             reading waits meanwhile. Ctrl-C stops it.
             """)
 
-    @Argument(help: "The model's catalogue ID, for any device of it, or the device's address.")
+    @Argument(help: "The model's catalogue ID, for any device of it, or the device's address or alias.")
     var target: String
 
     @Option(help: ArgumentHelp("How long the device is waited for, 1 to 600.", valueName: "seconds"))
@@ -34,7 +34,7 @@ struct Read: AsynchronousCommand {
     }
 
     func serve() async throws {
-        let target = try ServiceOptions.target(target)
+        let target = try service.target(target)
         let message = ControlMessage.Read(target: target.description, timeout: timeout, isDryRun: dryRun)
         let screen = ReadScreen(printsJSON: json)
         try await ServiceOrder.follow(at: try service.socket()) { client throws(ControlClient.Failure) in

@@ -107,7 +107,7 @@ struct Records: AsynchronousCommand {
     /// A line that says which, and indented ones with the values.
     static func lines(of record: RecordSummary) -> String {
         var lines = [
-            "\(record.wallTime)  \(record.id.prefix(8))  \(record.kind.rawValue)  "
+            "\(record.isTimeKnown ? record.wallTime : "time not known yet ")  \(record.id.prefix(8))  \(record.kind.rawValue)  "
                 + TerminalText.line(record.subject ?? "unassigned")
         ]
         var line = ""

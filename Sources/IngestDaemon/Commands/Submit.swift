@@ -83,7 +83,7 @@ struct Submit: AsynchronousCommand {
             configuration, isNamed: service.isNamed, environment: environment)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await enter(items, by: inlet))
+            result = .success(try await enter(items, by: inlet, routings: configuration.routings))
         } catch {
             result = .failure(error)
         }
@@ -92,10 +92,13 @@ struct Submit: AsynchronousCommand {
     }
 
     /// Puts the entries into the queue, one after the other, and prints a line for each.
-    private func enter(_ items: [Item], by inlet: EntryInlet) async throws {
+    private func enter(
+        _ items: [Item], by inlet: EntryInlet, routings: [DestinationRouting]
+    ) async throws {
         for (index, item) in items.enumerated() {
             do {
-                try tell(try await inlet.enter([item.entry], image: try item.image.map(Self.read)))
+                let answer = try await inlet.enter([item.entry], image: try item.image.map(Self.read))
+                try tell(answer, of: item.entry, routings)
             } catch let failure as CommandFailure {
                 var words = failure.message
                 if items.count > 1 { words = "\(index) of \(items.count) are in the queue: \(words)" }
@@ -247,13 +250,21 @@ struct Submit: AsynchronousCommand {
         }
     }
 
-    private func tell(_ answer: ControlMessage.Entered) throws {
+    private func tell(
+        _ answer: ControlMessage.Entered, of entry: RecordEntry, _ routings: [DestinationRouting]
+    ) throws {
         let id = answer.last ?? ""
         if let error = answer.image?.error {
             StandardError.print("ingestd: \(error): the record goes without its image")
         }
         guard json else {
-            var lines = [answer.added > 0 ? "In the queue as \(id)." : "Was in the queue already, as \(id)."]
+            var lines = [TerminalText.line(Self.text(of: entry))]
+            lines.append(answer.added > 0 ? "In the queue as \(id)." : "Was in the queue already, as \(id).")
+            let takers = routings.filter { $0.acceptsEntries(of: entry.kind) }.map(\.name)
+            lines.append(
+                takers.isEmpty
+                    ? "It goes nowhere: no destination takes \(entry.kind.rawValue)."
+                    : "It goes to \(takers.joined(separator: ", ")).")
             if let words = answer.image.flatMap(Self.message) { lines.append(words) }
             return try StandardOutput.write(lines.joined(separator: "\n") + "\n")
         }
@@ -271,6 +282,13 @@ struct Submit: AsynchronousCommand {
         }
         text.endObject()
         try StandardOutput.write(text.string + "\n")
+    }
+
+    /// The measurement as it was understood: values, time and person.
+    private static func text(of entry: RecordEntry) -> String {
+        let values = entry.values.map { "\($0.type) \($0.number) \($0.unit)" }.joined(separator: ", ")
+        let moment = EntryTime(instant: entry.start, utcOffset: entry.utcOffset).text
+        return "\(values), measured \(moment), of \(entry.subject ?? "nobody (unassigned)")."
     }
 
     /// What became of the image; nil where it goes nowhere, which is said as an error.

@@ -115,6 +115,9 @@ package struct RecordSummary: Sendable, Equatable {
     package let time: Int64
     /// The same, in the gateway's zone: `2026-11-20 09:15:00`.
     package let wallTime: String
+    /// Whether `time` is one: until the gateway's clock is known to be right, a reading without a date of its own counts
+    /// from 1970.
+    package var isTimeKnown: Bool { time >= 946_684_800 }
     package let values: [Value]
     /// Nil is nobody.
     package let subject: String?

@@ -116,6 +116,12 @@ package struct DestinationRouting: Sendable {
         return isMeant(for: record) && forms?.contains(record.kind) ?? true
     }
 
+    /// Whether it gets entries of this kind, which no peripheral sent.
+    package func acceptsEntries(of kind: RecordKind) -> Bool {
+        (kinds?.contains(kind) ?? true) && (forms?.contains(kind) ?? true)
+            && (peripherals?.contains(.model(0)) ?? true)
+    }
+
     /// Whether it is for the destination, which has no form for its kind.
     package func lacksForm(for record: RecordHeader) -> Bool {
         record.kind != .image && isMeant(for: record) && !(forms?.contains(record.kind) ?? true)

@@ -14,7 +14,9 @@ rm -f "$work/control.sock"
 run read 1002 < /dev/null
 check "without a service nothing is read" 69 "$status"
 run read kitchen < /dev/null
-check "what is read is an ID or an address" 64 "$status"
+check "nor by its alias" 69 "$status"
+run read cellar < /dev/null
+check "what is read is an ID, an address or an alias" 64 "$status"
 run read 1002 --timeout 0 < /dev/null
 check "for some time" 64 "$status"
 run scan --seconds 1000 < /dev/null

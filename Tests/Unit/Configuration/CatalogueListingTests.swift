@@ -35,6 +35,18 @@ import Testing
         #expect(try Self.listing(type: "kettle").isEmpty)
     }
 
+    @Test func wordsAndMakersSelect() throws {
+        func names(brand: String? = nil, _ words: String...) throws -> [String] {
+            try CatalogueListing(
+                Samples.catalogue(), brand: brand, words: words, readableProfiles: []
+            ).models.map(\.name)
+        }
+        #expect(try names("sanitas") == names(brand: "SANITAS") && !names("sanitas").isEmpty)
+        #expect(try names("agamatrix", "jazz") == ["AgaMatrix Jazz Wireless 2"])
+        #expect(try names("generic", "BLOOD pressure") == ["Generic blood pressure monitor"])
+        #expect(try names(brand: "AgaMatrix", "thermometer").isEmpty)
+    }
+
     @Test func aModelIsToldWithItsInstructionsAndQuirks() throws {
         #expect(
             try Self.listing(ids: [2030]).details == [

@@ -163,11 +163,33 @@ import Testing
         #expect(
             problems(Self.status(isClockRight: false, undated: 2))
                 == ["the system clock is not known to be right, and 2 readings wait for it"])
+        #expect(
+            problems(Self.status(isClockRight: false, undated: 1))
+                == ["the system clock is not known to be right, and a reading waits for it"])
         #expect(problems(Self.status(isClockRight: false)) == [])
-        #expect(destination("down") == ["clinic does not answer"])
-        #expect(destination("auth-rejected") == ["clinic rejects the credential"])
+        #expect(destination("down") == ["clinic is down: it is tried again by itself"])
+        #expect(
+            destination("auth-rejected") == ["clinic rejects the credential: replace it, then ingestd reload"]
+        )
         #expect(destination("signed-out") == ["clinic is not signed in: ingestd sign-in clinic"])
-        #expect(destination("misconfigured") == ["clinic does not know the URL"])
+        #expect(
+            destination("misconfigured")
+                == ["clinic does not take requests there: see its url in the configuration"])
+        var behind = Self.clinic
+        (behind.state, behind.pending, behind.lastError) = ("down", 12, "HTTP 503")
+        #expect(
+            problems(Self.status(destinations: [behind]))
+                == ["clinic is down (HTTP 503), 12 waiting: it is tried again by itself"])
+        #expect(
+            Self.status(destinations: [behind]).line.hasPrefix(
+                "needs somebody: clinic is down, 12 waiting: it is tried again by itself; listening"))
+        var refusing = Self.clinic
+        refusing.failed = 1
+        #expect(
+            problems(Self.status(destinations: [refusing])) == ["clinic refused a record: ingestd failed"])
+        refusing.failed = 3
+        #expect(
+            problems(Self.status(destinations: [refusing])) == ["clinic refused 3 records: ingestd failed"])
     }
 
     /// Its records are kept, and delivered when it is back: that is for whoever looks, and no trouble.
@@ -218,10 +240,10 @@ import Testing
     }
 
     @Test func theLineBeginsWithWhatNeedsSomebody() {
-        #expect(Self.status().line == "listening on 1 adapter(s); 1 device(s); clinic up, 0 waiting")
+        #expect(Self.status().line == "listening on 1 adapter; 1 device; clinic up, 0 waiting")
         let lost = Self.status(adapters: [.init(name: "hci0", isListening: false, reason: "powered off")])
         #expect(
-            lost.line == "needs somebody: no Bluetooth adapter listens: hci0 powered off; 1 device(s); "
+            lost.line == "needs somebody: no Bluetooth adapter listens: hci0 powered off; 1 device; "
                 + "clinic up, 0 waiting")
     }
 

@@ -8,13 +8,17 @@ package struct CatalogueListing: Sendable {
 
     /// - Parameters:
     ///   - type: lists the models of this type only.
+    ///   - brand: lists the models of this maker only, whatever the case.
+    ///   - words: lists the models only whose name, type, maker or own name has each of these, whatever the case.
     ///   - ids: lists these only; all when empty.
     ///   - readableProfiles: names of the profiles that this program can read.
     package init(
-        _ catalogue: Catalogue, type: String? = nil, ids: Set<Int> = [], readableProfiles: Set<String>
+        _ catalogue: Catalogue, type: String? = nil, brand: String? = nil, words: [String] = [],
+        ids: Set<Int> = [], readableProfiles: Set<String>
     ) {
         models = catalogue.models.filter { model in
             (type == nil || model.type == type) && (ids.isEmpty || ids.contains(model.id))
+                && (brand.map { model.isOf(brand: $0) } ?? true) && words.allSatisfy(model.isCalled)
         }
         self.readableProfiles = readableProfiles
     }
@@ -99,6 +103,15 @@ struct ModelText {
 }
 
 extension PeripheralModel {
+    package func isOf(brand: String) -> Bool { manufacturer?.lowercased() == brand.lowercased() }
+
+    /// Whether the word is a part of what it is called.
+    fileprivate func isCalled(_ word: String) -> Bool {
+        [name, type, manufacturer, model].compactMap(\.self).contains { text in
+            text.lowercased().contains(word.lowercased())
+        }
+    }
+
     /// The ways to recognise it, in words.
     var recognition: String {
         guard !recognised.isEmpty else { return "its address only" }

@@ -299,7 +299,9 @@ extension GatewayStatus {
         }
         if let problem = queue.strangers?.problem { found.append(problem) }
         if !isClockRight, undated > 0 {
-            found.append("the system clock is not known to be right, and \(undated) readings wait for it")
+            found.append(
+                "the system clock is not known to be right, and "
+                    + (undated == 1 ? "a reading waits for it" : "\(undated) readings wait for it"))
         }
         for peripheral in peripherals {
             let label = isPublic ? peripheral.publicLabel : peripheral.label
@@ -312,16 +314,7 @@ extension GatewayStatus {
                         + "journalctl INGEST_EVENT=read-failed")
             }
         }
-        for destination in destinations {
-            switch destination.state {
-            case "down": found.append("\(destination.name) does not answer")
-            case "auth-rejected": found.append("\(destination.name) rejects the credential")
-            case Destination.signedOut:
-                found.append("\(destination.name) is not signed in: ingestd sign-in \(destination.name)")
-            case "misconfigured": found.append("\(destination.name) does not know the URL")
-            default: break
-            }
-        }
+        for destination in destinations { found += destination.problems(isPublic: isPublic) }
         return found + troubles
     }
 
@@ -336,8 +329,11 @@ extension GatewayStatus {
                     + "systemctl reload ingestd")
         } else {
             let listening = adapters.filter(\.isListening).count
-            if listening > 0 { parts.append("listening on \(listening) adapter(s)") }
-            parts.append("\(peripherals.filter { $0.address != nil }.count) device(s)")
+            if listening > 0 {
+                parts.append("listening on \(listening) \(listening == 1 ? "adapter" : "adapters")")
+            }
+            let heard = peripherals.count { $0.address != nil }
+            parts.append("\(heard) \(heard == 1 ? "device" : "devices")")
         }
         if !isClockRight, undated == 0 { parts.append("the system clock is not known to be right") }
         for destination in destinations {
@@ -364,6 +360,30 @@ extension GatewayStatus.Strangers {
             ? "a device without an address in the allow-list fills its share of the queue and is not read: \(way)"
             : "\(fullDevices) devices without an address in the allow-list fill their shares of the queue and are not "
                 + "read: \(way)"
+    }
+}
+
+extension GatewayStatus.Destination {
+    /// What needs somebody, and what to do.
+    /// - Parameter isPublic: whether everybody on the box may read it: an error may quote a server.
+    fileprivate func problems(isPublic: Bool) -> [String] {
+        let reason = isPublic ? "" : lastError.map { " (\($0))" } ?? ""
+        let waiting = pending == 0 ? "" : ", \(pending) waiting"
+        var found: [String] = []
+        switch state {
+        case "down": found.append("\(name) is down\(reason)\(waiting): it is tried again by itself")
+        case "auth-rejected":
+            found.append("\(name) rejects the credential\(reason)\(waiting): replace it, then ingestd reload")
+        case Self.signedOut: found.append("\(name) is not signed in\(waiting): ingestd sign-in \(name)")
+        case "misconfigured":
+            found.append(
+                "\(name) does not take requests there\(reason)\(waiting): see its url in the configuration")
+        default: break
+        }
+        if failed > 0, state != Self.notConfigured {
+            found.append("\(name) refused \(failed == 1 ? "a record" : "\(failed) records"): ingestd failed")
+        }
+        return found
     }
 }
 
