@@ -40,7 +40,7 @@ struct PrivateAddressTests {
         try await Self.run(entry: .init(address: nil)) { bench in
             let steps = try await bench.pair()
             #expect(steps.last?.address == RadioBench.pinned)
-            #expect(steps.last?.entry == "- {id: 1, address: \"C0:00:00:00:00:01\"}")
+            #expect(steps.last?.entry == "- {id: 1, address: \"C0:00:00:00:00:01\", require_bond: true}")
             try await bench.advance(until: "disconnected")
             #expect(bench.noted.committed.all.map(\.device.address) == [RadioBench.pinned])
         }

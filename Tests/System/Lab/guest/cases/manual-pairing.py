@@ -35,7 +35,8 @@ def run(lab):
     terminal.type(cuff.shown[-1])
     expect_equal(terminal.end(), 0, "exit status of ingestd pair")
     # Step 5: the printed entry, with whose readings these are.
-    printed = re.search(r'\{id: 2020, address: "([0-9A-F:]+)"\}', terminal.text)
+    pattern = r'\{id: 2020, address: "([0-9A-F:]+)", alias: "kitchen cuff", require_bond: true\}'
+    printed = re.search(pattern, terminal.text)
     expect(printed and printed[1] == cuff.address, f"the printed entry: {terminal.text}")
     allow({"id": 2020, "address": printed[1], "alias": "kitchen cuff", "subject": "patient-17",
            "require_bond": True})
