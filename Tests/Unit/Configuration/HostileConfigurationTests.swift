@@ -3,7 +3,7 @@ import Testing
 @testable import IngestConfiguration
 
 /// Files that a few hundred bytes make large: read in a time that an operator waits, or refused.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(1)))
 struct HostileConfigurationTests {
     /// Lists of lists, each twice the one before it.
     private func doubling(_ count: Int) -> String {
