@@ -78,14 +78,16 @@ import Testing
         records.append(record(nil, RawPayload(characteristic: 0x2A35, bytes: broken)))
         // class numeric, 12 bytes; flags: type; a code that stands for no kind; /min; 72
         let observation: [UInt8] = [1, 12, 0, 1, 0, 0x00, 0x80, 2, 0, 0xA0, 0x0A, 72, 0, 0, 0]
+        let observed = try Profiles.decode(characteristic: 0x2B8B, bytes: observation)
+        let payload = RawPayload(characteristic: 0x2B8B, bytes: observation)
+        records.append(record(observed, payload, offset: nil, device: bare))
         // 36.60, without a date; docs/destinations/webhook.md shows this record
-        for (characteristic, bytes) in [(0x2B8B, observation), (0x2A1C, [0, 0x4C, 0x0E, 0, 0xFE])]
-            as [(BluetoothUUID, [UInt8])]
-        {
-            let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
-            let raw = RawPayload(characteristic: characteristic, bytes: bytes)
-            records.append(record(reading, raw, offset: nil, device: bare))
-        }
+        let fever: [UInt8] = [0, 0x4C, 0x0E, 0, 0xFE]
+        let thermometer = DeviceBlock(peripheralID: 1002, address: SampleCuff.address, alias: nil)
+        records.append(
+            record(
+                try Profiles.decode(characteristic: 0x2A1C, bytes: fever),
+                RawPayload(characteristic: 0x2A1C, bytes: fever), offset: nil, device: thermometer))
         for (characteristic, bytes) in Self.disowned {
             let reading = try Profiles.decode(characteristic: characteristic, bytes: bytes)
             records.append(record(reading, RawPayload(characteristic: characteristic, bytes: bytes)))

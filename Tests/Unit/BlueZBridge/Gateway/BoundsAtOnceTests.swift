@@ -25,7 +25,8 @@ struct BoundsAtOnceTests {
         let size: UInt64 = 4 << 20
         let share = StrangerShare(maximumSize: size)
         try await HouseBench.run(
-            [.cuff] + Self.meters.map { _ in .meter(isNamed: false) }, links: Self.links, maximumSize: size
+            [.cuff] + Self.meters.map { _ in .slowMeter(isNamed: false) }, links: Self.links,
+            maximumSize: size
         ) { bench in
             for place in Self.meters { await bench.peripheral(place).wakeUp() }
             var (mostLinked, mostHeld) = (0, Int64(0))
@@ -52,7 +53,7 @@ struct BoundsAtOnceTests {
 
     @Test func metersThatSpendTheirDaysTogetherEachStopAtTheirOwn() async throws {
         try await HouseBench.run(
-            [.cuff] + Self.meters.map { _ in .meter(isNamed: true) }, links: Self.links
+            [.cuff] + Self.meters.map { _ in .slowMeter(isNamed: true) }, links: Self.links
         ) { bench in
             for place in Self.meters {
                 var memory = DeviceMemory()

@@ -28,12 +28,15 @@ struct HouseBench {
         case vastStranger
         /// With 500 stored records; it advertises all the time.
         case meter(isNamed: Bool)
+        /// The same; its transfer takes 50 s, so that it is under way while the other devices are connected to,
+        /// however fast this machine is.
+        case slowMeter(isNamed: Bool)
 
         var isNamed: Bool {
             switch self {
             case .cuff, .wakefulCuff, .strap, .silentThermometer: true
             case .clingingStranger, .deafStranger, .vastStranger: false
-            case .meter(let isNamed): isNamed
+            case .meter(let isNamed), .slowMeter(let isNamed): isNamed
             }
         }
 
@@ -42,7 +45,7 @@ struct HouseBench {
             case .cuff, .wakefulCuff: ("blood-pressure", 0x1810)
             case .strap: ("heart-rate", 0x180D)
             case .silentThermometer, .clingingStranger, .deafStranger, .vastStranger: ("thermometer", 0x1809)
-            case .meter: ("glucose", 0x1808)
+            case .meter, .slowMeter: ("glucose", 0x1808)
             }
         }
     }
@@ -78,7 +81,7 @@ struct HouseBench {
             case .cuff: SimulatedPeripheral.Rhythm(patience: awake, linger: .seconds(1))
             case .wakefulCuff:
                 SimulatedPeripheral.Rhythm(patience: nil, linger: .seconds(1), staysAwake: true)
-            case .strap, .silentThermometer, .clingingStranger, .vastStranger, .meter:
+            case .strap, .silentThermometer, .clingingStranger, .vastStranger, .meter, .slowMeter:
                 SimulatedPeripheral.Rhythm(patience: nil, staysAwake: true)
             case .deafStranger:
                 {
@@ -92,10 +95,16 @@ struct HouseBench {
                 device: address(place), sensor: HeartRateStrap(), rhythm: rhythm, loop: loop,
                 time: { GatewayBench.deviceTime })
         }
-        if case .meter = device {
+        let pause: Duration? =
+            switch device {
+            case .meter: .zero
+            case .slowMeter: .milliseconds(100)
+            default: nil
+            }
+        if let pause {
             return SimulatedPeripheral(
-                device: address(place), sensor: StoredRecordsTests.meter(500), rhythm: rhythm, loop: loop,
-                time: { GatewayBench.deviceTime })
+                device: address(place), sensor: StoredRecordsTests.meter(500) { $0.script.pause = pause },
+                rhythm: rhythm, loop: loop, time: { GatewayBench.deviceTime })
         }
         if case .vastStranger = device {
             let characteristics = (0..<4_000).map {
