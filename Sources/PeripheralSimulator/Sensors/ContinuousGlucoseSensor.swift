@@ -2,6 +2,8 @@
 /// (Continuous Glucose Monitoring Service 1.0.2).
 package struct ContinuousGlucoseSensor: SimulatedSensor {
     package struct Script: Sendable {
+        /// Without one, what is measured between links is notified on the next.
+        package var hasControlPoint = true
         /// Whether everything carries an E2E-CRC.
         package var hasChecksums = false
         /// Time offsets of records whose checksum is wrong.
@@ -150,6 +152,7 @@ package struct ContinuousGlucoseSensor: SimulatedSensor {
         // Trend (15) and quality (16), and E2E-CRC (12); capillary whole blood, subcutaneous tissue.
         let features: [UInt8] = [0x00, script.hasChecksums ? 0x90 : 0x80, 0x01, 0x59]
         let start = Wire.bytes(sessionStart) + [UInt8(bitPattern: timeZone), daylightSaving]
+        let controlPoints = script.hasControlPoint ? [Self.controlPoint, Self.operationsControlPoint] : []
         return [
             SimulatedService(
                 Self.service,
@@ -163,9 +166,7 @@ package struct ContinuousGlucoseSensor: SimulatedSensor {
                         Self.status, .read, value: secured(Wire.bytes(last) + [isStopped ? 1 : 0, 0, 0])),
                     Characteristic(Self.sessionStartTime, [.read, .write], value: secured(start)),
                     Characteristic(Self.sessionRunTime, .read, value: secured(Wire.bytes(runTime))),
-                    Characteristic(Self.controlPoint, [.indicate, .write]),
-                    Characteristic(Self.operationsControlPoint, [.indicate, .write]),
-                ]),
+                ] + controlPoints.map { Characteristic($0, [.indicate, .write]) }),
             .deviceInformation(model: "Simulated Glucose Sensor", serial: serial),
             SimulatedService(0x180F, [Characteristic(0x2A19, .read, value: [70])]),
         ]
@@ -179,7 +180,7 @@ package struct ContinuousGlucoseSensor: SimulatedSensor {
 
     package mutating func linked() {
         outgoing = []
-        live = []
+        if script.hasControlPoint { live = [] }
     }
 
     package mutating func written(

@@ -80,9 +80,9 @@ extension ReadSession {
         _ access: RecordAccess
     ) async throws(SessionError) {
         known.hasStoredRecords = try await hasControlPoint(access)
-        guard known.hasStoredRecords else { return try await readMeasurements() }
         try await subscribe()
         try await readSession(of: access)
+        guard known.hasStoredRecords else { return try await takeAll() }
         try await transfer(access, of: Set(profile.sources.map(\.characteristic)))
         hasSucceeded = true
         await details.read()

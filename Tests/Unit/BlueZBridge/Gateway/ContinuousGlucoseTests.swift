@@ -75,6 +75,26 @@ struct ContinuousGlucoseTests {
         }
     }
 
+    /// The service requires the control point; what the sensor says of its session and its features holds without.
+    @Test func valuesOfASensorWithoutAControlPointAreDatedAndCodedByItsSession() async throws {
+        let sensor = Self.sensor(1) {
+            $0.script.hasControlPoint = false
+            $0.script.hasChecksums = true
+            $0.timeZone = 4
+            $0.measure(.init(705, 140))
+        }
+        try await Self.run(sensor) { bench in
+            try await bench.readOnce()
+            #expect(await Self.requests(bench).isEmpty)
+            let record = try #require(bench.noted.committed.all.first)
+            #expect(bench.noted.committed.all.count == 1)
+            #expect(record.measurements.map(\.code) == [160212])
+            #expect(record.flags == ["type-interstitial-fluid", "location-subcutaneous-tissue"])
+            #expect(record.time.value == "2026-11-20T10:15:00+01:00")
+            #expect(record.stage == .live)
+        }
+    }
+
     @Test func nextReadTakesOnlyWhatIsNew() async throws {
         try await Self.run(Self.sensor()) { bench in
             try await bench.readOnce()
