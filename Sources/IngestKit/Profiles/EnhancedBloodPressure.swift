@@ -59,7 +59,10 @@ enum EnhancedBloodPressure {
         if flags.contains(.measurementStatus) {
             reading.flags += BloodPressure.statusFlags(try cursor.uint16("measurement status"))
         }
-        let shown = flags.contains(.userFacingTime) ? Int64(try cursor.uint32("user facing time")) : nil
+        var shown = flags.contains(.userFacingTime) ? Int64(try cursor.uint32("user facing time")) : nil
+        // A display that was never set says nothing beside a time stamp.
+        let display = shown.flatMap { DeviceTime(wallSeconds: epoch(flags) + $0) }
+        if stamp != nil, display?.isOfNoSetClock == true { shown = nil }
         if let seconds = shown ?? stamp {
             reading.deviceTime = DeviceTime(wallSeconds: epoch(flags) + seconds)
         }

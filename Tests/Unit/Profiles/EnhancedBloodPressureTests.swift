@@ -89,7 +89,7 @@ import Testing
     @Test(
         arguments: [
             (-12 * 3_600, true), (14 * 3_600, true), (5 * 3_600 + 45 * 60, true), (0, true),
-            (-12 * 3_600 - 900, false), (14 * 3_600 + 900, false), (3_601, false), (-848_481_297, false),
+            (-12 * 3_600 - 900, false), (14 * 3_600 + 900, false), (3_601, false),
         ] as [(Int64, Bool)])
     func aDistanceThatNoZoneHasIsNone(seconds: Int64, isZone: Bool) throws {
         let shown = UInt32(848_481_297 + seconds)
@@ -97,6 +97,15 @@ import Testing
         let reading = try decode([0x62] + Self.systolicToMean + Self.moment + bytes)
         #expect(reading.utcOffsetSeconds == (isZone ? Int(seconds) : nil))
         #expect(reading.deviceTime?.wallSeconds == Self.time.wallSeconds + seconds)
+    }
+
+    /// 0, and the last second of 2009.
+    @Test(arguments: [[0, 0, 0, 0], [0x7F, 0xF7, 0xCF, 0x12]] as [[UInt8]])
+    func aDisplayThatWasNeverSetLeavesTheTimeToTheTimeStamp(shown: [UInt8]) throws {
+        let reading = try decode([0x62] + Self.systolicToMean + Self.moment + shown)
+        #expect(reading.deviceTime == Self.time && reading.utcOffsetSeconds == nil)
+        #expect(reading.flags == ["device-time-utc"])
+        #expect(try decode([0x60] + Self.systolicToMean + shown).deviceTime?.isOfNoSetClock == true)
     }
 
     @Test func aUserThatTheDeviceDoesNotKnowIsNone() throws {
