@@ -12,7 +12,7 @@ extension Profile {
             Glucose.measurement: Glucose.decodeMeasurement,
             GlucoseContext.characteristic: GlucoseContext.decode,
             Glucose.feature: Glucose.decodeFeature,
-        ])
+        ], namer: Glucose.name)
 }
 
 /// Glucose Measurement and Glucose Feature (GATT Specification Supplement).
@@ -28,6 +28,16 @@ enum Glucose {
         static let molesPerLitre = Flags(rawValue: 1 << 2)
         static let sensorStatus = Flags(rawValue: 1 << 3)
         static let contextFollows = Flags(rawValue: 1 << 4)
+    }
+
+    /// A meal can be marked on a meter after the measurement. The measurement is the same one then, so that it is named
+    /// without the flag that says that a context follows.
+    @Sendable
+    static func name(of raw: RawPayload) -> RawPayload {
+        guard raw.characteristic == measurement, let octet = raw.bytes.first else { return raw }
+        var named = raw
+        named.bytes[0] = Flags(rawValue: octet).subtracting(.contextFollows).rawValue
+        return named
     }
 
     @Sendable

@@ -89,10 +89,13 @@ import Testing
             "b3759b5d-1cc6-54d5-b9a4-864064583618"),
         Row(
             "glucose, stored", .glucose, "2A18", "1b0700ea070b14090e39fbff69b0120100", .stored, base: nil,
-            clockStands: false, "e1be3b24-7197-58d4-95b2-11dc6d5bd092"),
+            clockStands: false, "479a0846-f679-5f41-9318-6575a19634c2"),
         Row(
             "glucose, live", .glucose, "2A18", "1b0700ea070b14090e39fbff69b0120100", .live, base: nil,
-            clockStands: false, "e1be3b24-7197-58d4-95b2-11dc6d5bd092"),
+            clockStands: false, "479a0846-f679-5f41-9318-6575a19634c2"),
+        Row(
+            "glucose, whose meal is not marked yet", .glucose, "2A18", "0b0700ea070b14090e39fbff69b0120100",
+            .stored, base: nil, clockStands: false, "479a0846-f679-5f41-9318-6575a19634c2"),
         Row(
             "glucose, stored, of 2000", .glucose, "2A18", "030700d0070101000000000069b012", .stored,
             base: nil, clockStands: false, "e2bf070f-2297-5c86-a323-93781f5c3ba9"),

@@ -39,7 +39,8 @@ import Testing
             subjects: SampleCuff.entry(subject: "patient-17").subjects, device: device,
             circumstances: RecordFactory.Circumstances(
                 way: way,
-                clock: offset.map { ClockObservation(offsetSeconds: $0, zoneOffsetSeconds: 0) })
+                clock: offset.map { ClockObservation(offsetSeconds: $0, zoneOffsetSeconds: 0) },
+                named: Profiles.all.lazy.compactMap { $0.name(of: raw) }.first { $0 != raw })
         ).record
     }
 
