@@ -57,11 +57,16 @@ struct HealthObservation {
         return observation.finished
     }
 
+    private static let valuePrefix = "value-mdc-"
+
     private init() {}
 
     /// A reading of the kind that all values belong to, if there is one.
     private var finished: Reading {
         var reading = self.reading
+        // Members of a bundle may say the same of themselves. Of their values each counts.
+        var said: Set<String> = []
+        reading.flags = reading.flags.filter { $0.hasPrefix(Self.valuePrefix) || said.insert($0).inserted }
         if let kind = kinds.first, kinds.count == 1 { reading.kind = kind }
         if let duration {
             reading.measurements.append(
@@ -148,10 +153,10 @@ struct HealthObservation {
             try decodeNumeric(type, &body)
         case .discrete:
             kinds.insert(.healthObservation)
-            reading.flags.append("value-mdc-\(try body.uint32("value"))")
+            reading.flags.append(Self.valuePrefix + "\(try body.uint32("value"))")
         case .compoundDiscrete:
             kinds.insert(.healthObservation)
-            reading.flags += try codes("values", &body).map { "value-mdc-\($0)" }
+            reading.flags += try codes("values", &body).map { Self.valuePrefix + "\($0)" }
         case .compound:
             try decodeComponents(&body)
         case .bundle:
@@ -184,7 +189,7 @@ struct HealthObservation {
                 try decodeNumeric(type, &body)
             case .discrete:
                 kinds.insert(.healthObservation)
-                reading.flags.append("value-mdc-\(try body.uint32("component value"))")
+                reading.flags.append(Self.valuePrefix + "\(try body.uint32("component value"))")
             default:
                 kinds.insert(.healthObservation)
                 reading.flags.append(Self.valueInRawFlag)
