@@ -10,12 +10,17 @@ import Testing
     private final class Learner {
         var dates = DeviceDates()
 
-        func name(_ reading: Reading, of characteristic: BluetoothUUID) -> Bool {
-            dates.name(reading, of: characteristic)
+        /// - Parameter seconds: when it was received, in the boot.
+        func name(
+            _ reading: Reading, of characteristic: BluetoothUUID, at seconds: UInt64 = 0, boot: String = "one"
+        ) -> Bool {
+            dates.name(
+                reading, of: characteristic,
+                received: .boot(id: boot, instant: MonotonicInstant(nanoseconds: seconds * 1_000_000_000)))
         }
     }
 
-    private static func date(_ year: Int, seconds: Int = 0) -> DeviceTime {
+    private static func date(_ year: Int, seconds: Int = 30) -> DeviceTime {
         DeviceTime(year: year, month: 1, day: 1, hours: 0, minutes: 0, seconds: seconds)
     }
 
@@ -59,6 +64,38 @@ import Testing
         reading.secondFraction = 500
         reading.flags = ["modality-fast"]
         #expect(!device.name(reading, of: 0x2B8B) && device.dates.clockStands)
+    }
+
+    /// A monitor of several measurements: the pulse of its oximeter and that of its cuff have one name.
+    @Test func oneNameOfTwoCodesShowsNoClockThatStands() {
+        let device = Learner()
+        for (code, value) in [(149530, 72), (149546, 74), (149530, 72)] as [(UInt32, Int64)] {
+            let reading = Reading(
+                kind: .healthObservation, measurements: [measured("pulse-rate", code, value, "/min")],
+                deviceTime: Self.date(2026))
+            #expect(device.name(reading, of: 0x2B8B))
+        }
+        #expect(!device.dates.clockStands)
+    }
+
+    /// An ear thermometer that is used on both sides.
+    @Test func aDateWithoutSecondsLastsAMinute() throws {
+        let device = Learner()
+        let minute = Self.date(2026, seconds: 0)
+        #expect(device.name(Self.reading(["weight": 70], minute), of: 0x2A9D, at: 100))
+        #expect(device.name(Self.reading(["weight": 71], minute), of: 0x2A9D, at: 130))
+        device.dates = try JSONDecoder().decode(DeviceDates.self, from: JSONEncoder().encode(device.dates))
+        #expect(device.name(Self.reading(["weight": 72], minute), of: 0x2A9D, at: 160))
+        // From the first of them on.
+        #expect(!device.name(Self.reading(["weight": 73], minute), of: 0x2A9D, at: 161))
+        #expect(device.dates.clockStands)
+    }
+
+    @Test func aDateWithoutSecondsIsOfAnotherMinuteInAnotherBoot() {
+        let device = Learner()
+        let minute = Self.date(2026, seconds: 0)
+        #expect(device.name(Self.reading(["weight": 70], minute), of: 0x2A9D, at: 100))
+        #expect(!device.name(Self.reading(["weight": 71], minute), of: 0x2A9D, at: 110, boot: "two"))
     }
 
     /// It sends its last reading again after it was switched to another unit.
