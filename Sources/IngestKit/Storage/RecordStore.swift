@@ -192,6 +192,8 @@ package struct DeviceMemory: Sendable, Equatable, Codable {
     package var clockCharacteristic: BluetoothUUID?
     /// Whether a clock was looked for.
     package var hasSoughtClock: Bool?
+    /// Whether its readings have said by how much they are ahead of UTC; nil: none has.
+    package var saysOffset: Bool?
     /// When a link last ended while the clock was looked at before the measurement, in seconds since
     /// 1970; nil where a later look went well.
     package var lastEndAtClock: Int64?

@@ -44,6 +44,12 @@ package struct EnhancedCuff: SimulatedSensor {
         count = made.count + (stored?.count ?? 0)
     }
 
+    /// Measures once more; the two forms of the reading.
+    package mutating func measure(_ reading: (plain: [UInt8], enhanced: [UInt8])) {
+        made.append(reading)
+        count += 1
+    }
+
     package var services: [SimulatedService] {
         var characteristics = [
             Characteristic(Self.plainMeasurement, .indicate), Characteristic(Self.measurement, .indicate),

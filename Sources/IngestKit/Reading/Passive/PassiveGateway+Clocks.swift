@@ -56,7 +56,7 @@ extension PassiveGateway {
                 let observed = item.clock.observation(by: time, in: environment.factory.zone),
                 let skew = ClockSkew(observed, item.entry.clock == .set ? .isSetNext : .byHand)
             else { continue }
-            await tell(skew, of: device, as: item.entry, at: seconds)
+            await tell(skew, of: device, as: item.entry, saysZone: observed.saysZone == true, at: seconds)
         }
     }
 
@@ -65,12 +65,15 @@ extension PassiveGateway {
     }
 
     private func tell(
-        _ skew: ClockSkew, of device: DeviceAddress, as entry: AllowedPeripheral, at seconds: Int64
+        _ skew: ClockSkew, of device: DeviceAddress, as entry: AllowedPeripheral, saysZone: Bool,
+        at seconds: Int64
     ) async {
         do {
             let stored = try await ports.devices.recall(device)
             var memory = strangers.memory(of: device, stored: stored)
             guard !ClockSkew.isRecent(memory.lastSkewNotice, at: seconds) else { return }
+            // Only one of its readings says in which zone its clock is: that is judged on its next link.
+            guard saysZone || memory.saysOffset != true else { return }
             memory.lastSkewNotice = seconds
             if entry.address == nil, stored?.isBondAlone != false {
                 strangers.note(memory, of: device)

@@ -18,6 +18,9 @@ final class ClockCheck {
     /// Whether the clock was looked at on this link.
     private(set) var hasLooked = false
 
+    /// A clock that does not say its zone, of a device whose readings do: it is judged when one has come.
+    private var unjudged: (observed: ClockObservation?, source: Profile.Source, seconds: Int64)?
+
     private var entry: AllowedPeripheral { known.entry }
 
     init(
@@ -89,6 +92,10 @@ final class ClockCheck {
     /// Looks at the clock after the measurement, if it was not before, and seeks one that is not known.
     /// - Parameter isDue: whether what a peripheral lacks is to be looked for anew.
     func afterMeasurement(isDue: Bool) async throws(LinkError) {
+        if let (observed, source, seconds) = unjudged {
+            unjudged = nil
+            try await judge(observed, of: source, saysZone: false, at: seconds)
+        }
         guard isDue || known.memory.clockCharacteristic != nil || known.memory.hasSoughtClock != true else {
             return
         }
@@ -156,14 +163,32 @@ final class ClockCheck {
         guard reading.deviceTime != nil || source.characteristic != ElapsedTime.currentElapsedTime else {
             return
         }
-        var observed = reading.localDeviceTime(in: zone).map {
+        let observed = reading.localDeviceTime(in: zone).map {
             ClockObservation(
                 $0, utcOffsetSeconds: reading.utcOffsetSeconds, isUTC: reading.isUTC, at: seconds, in: zone)
         }
-        // What came before it on this link may say in which zone a clock is that does not say it itself.
         let saysZone = reading.utcOffsetSeconds != nil || reading.isUTC
+        // A model that measures only when it was set cannot wait for that.
+        if !saysZone, known.memory.saysOffset == true, unreleased.newest == nil,
+            !entry.model.has(.expectsClock)
+        {
+            unjudged = (observed, source, seconds)
+            findings.observation = observed
+            return unreleased.redate(by: findings)
+        }
+        try await judge(observed, of: source, saysZone: saysZone, at: seconds)
+    }
+
+    /// Sets the clock and tells of it, where that is due.
+    /// - Parameters:
+    ///   - saysZone: whether it says its zone itself.
+    ///   - seconds: when it was read, since 1970.
+    private func judge(
+        _ observation: ClockObservation?, of source: Profile.Source, saysZone: Bool, at seconds: Int64
+    ) async throws(LinkError) {
+        // What came before it on this link may say in which zone a clock is that does not say it itself.
         let zoneOffset = saysZone ? nil : unreleased.newest?.reading?.utcOffsetSeconds
-        observed = observed?.inZone(ofReadings: zoneOffset)
+        var observed = observation?.inZone(ofReadings: zoneOffset)
         let isSet = try await set(source, observed: observed, zoneOffset: zoneOffset)
         if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }
         findings.observation = observed

@@ -201,6 +201,9 @@ final class RecordCommitter {
             }
         }
         if allowance.records > 0 { known.memory.allowance = allowance }
+        if drafts.contains(where: { $0.basis.reading?.utcOffsetSeconds != nil }) {
+            known.memory.saysOffset = true
+        }
         if hasNew { known.memory.lastCommit = environment.clock.wallNanoseconds }
         if unreleased.areDue { await unreleased.release() }
         if !received.isEmpty { await progress.tell(.usable) }

@@ -20,6 +20,19 @@ struct EnhancedCuffTests {
         )
     }
 
+    /// The same with what its display shows, 5 h 30 min ahead of its time stamp.
+    private static func inIndia(
+        _ reading: (plain: [UInt8], enhanced: [UInt8])
+    ) -> (plain: [UInt8], enhanced: [UInt8]) {
+        var reading = reading
+        reading.enhanced[0] |= 0x20
+        let stamp = reading.enhanced[7...].enumerated().reduce(UInt32(0)) {
+            $0 | UInt32($1.element) << (8 * $1.offset)
+        }
+        reading.enhanced += (0..<4).map { UInt8(truncatingIfNeeded: (stamp + 19_800) >> (8 * $0)) }
+        return reading
+    }
+
     private static func systolic(_ records: [Record]) -> [Int64] {
         records.compactMap { record in
             guard case .exact(let number)? = record.measurements.first?.value else { return nil }
@@ -44,11 +57,7 @@ struct EnhancedCuffTests {
 
     /// Its clocks are right, in India: Current Time shows the wall time there and does not say so. The gateway is in UTC.
     @Test func aClockWithoutAZoneIsComparedInTheReadingsZone() async throws {
-        var reading = Self.reading(0)
-        reading.enhanced[0] |= 0x20
-        let shown = UInt32(848_480_400 + 19_800)
-        reading.enhanced += (0..<4).map { UInt8(truncatingIfNeeded: shown >> (8 * $0)) }
-        try await run(EnhancedCuff([reading])) { bench in
+        try await run(EnhancedCuff([Self.inIndia(Self.reading(0))])) { bench in
             let right = bench.clock.wallNanoseconds / 1_000_000_000
             await bench.peripheral.show(
                 SimulatedClock(
@@ -59,6 +68,11 @@ struct EnhancedCuffTests {
             #expect(time.source == .device && time.value.hasPrefix("2026-11-20T14:3"))
             #expect(time.value.hasSuffix("+05:30"))
             #expect((-5...5).contains(try #require(time.clockOffsetSeconds)))
+            #expect(bench.count(of: "clock-skew") == 0)
+            // From now on the clock is read before the reading.
+            await bench.peripheral.change(EnhancedCuff.self) { $0.measure(Self.inIndia(Self.reading(1))) }
+            try await bench.readAgain()
+            #expect(bench.noted.committed.all.count == 2)
             #expect(bench.count(of: "clock-skew") == 0)
         }
     }
