@@ -97,7 +97,9 @@ struct ServiceOptions: ParsableArguments {
     /// be read may be of another service.
     func socket() throws(CommandFailure) -> String {
         if isNamed, !FileManager.default.fileExists(atPath: path) {
-            throw CommandFailure(.configuration, "\(path): there is no such file, or you may not see it")
+            let words =
+                BoundedFile.isHidden(path) ? "you may not see it: run it as root" : "there is no such file"
+            throw CommandFailure(.configuration, "\(path): \(words)")
         }
         let environment = ProcessInfo.processInfo.environment
         // Its files of keys and certificates are the service's to read.

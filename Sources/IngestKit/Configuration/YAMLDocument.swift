@@ -130,7 +130,9 @@ struct YAMLDocument {
                 )
             case .notAFile: throw ConfigurationError(path: path, expected: "a regular file")
             case .tooLarge: throw ConfigurationError(path: path, expected: "at most 1 MiB")
-            case .unreadable: throw ConfigurationError(path: path, message: "this user may not read it")
+            case .unreadable:
+                throw ConfigurationError(
+                    path: path, message: "this user may not read it; run the command as root")
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {

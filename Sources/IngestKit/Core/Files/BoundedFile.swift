@@ -7,14 +7,24 @@ package enum BoundedFile {
         case missing
         case notAFile
         case tooLarge
-        /// There, but not for this user.
+        /// Not for this user, if it is there.
         case unreadable
+    }
+
+    /// Whether this user may not see if there is a file, because of a directory on the way to it (stat(2), EACCES).
+    package static func isHidden(_ path: String) -> Bool {
+        do {
+            _ = try Stat(FilePath(path))
+            return false
+        } catch {
+            return error == .permissionDenied
+        }
     }
 
     /// - Parameter limit: in bytes; a longer file is refused, not cut.
     package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
         guard let status = FileStatus(path) else {
-            throw FileManager.default.fileExists(atPath: path) ? .unreadable : .missing
+            throw isHidden(path) ? .unreadable : .missing
         }
         // Anything but a regular file may block for ever or claim no size.
         guard status.isRegular else { throw .notAFile }
