@@ -27,7 +27,12 @@ package protocol DestinationForm: Sendable, Equatable {
     /// Its credentials beside those that every destination may have.
     var furtherCredentials: [CredentialName] { get }
 
+    /// The URL of its server: the one that the configuration names, or the type's own.
+    var endpoint: String { get }
+
     func connect(_ parts: DestinationParts) async -> ConnectedDestination
+    /// Asks the server something under the destination's credential that leaves nothing there. Returns within 60 s.
+    func tryOut(_ parts: DestinationParts) async -> TrialOutcome
 }
 
 extension DestinationForm {
@@ -37,6 +42,8 @@ extension DestinationForm {
     package var kinds: Set<RecordKind>? { nil }
     package var person: String? { nil }
     package var furtherCredentials: [CredentialName] { [] }
+
+    package func tryOut(_ parts: DestinationParts) async -> TrialOutcome { .none }
 
     /// The initializer by a name, which the type of a value can be asked for.
     package static func read(_ entries: some DestinationEntries) -> (any DestinationForm)? { Self(entries) }
@@ -75,13 +82,17 @@ package struct DestinationParts: Sendable {
     package let publisher: @Sendable (BrokerSettings) -> any MessagePublisher
     /// What the operator reads, one sentence at a time.
     package let told: @Sendable (String) -> Void
+    /// Whether the destination is tried out, beside a gateway that delivers there: its server must not take one for the
+    /// other.
+    package let isTrial: Bool
 
     package init(
         _ settings: DestinationSettings, gateway: String, vault: JunctionVault, timeZone: String,
         credentials: Credentials, transport: HTTPTransport, clock: any GatewayClock, catalogue: Catalogue,
         publisher: @escaping @Sendable (BrokerSettings) -> any MessagePublisher,
-        told: @escaping @Sendable (String) -> Void
+        told: @escaping @Sendable (String) -> Void, isTrial: Bool = false
     ) {
+        self.isTrial = isTrial
         (name, credential, transportSettings) = (settings.name, settings.credential, settings.transport)
         self.gateway = gateway
         self.vault = vault

@@ -63,13 +63,20 @@ package struct FHIRSettings: DestinationForm {
     }
 
     package var url: String? { base }
+    package var endpoint: String { base }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
-        let fhir = FHIR(settings: self, transport: parts.transport, clock: parts.clock) { try parts.secret() }
+        let fhir = fhir(parts)
         return ConnectedDestination(destination: fhir) { _ in
             await fhir.renew()
             return true
         }
+    }
+
+    package func tryOut(_ parts: DestinationParts) async -> TrialOutcome { await fhir(parts).search() }
+
+    private func fhir(_ parts: DestinationParts) -> FHIR {
+        FHIR(settings: self, transport: parts.transport, clock: parts.clock) { try parts.secret() }
     }
 
     /// A scheme and something after it (RFC 3986 3).
@@ -131,23 +138,70 @@ package final class FHIR: Destination {
     @discardableResult
     package func renew() async -> Bool { await posts.renew() }
 
-    private func post(_ body: [UInt8], _ credential: String?) async -> DeliveryAnswer {
-        var headers = [("Content-Type", Self.mediaType)] + settings.headers.map { ($0.name, $0.value) }
-        // Of what was created, only that it was is asked for.
-        let own = [("Accept", Self.mediaType), ("Prefer", "return=minimal"), ("User-Agent", "ingestd")]
-        for (name, value) in own where !headers.contains(where: { $0.0.lowercased() == name.lowercased() }) {
-            headers.append((name, value))
+    /// Asks how many observations have an identifier that none has. The answer holds no resource, and the search costs the
+    /// server no more than an index does.
+    package func search() async -> TrialOutcome {
+        let base = settings.base.hasSuffix("/") ? String(settings.base.dropLast()) : settings.base
+        let url = base + "/Observation?identifier=urn:ingestd:doctor%7Cnone&_summary=count"
+        let answer = await posts.perform { secret in
+            await posts.get(
+                url, headers: headers([], secret.credential), hiding: hidden(secret.credential),
+                within: TrialOutcome.limit
+            ) { status, reply in
+                if status == 200, !Self.isBundle(reply) {
+                    return .misplaced(httpStatus: status, error: "does not answer as a FHIR server does")
+                }
+                return DeliveryAnswer(httpStatus: status, retryAfter: nil, reply: reply)
+            }
         }
-        let secret = credential.map(shown)
-        if let secret { headers.append(("Authorization", "\(settings.authentication.scheme) \(secret)")) }
-        return await posts.post(
-            body, to: settings.base, headers: headers,
-            hiding: ShownSecrets(
-                credential.map { password(of: $0) ?? $0 }, asSent: [secret, credential]),
-            packs: settings.usesGzip
+        switch answer {
+        case .taken: return .accepted
+        // One that may write, and not search; or a server that has no such search.
+        case .unauthorized(let status?, _) where status == 403: return .notAllowed(httpStatus: status)
+        case .misplaced(let status?, _) where status == 405: return .notAllowed(httpStatus: status)
+        case .unavailable(let status?, _, _) where status == 501: return .notAllowed(httpStatus: status)
+        case .refused(let status?, _, _): return .notAllowed(httpStatus: status)
+        default: return .failed(answer)
+        }
+    }
+
+    private static func isBundle(_ reply: String?) -> Bool {
+        struct Resource: Decodable {
+            let resourceType: String
+        }
+        return reply.flatMap { try? JSONDecoder().decode(Resource.self, from: Data($0.utf8)) }?.resourceType
+            == "Bundle"
+    }
+
+    private func post(_ body: [UInt8], _ credential: String?) async -> DeliveryAnswer {
+        await posts.post(
+            body, to: settings.base,
+            // Of what was created, only that it was is asked for.
+            headers: headers(
+                [("Content-Type", Self.mediaType)], credential, unlessSet: [("Prefer", "return=minimal")]),
+            hiding: hidden(credential), packs: settings.usesGzip
         ) { status, reply in
             FHIRAnswer.meaning(httpStatus: status, reply: reply, entries: FHIRAnswer.entryCount(of: body))
         }
+    }
+
+    private func headers(
+        _ first: [(String, String)], _ credential: String?, unlessSet others: [(String, String)] = []
+    ) -> [(String, String)] {
+        var headers = first + settings.headers.map { ($0.name, $0.value) }
+        let own = [("Accept", Self.mediaType)] + others + [("User-Agent", "ingestd")]
+        for (name, value) in own where !headers.contains(where: { $0.0.lowercased() == name.lowercased() }) {
+            headers.append((name, value))
+        }
+        if let credential {
+            headers.append(("Authorization", "\(settings.authentication.scheme) \(shown(credential))"))
+        }
+        return headers
+    }
+
+    private func hidden(_ credential: String?) -> ShownSecrets {
+        ShownSecrets(
+            credential.map { password(of: $0) ?? $0 }, asSent: [credential.map(shown), credential])
     }
 
     /// What of the credential is a secret by itself.

@@ -59,12 +59,21 @@ struct JunctionClient: Sendable {
             hiding: nil)
     }
 
+    private static let common = [("Accept", "application/json"), ("User-Agent", "ingestd")]
+
     private func send(
         _ body: [UInt8], to url: String, _ headers: [(String, String)], hiding secret: String?
     ) async -> Reply {
-        let common = [("Accept", "application/json"), ("User-Agent", "ingestd")]
+        await reply(hiding: secret) { () throws(HTTPTransport.Failure) in
+            try await transport.post(body, to: url, headers: headers + Self.common, clock: clock)
+        }
+    }
+
+    private func reply(
+        hiding secret: String?, _ exchange: () async throws(HTTPTransport.Failure) -> HTTPTransport.Answer
+    ) async -> Reply {
         do {
-            let answer = try await transport.post(body, to: url, headers: headers + common, clock: clock)
+            let answer = try await exchange()
             let retryAfter = RetryAfter.parse(
                 answer.retryAfter, date: answer.date, nowSeconds: clock.wallNanoseconds / 1_000_000_000)
             // Of a request for tokens nothing is kept.
@@ -94,6 +103,19 @@ extension JunctionClient {
         text.member("client_user_id", clientUserID)
         text.endObject()
         return await post(text.bytes, to: settings.api + "/v2/user", as: credential)
+    }
+
+    /// Asks for the user of a name; 404 if there is none.
+    /// - Parameter limit: from the call to the answer's status; at most 60 s.
+    func resolve(
+        _ clientUserID: String, at settings: JunctionSettings, as credential: Credential,
+        within limit: Duration
+    ) async -> Reply {
+        let url = settings.api + "/v2/user/resolve/" + URLText.percentEncoded(clientUserID)
+        return await reply(hiding: credential.text) { () throws(HTTPTransport.Failure) in
+            try await transport.get(
+                url, headers: [credential.header] + Self.common, within: limit, clock: clock)
+        }
     }
 
     /// The user that was made, or was there.

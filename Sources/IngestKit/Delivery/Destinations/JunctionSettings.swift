@@ -95,6 +95,7 @@ package struct JunctionSettings: DestinationForm {
 
     package var kinds: Set<RecordKind>? { JunctionForm.kinds }
     package var person: String? { user }
+    package var endpoint: String { api }
 
     /// For a gateway in this time zone, with the names of sources that the catalogue has.
     /// - Parameter user: another than the configured one.
@@ -132,6 +133,20 @@ package struct JunctionSettings: DestinationForm {
                 await junction.renew()
                 return true
             }, atEnd: { await session.settle(within: Self.settling) }, session: session)
+    }
+
+    /// Asks for the user, with an API key. Without one there is nothing harmless to ask: what opens a session, or goes on
+    /// with it, makes the tokens void that the gateway has.
+    package func tryOut(_ parts: DestinationParts) async -> TrialOutcome {
+        guard authentication == .apiKey else { return .none }
+        guard let secret = try? parts.secret() else {
+            return .failed(
+                .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil))
+        }
+        let client = JunctionClient(transport: parts.transport, clock: parts.clock)
+        let reply = await client.resolve(user, at: self, as: .apiKey(secret), within: TrialOutcome.limit)
+        // The first delivery makes the user.
+        return reply.isTaken || reply.status == 404 ? .accepted : .failed(reply.meaning)
     }
 
     /// How a secret of another environment or region is told; nil where it belongs to this one, as far as can be seen.

@@ -41,12 +41,17 @@ package struct MQTTSettings: DestinationForm {
     }
 
     package var url: String? { text }
+    package var endpoint: String { text }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
         let publisher = parts.publisher(
             BrokerSettings(
-                address: address, clientID: clientID ?? "ingestd-\(parts.gateway)-\(parts.name)",
-                status: statusTopic.map { BrokerStatus(topic: $0, gateway: parts.gateway) }))
+                address: address,
+                // A broker ends the connection of a client when another one comes with its identifier.
+                clientID: (clientID ?? "ingestd-\(parts.gateway)-\(parts.name)")
+                    + (parts.isTrial ? "-doctor" : ""),
+                status: parts.isTrial
+                    ? nil : statusTopic.map { BrokerStatus(topic: $0, gateway: parts.gateway) }))
         let mqtt = MQTT(topic: topic, publisher: publisher) { () throws(BrokerLoginError) in
             try BrokerLogin(
                 user: user, credential: parts.credential, transport: parts.transportSettings,
@@ -58,6 +63,14 @@ package struct MQTTSettings: DestinationForm {
                 await mqtt.renew()
                 return true
             }, atEnd: { await publisher.shutdown() })
+    }
+
+    /// Connects and ends the connection.
+    package func tryOut(_ parts: DestinationParts) async -> TrialOutcome {
+        let connected = connect(parts)
+        let answer = await connected.destination.deliver(OutgoingBatch(gateway: parts.gateway, records: []))
+        await connected.atEnd()
+        return answer == .taken() ? .accepted : .failed(answer)
     }
 
     private static func topic(

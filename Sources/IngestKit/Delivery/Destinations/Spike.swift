@@ -38,6 +38,7 @@ package struct SpikeSettings: DestinationForm {
     }
 
     package var url: String? { callback }
+    package var endpoint: String { callback }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
         let spike = Spike(settings: self, transport: parts.transport, clock: parts.clock) {

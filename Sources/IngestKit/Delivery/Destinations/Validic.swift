@@ -92,6 +92,7 @@ package struct ValidicSettings: DestinationForm {
     }
 
     package var person: String? { user }
+    package var endpoint: String { base }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
         let validic = Validic(settings: self, transport: parts.transport, clock: parts.clock) {

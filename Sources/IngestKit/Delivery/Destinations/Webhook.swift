@@ -46,6 +46,7 @@ package struct WebhookSettings: DestinationForm {
     }
 
     package var url: String? { address }
+    package var endpoint: String { address }
     package var furtherCredentials: [CredentialName] { signingKey.map { [$0] } ?? [] }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {

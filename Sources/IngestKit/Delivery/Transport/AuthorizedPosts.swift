@@ -101,6 +101,20 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
         }
     }
 
+    /// Asks for something.
+    /// - Parameter limit: from the call to the answer's status; at most 60 s.
+    func get(
+        _ url: String, headers: [(String, String)], hiding secrets: ShownSecrets, within limit: Duration,
+        meaning: (_ httpStatus: Int, _ reply: String?) -> DeliveryAnswer
+    ) async -> DeliveryAnswer {
+        do {
+            let answer = try await transport.get(url, headers: headers, within: limit, clock: clock)
+            return meaning(answer.status, answer.body).leavingOut(secrets)
+        } catch {
+            return .unavailable(httpStatus: nil, error: error.message, retryAfter: nil)
+        }
+    }
+
     private func current() async throws -> Secret {
         if let known = known.withLock({ $0.secret }) { return known }
         let fresh = try await read()

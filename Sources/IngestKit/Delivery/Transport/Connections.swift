@@ -106,9 +106,14 @@ final class Connections: Sendable {
 // MARK: - Looking at a certificate
 
 /// When a certificate is valid, in seconds since 1970-01-01T00:00:00Z.
-struct CertificateDates: Error, Sendable, Equatable {
-    let notBefore: Int64
-    let notAfter: Int64
+package struct CertificateDates: Error, Sendable, Equatable {
+    package let notBefore: Int64
+    package let notAfter: Int64
+
+    package init(notBefore: Int64, notAfter: Int64) {
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+    }
 }
 
 extension CertificateDates {
@@ -118,6 +123,15 @@ extension CertificateDates {
     static func shown(at url: String, proxy: ProxyAddress?) async -> CertificateDates? {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.certificateVerification = .none
+        return try? await shown(at: url, tls: tls, proxy: proxy)
+    }
+
+    /// The same under these settings of TLS, which say what is verified.
+    /// - Throws: why there is no connection.
+    static func shown(
+        at url: String, tls: TLSConfiguration, proxy: ProxyAddress?
+    ) async throws -> CertificateDates {
+        var tls = tls
         tls.shutdownTimeout = .milliseconds(100)
         var configuration = Connections.configuration(tls: tls, proxy: proxy)
         configuration.http1_1ConnectionDebugInitializer = { channel in
@@ -129,13 +143,18 @@ extension CertificateDates {
             return Connections.close(channel, end)
         }
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        var seen: CertificateDates?
+        let result: Result<CertificateDates, any Error>
         do {
             _ = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(10))
+            result = .failure(ChannelError.eof)
+        } catch let dates as CertificateDates {
+            result = .success(dates)
+        } catch let error as HTTPClientError where error == .deadlineExceeded {
+            result = .failure(HTTPClientError.tlsHandshakeTimeout)
         } catch {
-            seen = error as? CertificateDates
+            result = .failure(error)
         }
         try? await client.shutdown()
-        return seen
+        return try result.get()
     }
 }

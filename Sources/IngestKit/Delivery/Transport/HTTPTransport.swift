@@ -19,6 +19,10 @@ package final class HTTPTransport: Sendable {
     /// What went wrong before there was an answer, in our words.
     package struct Failure: Error, Sendable, Equatable {
         package let message: String
+
+        package init(message: String) {
+            self.message = message
+        }
     }
 
     /// At most this much of an answer's body is kept, in bytes.
@@ -73,11 +77,26 @@ package final class HTTPTransport: Sendable {
         request.method = .POST
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(ByteBuffer(bytes: body))
-        let prepared = request
+        return try await send(request, within: Self.totalLimit, clock: clock)
+    }
+
+    /// Sends a GET and waits for the answer.
+    /// - Parameter limit: from the call to the answer's status; at most 60 s.
+    package func get(
+        _ url: String, headers: [(String, String)], within limit: Duration, clock: any GatewayClock
+    ) async throws(Failure) -> Answer {
+        var request = HTTPClientRequest(url: url)
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        return try await send(request, within: limit, clock: clock)
+    }
+
+    private func send(
+        _ request: HTTPClientRequest, within limit: Duration, clock: any GatewayClock
+    ) async throws(Failure) -> Answer {
         let result = await withTaskGroup(of: Result<Answer, Failure>?.self) { group in
-            group.addTask { await self.exchange(prepared, clock) }
+            group.addTask { await self.exchange(request, clock) }
             group.addTask {
-                try? await clock.sleep(for: Self.totalLimit)
+                try? await clock.sleep(for: limit)
                 return nil
             }
             var isLate = false
@@ -90,7 +109,7 @@ package final class HTTPTransport: Sendable {
                 }
                 isLate = !Task.isCancelled
             }
-            return .failure(Failure(message: "no answer within 60 s"))
+            return .failure(Failure(message: "no answer within \(limit.components.seconds) s"))
         }
         return try result.get()
     }
@@ -122,6 +141,27 @@ package final class HTTPTransport: Sendable {
                 isProxied: settings.proxy != nil, dates: dates,
                 nowSeconds: clock.wallNanoseconds / 1_000_000_000)
             return .failure(Failure(message: words.describe(error)))
+        }
+    }
+
+    /// Speaks TLS with a server as a request would, verifies its certificate and closes the connection: no request is
+    /// sent. Returns within 20 s.
+    /// - Parameter url: of scheme `https`; its path does not matter.
+    package func certificate(
+        at url: String, clock: any GatewayClock
+    ) async throws(Failure) -> CertificateDates {
+        var dates: CertificateDates?
+        do {
+            let tls = try TLSFiles(settings, credentials).configuration()
+            return try await CertificateDates.shown(at: url, tls: tls, proxy: settings.proxy)
+        } catch {
+            if TLSTrouble(error) == .verification {
+                dates = await CertificateDates.shown(at: url, proxy: settings.proxy)
+            }
+            let words = TransportWords(
+                isProxied: settings.proxy != nil, dates: dates,
+                nowSeconds: clock.wallNanoseconds / 1_000_000_000)
+            throw Failure(message: words.describe(error))
         }
     }
 

@@ -1,0 +1,382 @@
+/// Tries a destination out, step by step: its credentials, the name of its host, TCP, TLS, and a request that leaves nothing
+/// there. It stops at the first step that fails. `doctor` and `setup` use it.
+struct DestinationProbe: Sendable {
+    /// What a destination is tried out with.
+    struct Surroundings: Sendable {
+        /// The gateway's id.
+        let gateway: String
+        let stateDirectory: String
+        /// By its name in the IANA database.
+        let timeZone: String
+        let catalogue: Catalogue
+        let credentials: Credentials
+        /// Whether this process may read whatever the service may. A file that it may not read is no error otherwise.
+        let mayReadAll: Bool
+
+        init(_ configuration: Configuration, credentials: Credentials, mayReadAll: Bool) {
+            gateway = configuration.gateway.id
+            stateDirectory = configuration.gateway.stateDirectory
+            timeZone = configuration.timeZoneName
+            catalogue = configuration.catalogue
+            self.credentials = credentials
+            self.mayReadAll = mayReadAll
+        }
+    }
+
+    /// How long each step may take.
+    static let limit = Duration.seconds(10)
+    /// How long before its end a certificate is warned of, in seconds.
+    static let certificateNotice: Int64 = 14 * 86_400
+
+    let surroundings: Surroundings
+    var network: any DestinationNetwork = SystemNetwork()
+    var clock: any GatewayClock = SystemClock()
+    /// The lower nine bits of a file's mode; nil if it cannot be seen.
+    var permissions: @Sendable (String) -> Int? = { FileStatus($0)?.permissions }
+
+    /// What a look at the destination finds, in the order of the steps. Nothing is delivered.
+    func findings(of settings: DestinationSettings) async -> [Finding] {
+        await withParts(of: settings) { parts in
+            var (findings, isComplete) = credentials(of: settings)
+            findings += await reach(settings, parts, asks: isComplete)
+            return findings
+        }
+    }
+
+    /// The same, and what came of sending a marked test record of nobody to the destination.
+    func sendTest(to settings: DestinationSettings) async -> [Finding] {
+        var findings = await findings(of: settings)
+        guard !findings.contains(where: { $0.level == .error }) else { return findings }
+        let outcome = await withParts(of: settings) { parts in await deliverTest(to: settings, parts) }
+        findings.append(outcome)
+        return findings
+    }
+
+    // MARK: - Credentials
+
+    /// - Returns: also whether all can be read.
+    private func credentials(of settings: DestinationSettings) -> ([Finding], isComplete: Bool) {
+        let name = settings.name
+        var findings: [Finding] = []
+        for credential in [settings.credential].compactMap(\.self) + settings.form.furtherCredentials {
+            do throws(CredentialError) {
+                _ = try surroundings.credentials.read(credential)
+                findings.append(readable(credential, at: name))
+            } catch {
+                findings.append(unreadable(error, at: name))
+            }
+        }
+        for problem in TLSFiles.problems(settings.transport, surroundings.credentials) {
+            findings.append(
+                .error(
+                    .credential, "\(problem.key.rawValue): \(problem.message)", at: name,
+                    remedy: "put the right file there, then: ingestd reload"))
+        }
+        return (findings, !findings.contains { $0.level == .error || $0.remedy == Self.asRoot })
+    }
+
+    private func readable(_ credential: CredentialName, at name: String) -> Finding {
+        if case .path(let path) = credential, let mode = permissions(path), mode & 0o004 != 0 {
+            return .warning(
+                .credential, "credential \(path) is readable for everybody", at: name,
+                remedy: "sudo chmod o-r \(path)")
+        }
+        return .ok(.credential, "credential \(credential) can be read", at: name)
+    }
+
+    private func unreadable(_ error: CredentialError, at name: String) -> Finding {
+        switch error {
+        case .noDirectory(let credential) where !surroundings.mayReadAll,
+            .unreadable(let credential) where !surroundings.mayReadAll:
+            .warning(
+                .credential, "credential \(credential) is not for you to read: not looked at", at: name,
+                remedy: Self.asRoot)
+        case .noDirectory(let credential),
+            .missing(let credential) where credential.isNamed:
+            .error(
+                .credential, "credential \(credential) is not among those that the unit loads", at: name,
+                remedy: "sudo systemctl edit ingestd, write [Service] and LoadCredential=\(credential):FILE, "
+                    + "then: sudo systemctl restart ingestd")
+        case .missing(let credential):
+            .error(
+                .credential, "credential \(credential): there is no such file", at: name,
+                remedy: "sudo install -m 640 -g ingestd FILE \(credential)")
+        case .unreadable(let credential):
+            .error(
+                .credential, "credential \(credential): the service may not read it", at: name,
+                remedy: "sudo chgrp ingestd \(credential) && sudo chmod g+r \(credential)")
+        case .notACredential(let credential):
+            .error(
+                .credential, "credential \(credential) is no regular file of at most 64 KiB", at: name,
+                remedy: "put a file with the token alone there")
+        case .empty(let credential):
+            .error(
+                .credential, "credential \(credential): the file is empty", at: name,
+                remedy: "write the token into it, on one line")
+        }
+    }
+
+    /// How to look at what others may not.
+    static let asRoot = "sudo ingestd doctor"
+
+    // MARK: - The network
+
+    private struct Place {
+        let host: String
+        let port: Int
+        /// Nil without TLS. Only its host and port count.
+        let tlsURL: String?
+        let isHTTP: Bool
+
+        init?(_ endpoint: String) {
+            guard let url = URLText(endpoint) else { return nil }
+            host = url.host
+            isHTTP = url.scheme.hasPrefix("http")
+            let isEncrypted = url.scheme == "https" || url.scheme == "mqtts"
+            switch url.scheme {
+            case "https": port = url.port ?? 443
+            case "mqtts": port = url.port ?? 8883
+            case "mqtt": port = url.port ?? 1883
+            default: port = url.port ?? 80
+            }
+            let bracketed = host.contains(":") ? "[\(host)]" : host
+            tlsURL = isEncrypted ? "https://\(bracketed):\(port)/" : nil
+        }
+    }
+
+    /// - Parameter asks: whether the harmless request is made.
+    private func reach(
+        _ settings: DestinationSettings, _ parts: DestinationParts, asks: Bool
+    ) async -> [Finding] {
+        let name = settings.name
+        guard let place = Place(settings.form.endpoint) else {
+            return [.error(.dns, "url is no URL", at: name, remedy: "correct url in the configuration")]
+        }
+        let proxy = settings.transport.proxy
+        var findings: [Finding] = []
+        let found = await resolve(proxy?.host ?? place.host, proxy != nil, at: name)
+        findings += found
+        guard !found.contains(where: { $0.level == .error }) else { return findings }
+        let connected = await connect(
+            to: proxy?.host ?? place.host, port: proxy?.port ?? place.port, isProxy: proxy != nil, at: name)
+        findings.append(connected)
+        guard connected.level != .error else { return findings }
+        let handshake = await handshake(place, parts, at: name)
+        // That of a broker is looked at as a web server's: its own client has the last word.
+        if let handshake, handshake.level == .error, place.isHTTP || !asks { return findings + [handshake] }
+        guard asks else { return findings + [handshake].compactMap(\.self) }
+        let outcome =
+            await bounded { [network] in await network.tryOut(settings.form, parts) }
+            ?? .failed(Self.overdue)
+        let asked = request(outcome, of: settings)
+        if let handshake, handshake.level == .error {
+            // Neither of the two: the connection fails, of which the handshake tells more.
+            if case .failed(.unavailable(nil, _, _)) = outcome { return findings + [handshake] }
+            return findings + [asked]
+        }
+        return findings + [handshake].compactMap(\.self) + [asked]
+    }
+
+    /// - Returns: nothing for an address.
+    private func resolve(_ host: String, _ isProxy: Bool, at name: String) async -> [Finding] {
+        guard URLText("http://\(host.contains(":") ? "[\(host)]" : host)")?.isAddress != true else {
+            return []
+        }
+        let key = isProxy ? "proxy" : "url"
+        let remedy = "ip route; then, with the host of \(key): getent ahosts HOST"
+        guard
+            let result = await step({ [network] () throws(HTTPTransport.Failure) in
+                try await network.resolve(host)
+            })
+        else {
+            return [
+                .error(
+                    .dns, "DNS: the name servers do not answer within 10 s", at: name, remedy: remedy)
+            ]
+        }
+        do {
+            try result.get()
+            return [.ok(.dns, "DNS: the host in \(key) is known", at: name)]
+        } catch {
+            return [.error(.dns, "DNS: the host in \(key) is not found", at: name, remedy: remedy)]
+        }
+    }
+
+    private func connect(
+        to host: String, port: Int, isProxy: Bool, at name: String
+    ) async -> Finding {
+        let key = isProxy ? "proxy" : "url"
+        let remedy = "compare host and port of \(key) with those of the server; is a firewall between?"
+        let result = await step { [network] () throws(HTTPTransport.Failure) in
+            try await network.connect(to: host, port: port, isProxy: isProxy)
+        }
+        do {
+            try (result ?? .failure(HTTPTransport.Failure(message: "no connection within 10 s"))).get()
+            return .ok(.tcp, "TCP: \(isProxy ? "the proxy" : "the server") takes connections", at: name)
+        } catch {
+            return .error(.tcp, "TCP: \(error.message)", at: name, remedy: remedy)
+        }
+    }
+
+    /// - Returns: nil without TLS.
+    private func handshake(_ place: Place, _ parts: DestinationParts, at name: String) async -> Finding? {
+        guard let url = place.tlsURL else { return nil }
+        let result = await step { [network] () throws(HTTPTransport.Failure) in
+            try await network.certificate(at: url, parts)
+        }
+        do {
+            let dates = try (result ?? .failure(HTTPTransport.Failure(message: "no handshake within 10 s")))
+                .get()
+            let day = ReadingTime.text(dates.notAfter, offset: nil).prefix { $0 != "T" }
+            let left = dates.notAfter - clock.wallNanoseconds / 1_000_000_000
+            if left < Self.certificateNotice {
+                return .warning(
+                    .tls, "TLS: the server's certificate ends on \(day), in \(max(0, left) / 86_400) days",
+                    at: name, remedy: "ask the server's operator to renew it before")
+            }
+            return .ok(.tls, "TLS: the server's certificate is good, until \(day)", at: name)
+        } catch {
+            return .error(
+                .tls, "TLS: \(error.message)", at: name,
+                remedy: "openssl s_client -connect HOST:PORT -servername HOST < /dev/null shows what the "
+                    + "server has; see ca_file in docs/configuration.md")
+        }
+    }
+
+    // MARK: - The request
+
+    private func request(_ outcome: TrialOutcome, of settings: DestinationSettings) -> Finding {
+        let name = settings.name
+        let type = settings.type.typeName
+        switch outcome {
+        case .accepted:
+            return .ok(.request, "request: a question that leaves nothing there was answered", at: name)
+        case .none:
+            let tested = settings.credential == nil ? "the connection" : "credential file and connection"
+            return .ok(
+                .request, "request: type \(type) has none that is harmless; tested: \(tested)", at: name)
+        case .notAllowed(let status):
+            return .warning(
+                .request,
+                "request: the server does not answer a search (HTTP \(status)); whether it takes "
+                    + "records is not known", at: name,
+                remedy: "take a reading, then: ingestd status")
+        case .failed(let answer):
+            return .error(
+                .request, "request: \(answer.doctorMessage)", at: name, remedy: remedy(answer, settings))
+        }
+    }
+
+    private func remedy(_ answer: DeliveryAnswer, _ settings: DestinationSettings) -> String {
+        switch answer {
+        case .unauthorized, .sessionEnded:
+            let place = settings.credential.map { "credential \($0)" } ?? "its entry in the configuration"
+            return "compare user and token with the server's (\(place)), then: ingestd reload"
+        case .misplaced: return "compare url with what the server's operator gave you, then: ingestd reload"
+        case .taken, .inProgress, .refused, .unfit, .tooLarge, .busy, .unavailable, .failing:
+            return "ask the server's operator; then again: ingestd doctor"
+        }
+    }
+
+    private func deliverTest(to settings: DestinationSettings, _ parts: DestinationParts) async -> Finding {
+        let name = settings.name
+        let remedy = "what was tested instead stands above; to see a record arrive: ingestd read DEVICE"
+        guard settings.deliveredKinds?.contains(TestRecord.kind) ?? true else {
+            return .warning(
+                .testRecord,
+                "test record: none was sent, because this destination takes no "
+                    + TestRecord.kind.rawValue, at: name, remedy: remedy)
+        }
+        let test = TestRecord(gateway: surroundings.gateway, clock: clock)
+        let batch = test.batch(of: surroundings.gateway)
+        let answer = await bounded { [network] in
+            await network.deliver(batch, to: settings.form, parts)
+        }
+        switch answer ?? Self.overdue {
+        case .taken:
+            return .ok(
+                .testRecord, "test record: \(test.record.id), of nobody and marked as simulated, was taken",
+                at: name)
+        case .unfit:
+            return .warning(
+                .testRecord,
+                "test record: none was sent, because type \(settings.type.typeName) takes "
+                    + "nothing of nobody", at: name, remedy: remedy)
+        case let answer:
+            return .error(
+                .testRecord, "test record: \(test.record.id) was not taken: \(answer.doctorMessage)",
+                at: name,
+                remedy: self.remedy(answer, settings))
+        }
+    }
+
+    // MARK: - Bounds
+
+    private static let overdue = DeliveryAnswer.unavailable(
+        httpStatus: nil, error: "no answer within 10 s", retryAfter: nil)
+
+    /// Nil if it takes longer than a step may; it is cancelled then.
+    private func bounded<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value? {
+        let task = Task { await body() }
+        let result = await task.result(within: Self.limit, by: clock)
+        if result == nil { task.cancel() }
+        guard case .success(let value)? = result else { return nil }
+        return value
+    }
+
+    private func step<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(HTTPTransport.Failure) -> Value
+    ) async -> Result<Value, HTTPTransport.Failure>? {
+        await bounded {
+            do throws(HTTPTransport.Failure) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func withParts<Value: Sendable>(
+        of settings: DestinationSettings, _ body: (DestinationParts) async -> Value
+    ) async -> Value {
+        let transport = HTTPTransport(settings: settings.transport, credentials: surroundings.credentials)
+        let parts = DestinationParts(
+            settings, gateway: surroundings.gateway,
+            vault: JunctionVault(
+                destination: settings.name, stateDirectory: surroundings.stateDirectory),
+            timeZone: surroundings.timeZone, credentials: surroundings.credentials, transport: transport,
+            clock: clock, catalogue: surroundings.catalogue, publisher: { MQTTPublisher($0) },
+            told: { _ in }, isTrial: true)
+        let value = await body(parts)
+        try? await transport.shutdown()
+        return value
+    }
+}
+
+extension DeliveryAnswer {
+    /// Why a request was not taken, in our words alone.
+    fileprivate var doctorMessage: String {
+        func with(_ status: Int?) -> String { status.map { " (HTTP \($0))" } ?? "" }
+        return switch self {
+        case .taken: "taken"
+        case .inProgress(let status, _): "the same request is still worked on (HTTP \(status))"
+        case .refused(_, let error, _): "the server refuses it (\(error))"
+        case .unfit(let reason): "the record \(reason.text)"
+        case .tooLarge(let status): "the server takes nothing that large" + with(status)
+        case .unauthorized(let status, nil): "the server does not accept the credential" + with(status)
+        case .unauthorized(let status, let error?): "the server \(error)" + with(status)
+        case .sessionEnded(let status): "the session is over (HTTP \(status))"
+        case .misplaced(_, let error): "the server \(error)"
+        case .busy(_, let error, _): "the server is busy (\(error))"
+        case .unavailable(_, let error, _): error
+        case .failing(let error): "the server \(error)"
+        }
+    }
+}
+
+extension CredentialName {
+    /// Whether systemd hands it to the service.
+    fileprivate var isNamed: Bool {
+        if case .named = self { true } else { false }
+    }
+}
