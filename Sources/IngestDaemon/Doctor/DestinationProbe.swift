@@ -12,8 +12,14 @@ struct DestinationProbe: Sendable {
         let credentials: Credentials
         /// Whether this process may read whatever the service may. A file that it may not read is no error otherwise.
         let mayReadAll: Bool
+        /// The service's, whose rights count instead of root's; nil if it is not known.
+        let user: ServiceUser?
 
-        init(_ configuration: Configuration, credentials: Credentials, mayReadAll: Bool) {
+        init(
+            _ configuration: Configuration, credentials: Credentials, mayReadAll: Bool,
+            user: ServiceUser? = nil
+        ) {
+            self.user = user
             gateway = configuration.gateway.id
             stateDirectory = configuration.gateway.stateDirectory
             timeZone = configuration.timeZoneName
@@ -36,20 +42,25 @@ struct DestinationProbe: Sendable {
 
     /// What a look at the destination finds, in the order of the steps. Nothing is delivered.
     func findings(of settings: DestinationSettings) async -> [Finding] {
-        await withParts(of: settings) { parts in
-            var (findings, isComplete) = credentials(of: settings)
-            findings += await reach(settings, parts, asks: isComplete)
-            return findings
-        }
+        await withParts(of: settings) { parts in await look(settings, parts).findings }
     }
 
     /// The same, and what came of sending a marked test record of nobody to the destination.
     func sendTest(to settings: DestinationSettings) async -> [Finding] {
-        var findings = await findings(of: settings)
-        guard !findings.contains(where: { $0.level == .error }) else { return findings }
-        let outcome = await withParts(of: settings) { parts in await deliverTest(to: settings, parts) }
-        findings.append(outcome)
-        return findings
+        await withParts(of: settings) { parts in
+            let (findings, isSound) = await look(settings, parts)
+            guard isSound else { return findings }
+            return findings + [await deliverTest(to: settings, parts)]
+        }
+    }
+
+    /// - Returns: also whether every step could be made and none failed.
+    private func look(
+        _ settings: DestinationSettings, _ parts: DestinationParts
+    ) async -> (findings: [Finding], isSound: Bool) {
+        let (credentials, isComplete) = credentials(of: settings)
+        let findings = credentials + (await reach(settings, parts, asks: isComplete))
+        return (findings, isComplete && !findings.contains { $0.level == .error })
     }
 
     // MARK: - Credentials
@@ -57,25 +68,55 @@ struct DestinationProbe: Sendable {
     /// - Returns: also whether all can be read.
     private func credentials(of settings: DestinationSettings) -> ([Finding], isComplete: Bool) {
         let name = settings.name
+        let transport = settings.transport
         var findings: [Finding] = []
+        var isComplete = true
         for credential in [settings.credential].compactMap(\.self) + settings.form.furtherCredentials {
             do throws(CredentialError) {
                 _ = try surroundings.credentials.read(credential)
                 findings.append(readable(credential, at: name))
             } catch {
+                isComplete = false
                 findings.append(unreadable(error, at: name))
             }
         }
-        for problem in TLSFiles.problems(settings.transport, surroundings.credentials) {
-            findings.append(
-                .error(
-                    .credential, "\(problem.key.rawValue): \(problem.message)", at: name,
-                    remedy: "put the right file there, then: ingestd reload"))
+        let ofTLS = [transport.clientCertificate, transport.clientKey].compactMap(\.self)
+        for credential in ofTLS where surroundings.credentials.path(of: credential) == nil {
+            isComplete = false
+            findings.append(unreadable(.noDirectory(credential), at: name))
         }
-        return (findings, !findings.contains { $0.level == .error || $0.remedy == Self.asRoot })
+        for problem in TLSFiles.problems(transport, surroundings.credentials) {
+            isComplete = false
+            let message = "\(problem.key.rawValue): \(problem.message)"
+            findings.append(
+                surroundings.mayReadAll
+                    ? .error(
+                        .credential, message, at: name,
+                        remedy: "put the right file there, then: ingestd reload")
+                    : .warning(.credential, message, at: name, remedy: Self.asRoot))
+        }
+        let others = ofTLS.compactMap { credential in
+            if case .path(let path) = credential { path } else { nil as String? }
+        }
+        for path in others + [transport.caFile].compactMap(\.self) {
+            if surroundings.user?.may(.read, path) == false { findings.append(notForService(path, at: name)) }
+        }
+        return (findings, isComplete)
+    }
+
+    private func notForService(_ path: String, at name: String) -> Finding {
+        let user = surroundings.user?.name ?? "ingestd"
+        return .error(
+            .credential, "credential \(path): the service may not read it", at: name,
+            remedy: surroundings.user?.obstacle(above: path).map {
+                "move it below /etc/ingestd: \(user) may not enter \($0)"
+            } ?? "sudo chgrp \(user) \(path) && sudo chmod g+r \(path)")
     }
 
     private func readable(_ credential: CredentialName, at name: String) -> Finding {
+        if case .path(let path) = credential, surroundings.user?.may(.read, path) == false {
+            return notForService(path, at: name)
+        }
         if case .path(let path) = credential, let mode = permissions(path), mode & 0o004 != 0 {
             return .warning(
                 .credential, "credential \(path) is readable for everybody", at: name,
@@ -87,10 +128,11 @@ struct DestinationProbe: Sendable {
     private func unreadable(_ error: CredentialError, at name: String) -> Finding {
         switch error {
         case .noDirectory(let credential) where !surroundings.mayReadAll,
+            .missing(let credential) where !surroundings.mayReadAll,
             .unreadable(let credential) where !surroundings.mayReadAll:
             .warning(
-                .credential, "credential \(credential) is not for you to read: not looked at", at: name,
-                remedy: Self.asRoot)
+                .credential, "credential \(credential) is missing, or not for you to read: not looked at",
+                at: name, remedy: Self.asRoot)
         case .noDirectory(let credential),
             .missing(let credential) where credential.isNamed:
             .error(
@@ -152,7 +194,7 @@ struct DestinationProbe: Sendable {
         guard let place = Place(settings.form.endpoint) else {
             return [.error(.dns, "url is no URL", at: name, remedy: "correct url in the configuration")]
         }
-        let proxy = settings.transport.proxy
+        let proxy = place.isHTTP ? settings.transport.proxy : nil
         var findings: [Finding] = []
         let found = await resolve(proxy?.host ?? place.host, proxy != nil, at: name)
         findings += found
@@ -161,7 +203,9 @@ struct DestinationProbe: Sendable {
             to: proxy?.host ?? place.host, port: proxy?.port ?? place.port, isProxy: proxy != nil, at: name)
         findings.append(connected)
         guard connected.level != .error else { return findings }
-        let handshake = await handshake(place, parts, at: name)
+        // Without our side of TLS a handshake tells nothing of the server's.
+        let handshake =
+            asks || parts.transportSettings.clientKey == nil ? await handshake(place, parts, at: name) : nil
         // That of a broker is looked at as a web server's: its own client has the last word.
         if let handshake, handshake.level == .error, place.isHTTP || !asks { return findings + [handshake] }
         guard asks else { return findings + [handshake].compactMap(\.self) }
@@ -339,7 +383,10 @@ struct DestinationProbe: Sendable {
     private func withParts<Value: Sendable>(
         of settings: DestinationSettings, _ body: (DestinationParts) async -> Value
     ) async -> Value {
-        let transport = HTTPTransport(settings: settings.transport, credentials: surroundings.credentials)
+        var travel = settings.transport
+        // For a broker the key has no effect.
+        if Place(settings.form.endpoint)?.isHTTP == false { travel.proxy = nil }
+        let transport = HTTPTransport(settings: travel, credentials: surroundings.credentials)
         let parts = DestinationParts(
             settings, gateway: surroundings.gateway,
             vault: JunctionVault(

@@ -56,6 +56,9 @@ extension Configuration {
             if change.text != nil { files = (files + [change.path]).sorted() }
         }
         for file in [path] + files {
+            if let obstacle = host.service?.obstacle(file) {
+                findings.append(Diagnostic(host.fileSeverity, path: file, message: obstacle))
+            }
             do throws(ConfigurationError) {
                 var text = file == change?.path ? change?.text : nil
                 if text == nil { text = try YAMLDocument.contents(of: file) }

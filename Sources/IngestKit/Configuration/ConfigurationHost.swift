@@ -16,6 +16,8 @@ package struct ConfigurationHost: Sendable {
     /// What a file that cannot be used is: a gateway that runs reads its peripherals all the same,
     /// and the destination is down.
     package var fileSeverity: Diagnostic.Severity
+    /// The service, seen by another user's process; nil where nothing is known of it.
+    package var service: ConfigurationService?
 
     package init(
         environment: [String: String], gatewayID: String?,
@@ -52,6 +54,32 @@ package struct ConfigurationHost: Sendable {
             },
             permissions: { FileStatus($0)?.permissions }, program: { ProgramFile($0) },
             credentials: Credentials(environment: environment), fileSeverity: fileSeverity)
+    }
+}
+
+/// The service that a configuration is for, as root finds it.
+package struct ConfigurationService: Sendable {
+    /// The name of its user.
+    package let user: String
+    /// Whether its user may read a file; nil if there is none.
+    package let mayRead: @Sendable (String) -> Bool?
+    /// The names of the credentials that its unit loads.
+    package let credentials: Set<String>
+
+    package init(
+        user: String, credentials: Set<String>, mayRead: @escaping @Sendable (String) -> Bool?
+    ) {
+        self.user = user
+        self.credentials = credentials
+        self.mayRead = mayRead
+    }
+
+    /// Says of a file that the service may not read it; nil if it may.
+    func obstacle(_ path: String) -> String? {
+        guard mayRead(path) == false else { return nil }
+        return
+            "\(path): the service's user \(user) may not read it; chgrp \(user) it and chmod g+r it, and look at the "
+            + "directories above it"
     }
 }
 

@@ -12,6 +12,9 @@ extension ConfigurationReader {
         where entries[other] == nil {
             entries[key]?.error(expected: "\(other) beside it")
         }
+        if let path = transport.caFile, let obstacle = host.service?.obstacle(path) {
+            entries["ca_file"]?.warning(obstacle)
+        }
         // Looks at the files, where this machine has them.
         guard let credentials = host.credentials else { return transport }
         for problem in TLSFiles.problems(transport, credentials) {

@@ -35,7 +35,13 @@ struct ConfigurationReader {
     func credential(_ reader: NodeReader?, isOpened: Bool = false) -> CredentialName? {
         guard let reader, let name = reader.credential() else { return nil }
         // The directory of systemd is readable for the service alone, whatever the files' modes.
+        if case .named(let text) = name, let service = host.service, !service.credentials.contains(text) {
+            reader.warning(
+                "the unit loads no credential \(text); systemctl edit ingestd, and add LoadCredential=\(text):FILE"
+            )
+        }
         guard case .path(let path) = name else { return name }
+        if let obstacle = host.service?.obstacle(path) { reader.warning(obstacle) }
         if let mode = host.permissions(path) {
             if mode & 0o004 != 0 { reader.warning("\(path) is readable for everybody; chmod o-r it") }
         } else if !isOpened {

@@ -180,6 +180,14 @@ private struct FakeNetwork: DestinationNetwork {
             short(try await probe(broken).findings(of: settings)) == ["dns ok", "tcp ok", "tls error"])
     }
 
+    @Test func aBrokerIsReachedWithoutProxy() async throws {
+        var settings = try #require(broker)
+        settings.transport.proxy = ProxyAddress(url: "http://proxy.example:3128")
+        let network = FakeNetwork()
+        _ = try await probe(network).findings(of: settings)
+        #expect(network.seen.hosts.all == ["broker.example"] && network.seen.ports.all == [8883])
+    }
+
     private var broker: DestinationSettings? {
         try? sampleConfiguration(
             "destinations: [{name: broker, type: mqtt, url: \"mqtts://broker.example\"}]"

@@ -83,16 +83,26 @@ package struct Credentials: Sendable {
     package static let maximumSize = 64 * 1024
 
     private let directory: String?
+    /// Files of plain names, where there is no directory of all.
+    private let paths: [String: String]
 
     /// - Parameter environment: of the process; `CREDENTIALS_DIRECTORY` counts.
     package init(environment: [String: String]) {
         directory = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
+        paths = [:]
+    }
+
+    /// For a process that systemd has given none, and that knows where the service's come from.
+    /// - Parameter paths: the files of plain names.
+    package init(paths: [String: String]) {
+        directory = nil
+        self.paths = paths
     }
 
     /// Where the credential's file is; nil for a plain name when there is no directory.
     package func path(of name: CredentialName) -> String? {
         switch name {
-        case .named(let file): directory.map { $0 + "/" + file }
+        case .named(let file): directory.map { $0 + "/" + file } ?? paths[file]
         case .path(let path): path
         }
     }
