@@ -9,7 +9,7 @@ struct BoxProbe: Sendable {
         var freeBytes: UInt64?
         /// Nil if the configuration cannot be read.
         var configuration: Configuration?
-        /// The configuration's files and the directories beside it, as far as they are there.
+        /// The configuration's main file, then further files and the directories beside it; some may be missing.
         var files: [String]
         /// Nil if there is no such user, or none is known.
         var user: ServiceUser?
@@ -123,7 +123,17 @@ struct BoxProbe: Sendable {
     // MARK: - Files
 
     private var files: [Finding] {
-        guard let user = facts.user else { return [] }
+        guard let user = facts.user, let main = facts.files.first else { return [] }
+        // That there is no configuration is told elsewhere.
+        if user.rights(main) == nil {
+            return facts.isRoot
+                ? []
+                : [
+                    .warning(
+                        .files, "files: \(main) is missing, or not for you to see: not looked at",
+                        remedy: DestinationProbe.asRoot)
+                ]
+        }
         var findings: [Finding] = []
         for path in facts.files {
             guard user.rights(path) != nil else { continue }

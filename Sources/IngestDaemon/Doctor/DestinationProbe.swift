@@ -13,12 +13,15 @@ struct DestinationProbe: Sendable {
         /// Whether this process may read whatever the service may. A file that it may not read is no error otherwise.
         let mayReadAll: Bool
         /// The service's, whose rights count instead of root's; nil if it is not known.
-        let user: ServiceUser?
+        var user: ServiceUser?
+        /// The names of the credentials that the service's unit loads, as far as that is known.
+        var loaded: Set<String>
 
         init(
             _ configuration: Configuration, credentials: Credentials, mayReadAll: Bool,
-            user: ServiceUser? = nil
+            user: ServiceUser? = nil, loaded: Set<String> = []
         ) {
+            self.loaded = loaded
             self.user = user
             gateway = configuration.gateway.id
             stateDirectory = configuration.gateway.stateDirectory
@@ -34,7 +37,7 @@ struct DestinationProbe: Sendable {
     /// How long before its end a certificate is warned of, in seconds.
     static let certificateNotice: Int64 = 14 * 86_400
 
-    let surroundings: Surroundings
+    var surroundings: Surroundings
     var network: any DestinationNetwork = SystemNetwork()
     var clock: any GatewayClock = SystemClock()
     /// The lower nine bits of a file's mode; nil if it cannot be seen.
@@ -133,6 +136,11 @@ struct DestinationProbe: Sendable {
             .warning(
                 .credential, "credential \(credential) is missing, or not for you to read: not looked at",
                 at: name, remedy: Self.asRoot)
+        case .noDirectory(.named(let text)) where surroundings.loaded.contains(text):
+            .warning(
+                .credential, "credential \(text): the unit loads it, but it cannot be read from here",
+                at: name,
+                remedy: "sudo systemctl restart ingestd; \(Self.asRoot)")
         case .noDirectory(let credential),
             .missing(let credential) where credential.isNamed:
             .error(

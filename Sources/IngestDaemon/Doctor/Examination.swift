@@ -61,7 +61,11 @@ struct Examination: Sendable {
     private func probe(_ configuration: Configuration) -> DestinationProbe {
         DestinationProbe(
             surroundings: DestinationProbe.Surroundings(
-                configuration, credentials: credentials, mayReadAll: isRoot, user: user))
+                configuration, credentials: credentials, mayReadAll: isRoot, user: user, loaded: loaded))
+    }
+
+    private var loaded: Set<String> {
+        if case .known(let unit) = unit { Set(unit.credentials.keys) } else { [] }
     }
 
     private func destinationFindings() async -> [Finding] {

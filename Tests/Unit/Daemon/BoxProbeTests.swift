@@ -91,6 +91,19 @@ import Testing
         #expect(found.first?.remedy == "sudo chgrp ingestd /etc/closed && sudo chmod g+r /etc/closed")
     }
 
+    @Test func withoutAConfigurationNothingIsSaidOfItsFiles() {
+        let user = ServiceUser(name: "ingestd", id: 5, groups: [7], rights: { _ in nil })
+        func levels(isRoot: Bool) -> [Finding.Level] {
+            findings {
+                $0.user = user
+                $0.files = ["/etc/missing"]
+                $0.isRoot = isRoot
+            }.filter { $0.check == .files }.map(\.level)
+        }
+        #expect(levels(isRoot: true) == [])
+        #expect(levels(isRoot: false) == [.warning])
+    }
+
     @Test func credentialsAreComparedWithTheUnit() throws {
         let configuration = try sampleConfiguration(
             """

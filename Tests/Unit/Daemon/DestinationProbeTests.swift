@@ -209,6 +209,32 @@ private struct FakeNetwork: DestinationNetwork {
         #expect(findings.first?.remedy == "sudo ingestd doctor")
     }
 
+    @Test func whatTheUnitLoadsIsNoErrorWhereItCannotBeRead() async throws {
+        var probe = try probe(FakeNetwork())
+        probe.surroundings.loaded = ["token"]
+        let findings = await probe.findings(of: webhook { $0.credential = .named("token") })
+        #expect(short(findings) == ["credential warning", "dns ok", "tcp ok", "tls ok"])
+    }
+
+    @Test func theServicesUserCountsInsteadOfRoot() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/token"
+            try "secret\n".write(toFile: path, atomically: true, encoding: .utf8)
+            var probe = try probe(FakeNetwork())
+            probe.permissions = { _ in 0o600 }
+            probe.surroundings.user = ServiceUser(
+                name: "ingestd", id: 5, groups: [5],
+                rights: { name in
+                    let isFile = name == path
+                    return FileRights(
+                        owner: 0, group: 0, permissions: isFile ? 0o600 : 0o755, isDirectory: !isFile)
+                })
+            let findings = await probe.findings(of: webhook { $0.credential = .path(path) })
+            #expect(findings.first?.level == .error)
+            #expect(findings.first?.remedy == "sudo chgrp ingestd \(path) && sudo chmod g+r \(path)")
+        }
+    }
+
     @Test func aCredentialForEverybodyIsWarnedOf() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/token"
