@@ -421,7 +421,8 @@ extension DeliveryAnswer {
         case .unauthorized(let status, nil): "the server does not accept the credential" + with(status)
         case .unauthorized(let status, let error?): "the server \(error)" + with(status)
         case .sessionEnded(let status): "the session is over (HTTP \(status))"
-        case .misplaced(_, let error): "the server \(error)"
+        case .misplaced(nil, let error): error
+        case .misplaced(_?, let error): "the server \(error)"
         case .busy(_, let error, _): "the server is busy (\(error))"
         case .unavailable(_, let error, _): error
         case .failing(let error): "the server \(error)"

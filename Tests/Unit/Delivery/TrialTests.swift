@@ -77,6 +77,14 @@ import Testing
         #expect(request?.headers["x-vital-api-key"] == "s3cret")
     }
 
+    @Test func aKeyOfAnotherPlaceIsNotSentAnywhere() async throws {
+        let (outcome, _) = try await tryOut(
+            { _ in JunctionSettings(user: "p", authentication: .apiKey) }, token: "sk_eu_key",
+            answer: TestReceiver.Answer(status: 200))
+        guard case .failed(.misplaced(nil, let words)) = outcome else { throw TimedOut() }
+        #expect(words.contains("the API key is for"))
+    }
+
     @Test func whatHasNoHarmlessRequestMakesNone() async throws {
         let forms: [(String) -> any DestinationForm] = [
             { WebhookSettings(url: $0) }, { SpikeSettings(url: $0) }, { ValidicSettings(user: "p", url: $0) },

@@ -143,6 +143,9 @@ package struct JunctionSettings: DestinationForm {
             return .failed(
                 .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil))
         }
+        if let words = contradiction("the API key", of: JunctionPlace(ofKey: secret)) {
+            return .failed(.misplaced(httpStatus: nil, error: words))
+        }
         let client = JunctionClient(transport: parts.transport, clock: parts.clock)
         let reply = await client.resolve(user, at: self, as: .apiKey(secret), within: TrialOutcome.limit)
         // The first delivery makes the user.
