@@ -8,12 +8,11 @@ struct Add: AsynchronousCommand {
         abstract: "Allow a device: write its entry into a file of conf.d.",
         discussion: """
             With every key that the model needs. The configuration is checked with it first, and nothing is \
-            written if it were wrong. The running service takes it up at once. For example:
+            written if it were wrong. The running service takes it up at once. ingestd scan shows models and \
+            addresses, ingestd remove takes the device out again. For example:
 
               ingestd add 1002
               ingestd add 1001 F1:F1:F1:F1:F1:F1 --alias "kitchen cuff" --subject patient-17
-
-            ingestd scan shows models and addresses, ingestd remove takes the device out again.
             """)
 
     @Argument(help: ArgumentHelp("The model's catalogue ID.", valueName: "id"))
@@ -69,7 +68,9 @@ struct Remove: AsynchronousCommand {
         discussion: """
             It is not read any more. What was read of it stays in the queue and is delivered; its bond stays, which \
             ingestd unpair removes. An entry in a file that somebody wrote by hand is shown with its place, to be \
-            deleted there.
+            deleted there. For example:
+
+              ingestd remove "kitchen cuff"
             """)
 
     @Argument(help: "The device's alias or address, or the model's catalogue ID.")

@@ -11,7 +11,11 @@ struct Check: AsynchronousCommand {
             Prints one finding a line on standard error, as PATH:LINE:COLUMN: KEY: what was expected, \
             for the file and for those of conf.d beside it. \
             Exits 0 if the configuration can be used, warnings or not, and 78 if it cannot. For root it \
-            looks at files and credentials as the service's user finds them, and at those that the unit loads.
+            looks at files and credentials as the service's user finds them, and at those that the unit loads. \
+            For example:
+
+              ingestd check
+              ingestd check --json
             """)
 
     @Option(name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"))

@@ -9,7 +9,10 @@ struct Decode: ParsableCommand {
         discussion: """
             Prints one JSON object a payload. With - as the payload, reads one payload a line from \
             standard input, answers one line each, and exits 0. A single payload that cannot be \
-            decoded exits 65.
+            decoded exits 65. For example:
+
+              ingestd decode --characteristic 2A1C 00 4C 0E 00 FE
+              ingestd decode --advertisement d2fc40000102ca0903bf13
             """)
 
     @Option(help: "The characteristic that the payload belongs to, such as 2A35.")

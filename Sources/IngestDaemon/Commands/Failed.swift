@@ -7,7 +7,11 @@ struct Failed: ParsableCommand {
         abstract: "List, show, try again or give up records that are set aside.",
         discussion: """
             A record is set aside for a destination that does not take it; it is kept, and others get it all the \
-            same. Records that could not be decoded are listed too.
+            same. Records that could not be decoded are listed too. For example:
+
+              ingestd failed list
+              ingestd failed show 3f2b91c0
+              ingestd failed retry --all
             """,
         subcommands: [FailedList.self, FailedShow.self, FailedRetry.self, FailedDrop.self])
 }
@@ -79,7 +83,12 @@ struct FailedTarget: ParsableArguments {
 struct FailedList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List what is set aside, the oldest reading first.",
-        discussion: "What the server said is in `ingestd failed show` only.")
+        discussion: """
+            What the server said is in ingestd failed show only. For example:
+
+              ingestd failed list
+              ingestd failed list --destination clinic
+            """)
 
     @OptionGroup var filter: FailedFilter
 
@@ -115,7 +124,9 @@ struct FailedShow: ParsableCommand {
         commandName: "show", abstract: "Show records that are set aside, with what the server said.",
         discussion: """
             And where each stands at the other destinations. Prints measured values. Records that are not set aside \
-            are shown by ingestd records --id.
+            are shown by ingestd records --id. For example:
+
+              ingestd failed show 3f2b91c0
             """)
 
     @Argument(help: "Ids of records, their first characters, or tags, which events have as INGEST_RECORD_ID.")
@@ -166,7 +177,10 @@ struct FailedRetry: AsynchronousCommand {
         discussion: """
             Under their ids, in the order in which they were read. With --subject, records that are set aside as \
             unassigned become this person's at the destinations that file under one. By the running service, or \
-            without one under its lock.
+            without one under its lock. For example:
+
+              ingestd failed retry 3f2b91c0
+              ingestd failed retry --all --destination clinic
             """)
 
     @Option(
@@ -245,7 +259,10 @@ struct FailedDrop: AsynchronousCommand {
         commandName: "drop", abstract: "Give up records that are set aside.",
         discussion: """
             They go nowhere any more, and leave the queue in its time. Where a record is set aside for several \
-            destinations --destination names one. By the running service, or without one under its lock.
+            destinations --destination names one. By the running service, or without one under its lock. \
+            For example:
+
+              ingestd failed drop 3f2b91c0 --destination clinic
             """)
 
     @OptionGroup var target: FailedTarget

@@ -5,7 +5,13 @@ import FoundationEssentials
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Put an export of another program into the queue.", subcommands: [AppleHealth.self])
+        abstract: "Put an export of another program into the queue.",
+        discussion: """
+            For example:
+
+              ingestd import apple-health export.zip --subject patient-17
+            """,
+        subcommands: [AppleHealth.self])
 
     /// `ingestd import apple-health`.
     struct AppleHealth: AsynchronousCommand {
@@ -15,7 +21,10 @@ struct Import: ParsableCommand {
             discussion: """
                 FILE is the export.zip that the Health app makes (its profile picture, Export All Health Data), or \
                 the export.xml in it. Its records are historical. What is in the queue, or was, is not taken \
-                again: an import that broke off is simply run again.
+                again: an import that broke off is simply run again. For example:
+
+                  ingestd import apple-health export.zip --subject patient-17
+                  ingestd import apple-health export.zip --since 2024-01-01
                 """)
 
         @Argument(help: "The export.zip.")

@@ -9,7 +9,10 @@ struct Pair: AsynchronousCommand {
         discussion: """
             Shows the model's pairing instructions, waits up to two minutes until the device is heard, and \
             pairs with it. A passkey is asked for, or taken from the credential that the entry names. The \
-            running service does it; its passive reading waits meanwhile. Ctrl-C stops it.
+            running service does it; its passive reading waits meanwhile. Ctrl-C stops it. For example:
+
+              ingestd pair 1001
+              ingestd pair "kitchen cuff"
             """)
 
     @Argument(help: "The model's catalogue ID, for any device of it, or the device's address or alias.")
@@ -47,7 +50,9 @@ struct Unpair: AsynchronousCommand {
         abstract: "Remove the bond with a device.",
         discussion: """
             With a model's ID, of all devices that entries of it name by address. The device keeps its side \
-            of the bond: clear that there.
+            of the bond: clear that there. For example:
+
+              ingestd unpair "kitchen cuff"
             """)
 
     @Argument(help: "The device's address or alias, or a model's catalogue ID.")

@@ -7,8 +7,12 @@ struct Peripherals: ParsableCommand {
         abstract: "List the models of peripherals, or show some with their instructions.",
         discussion: """
             An allow-list names models by these IDs. READ says whether this version reads the model; \
-            what is special about one stands with its instructions. Words find models by what they are called: \
-            ingestd peripherals omron cuff.
+            what is special about one stands with its instructions. Words find models by what they are called. \
+            For example:
+
+              ingestd peripherals omron cuff
+              ingestd peripherals --type thermometer
+              ingestd peripherals 1001
             """)
 
     @Argument(

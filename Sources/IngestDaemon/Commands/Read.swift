@@ -10,7 +10,10 @@ struct Read: AsynchronousCommand {
             Waits until the device shows itself, also one that was read a moment ago, and shows each reading \
             before it is queued. With --dry-run nothing is queued, confirmed to the device or remembered: a device \
             that waits for the confirmation gives the reading again, one that does not may not. Prints measured values. The running service does it; its passive \
-            reading waits meanwhile. Ctrl-C stops it.
+            reading waits meanwhile. Ctrl-C stops it. For example:
+
+              ingestd read "kitchen cuff"
+              ingestd read 1001 --dry-run
             """)
 
     @Argument(help: "The model's catalogue ID, for any device of it, or the device's address or alias.")

@@ -18,7 +18,10 @@ struct Receive: AsynchronousCommand {
             runs, POST /control/answer with a body such as 503 changes the answer, and POST \
             /control/refuse with a text refuses what contains it (an empty body: nothing). Meant \
             for trials: no one is authenticated but by --signing-key, and it listens on loopback unless told \
-            otherwise.
+            otherwise. For example:
+
+              ingestd receive
+              ingestd receive --json --answer 503
             """)
 
     /// For trials, in which a gateway may well keep a connection that it does not use for long.

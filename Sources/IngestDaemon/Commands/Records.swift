@@ -8,7 +8,11 @@ struct Records: AsynchronousCommand {
         discussion: """
             Prints measured values and names of persons. Times are a date, 2026-11-20, a moment, \
             2026-11-20T09:15, in the gateway's zone unless Z or an offset follows, or a duration before now, 7d. \
-            They are compared with when a record was measured.
+            They are compared with when a record was measured. For example:
+
+              ingestd records --since 7d
+              ingestd records --id 3f2b91c0
+              ingestd records --since 2026-11-20T09:15 --until 2026-11-21 --resend clinic
             """)
 
     @Option(help: ArgumentHelp("Only what was measured then or later.", valueName: "time"))

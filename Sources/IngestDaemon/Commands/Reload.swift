@@ -8,7 +8,9 @@ struct Reload: AsynchronousCommand {
         discussion: """
             What is valid is in force when the command ends, and no reading is lost for it. What is not valid, or \
             needs a restart, leaves everything as it was: the command then says what is wrong and exits 78. \
-            systemctl reload ingestd does the same.
+            systemctl reload ingestd does the same. For example:
+
+              ingestd reload
             """)
 
     @OptionGroup var service: ServiceOptions

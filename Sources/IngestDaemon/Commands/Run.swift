@@ -7,7 +7,9 @@ package struct Run: AsynchronousCommand {
         abstract: "Read the listed peripherals and deliver their readings, until told to stop.",
         discussion: """
             Meant to run as ingestd.service. Events go to the journal, or with --events stdout as one \
-            JSON object a line to standard output.
+            JSON object a line to standard output. For example:
+
+              ingestd run --events stdout --config /etc/ingestd/ingestd.yaml
             """)
 
     @OptionGroup var options: RunOptions

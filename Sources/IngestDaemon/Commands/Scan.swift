@@ -10,7 +10,11 @@ struct Scan: AsynchronousCommand {
             The strongest signal first. Each device that the catalogue knows comes with an entry to be put under \
             peripherals in ingestd.yaml. Devices are asked for their names (an active scan) while this runs; \
             reading waits meanwhile. A device has to be awake: start it first. The running service scans; where \
-            none runs, the command itself, which then needs CAP_NET_ADMIN. Ctrl-C stops it.
+            none runs, the command itself, which then needs CAP_NET_ADMIN. Ctrl-C stops it. \
+            For example:
+
+              ingestd scan --known
+              ingestd scan --seconds 60
             """)
 
     @Option(help: ArgumentHelp("How long to listen, 1 to 120.", valueName: "seconds"))

@@ -10,7 +10,10 @@ struct SignIn: AsynchronousCommand {
             As the user whom the configuration names. What waits for that user is delivered; what waits for \
             another one is set aside, and never delivered in the new session. Signing in twice is fine; after \
             the destination has ended a session it is tried again. A destination of type junction takes a sign-in \
-            token, which is good for one exchange.
+            token, which is good for one exchange. For example:
+
+              ingestd sign-in validic
+              ingestd sign-in junction --token sign-in-token
             """)
 
     @Option(
@@ -87,7 +90,9 @@ struct SignOut: AsynchronousCommand {
         abstract: "Sign out of a destination that files under one person.",
         discussion: """
             The records that wait for it are given up: they are never delivered there. Nothing is delivered \
-            there until sign-in, also after a restart.
+            there until sign-in, also after a restart. For example:
+
+              ingestd sign-out validic
             """)
 
     @OptionGroup var target: SessionTarget

@@ -10,7 +10,11 @@ struct Status: AsynchronousCommand {
         discussion: """
             The adapters, each peripheral of the allow-list, each destination and the queue. The exit status is \
             0 when all is well, 1 when something needs somebody, which is said at the top, 69 when no \
-            service runs, 75 when it does not answer, and 77 when you may not ask.
+            service runs, 75 when it does not answer, and 77 when you may not ask. For example:
+
+              ingestd status
+              ingestd status --watch
+              ingestd status --json
             """)
 
     @OptionGroup var service: ServiceOptions

@@ -42,10 +42,7 @@ struct Submit: AsynchronousCommand {
         usage: "ingestd submit - < file\n       ingestd submit KIND VALUE [UNIT] [options]",
         discussion: """
             With - it reads the measurements from standard input, one a line, in the same words as on the command \
-            line, with quotation marks around what has blanks:
-
-              glucose 5.4 mmol/L --time 2026-11-20T09:15 --subject patient-17
-
+            line, with quotation marks around what has blanks. \
             Arguments are seen by everybody on this box while the command runs, and some systems log them: what is \
             somebody's belongs on standard input. Of lines with a mistake none is taken.
 
@@ -55,7 +52,11 @@ struct Submit: AsynchronousCommand {
 
             \(EntryForm.all.map { "  \($0.name): \($0.unitNames)" }.joined(separator: "\n"))
 
-            The running service takes it; where none runs it goes into the queue directly.
+            The running service takes it; where none runs it goes into the queue directly. For example:
+
+              ingestd submit glucose 5.4 mmol/L --time 2026-11-20T09:15
+              ingestd submit - < measurements
+              echo blood-pressure 120/80 --pulse 64 --subject patient-17 | ingestd submit -
             """)
 
     @OptionGroup var written: WrittenEntry

@@ -5,7 +5,13 @@ import FoundationEssentials
 struct User: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Make users at a destination of type junction.", subcommands: [Create.self])
+        abstract: "Make users at a destination of type junction.",
+        discussion: """
+            For example:
+
+              ingestd user create household-12
+            """,
+        subcommands: [Create.self])
 
     /// `ingestd user create`: makes a user, or tells the one that is there.
     struct Create: AsynchronousCommand {
@@ -14,7 +20,10 @@ struct User: ParsableCommand {
             abstract: "Make a user at Junction, or find the one of this name.",
             discussion: """
                 Prints Junction's id of the user. The API key is the destination's credential, or in the file that \
-                --api-key names. Changes nothing on this box.
+                --api-key names. Changes nothing on this box. For example:
+
+                  ingestd user create household-12
+                  ingestd user create household-12 --api-key junction-key
                 """)
 
         @Argument(

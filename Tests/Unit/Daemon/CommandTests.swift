@@ -22,6 +22,35 @@ import Testing
         }
     }
 
+    private struct Program: ParsableCommand {
+        static let configuration = Commands.configuration(of: "ingestd", abstract: "", run: Run.self)
+    }
+
+    @Test func theHelpHasEachCommandInOneGroup() {
+        let grouped = Program.configuration.groupedSubcommands.flatMap(\.subcommands).map { $0._commandName }
+        #expect(Program.configuration.ungroupedSubcommands.isEmpty)
+        #expect(grouped.sorted() == Commands.all(run: Run.self).map { $0._commandName }.sorted())
+        #expect(Program.helpMessage().contains("DEVICES SUBCOMMANDS:"))
+    }
+
+    /// Those of a command stand at its end. What a pipe brings to it, and from where its input comes, is the shell's.
+    @Test func theExamplesOfEachCommandAreTakenAsTheyAreWritten() throws {
+        var commands = Commands.all(run: Run.self)
+        commands += commands.flatMap { $0.configuration.subcommands }
+        for command in commands {
+            let parts = command.configuration.discussion.split(separator: "For example:\n\n")
+            let lines = try #require(parts.last, "\(command)").split(separator: "\n")
+            #expect(parts.count <= 2 && (1...3).contains(lines.count), "\(command)")
+            for line in lines {
+                let words = try #require(Submit.words(of: String(line)))
+                let start = try #require(words.firstIndex(of: "ingestd"), "\(line)")
+                let arguments = words[(start + 1)...].prefix { $0 != "<" }
+                #expect(throws: Never.self, "\(line)") { try Program.parseAsRoot(Array(arguments)) }
+                #expect(words.contains(command._commandName), "\(line)")
+            }
+        }
+    }
+
     @Test(
         arguments: [
             ["decode"], ["decode", "2A35"], ["pair"], ["submit", "--colour", "red"], ["records", "--since"],
