@@ -119,13 +119,13 @@ extension Event {
         case .readyToRead(let peripheral):
             "Ready for a measurement with \(peripheral.phrase)"
         case .read(_, let kind, let peripheral):
-            "Read a \(kind.rawValue) from \(peripheral.phrase)"
+            "Read \(kind.rawValue) from \(peripheral.phrase)"
         case .readFailed(let peripheral, let error, _):
             "Could not read \(peripheral.phrase): \(error)"
         case .imported(let count):
             "Imported \(count) record\(count == 1 ? "" : "s") that \(count == 1 ? "was" : "were") not there before"
         case .duplicateIgnored(_, let kind, let peripheral):
-            "Ignored a \(kind.rawValue) from \(peripheral.phrase) that was read before"
+            "Ignored \(kind.rawValue) from \(peripheral.phrase) that was read before"
         case .decodeError(nil, let peripheral, let error):
             "Could not use a broadcast from \(peripheral.phrase): \(error)"
         case .decodeError(_?, let peripheral, let error):
@@ -141,15 +141,15 @@ extension Event {
         case .clockSkew(let peripheral, let error):
             "The clock of \(peripheral.phrase) is wrong: \(error)"
         case .submitted(_, let kind, let peripheral, let destination, _, _):
-            "Submitted a \(kind.rawValue) from \(peripheral.phrase) to \(destination)"
+            "Submitted \(kind.rawValue) from \(peripheral.phrase) to \(destination)"
         case .importSubmitted(let count, let destination, _, _):
             "Submitted \(count) imported record\(count == 1 ? "" : "s") to \(destination)"
         case .failed(_, let kind, let peripheral, let destination, _, _, let error, _):
-            "Set aside a \(kind.rawValue) from \(peripheral.phrase) that \(destination) does not take: \(error)"
+            "Set aside \(kind.rawValue) from \(peripheral.phrase) that \(destination) does not take: \(error)"
         case .mediaSubmitted(_, let kind, let destination, _, _):
-            "Submitted the image of a \(kind.rawValue) to \(destination)"
+            "Submitted the image of \(kind.rawValue) to \(destination)"
         case .mediaFailed(_, let kind, let destination, _, _, let error):
-            "The image of a \(kind.rawValue) does not go to \(destination): \(error)"
+            "The image of \(kind.rawValue) does not go to \(destination): \(error)"
         case .retrying(let destination, _, let attempt, let error):
             "Attempt \(attempt) to deliver to \(destination) did not succeed, trying again: \(error)"
         case .destinationDown(let destination, _, let error):

@@ -94,7 +94,7 @@ import Testing
             JournalEntry.line(event.entry(sequence: 3), realtimeMicroseconds: 1_795_000_000_000_001)
                 == """
                 {"__REALTIME_TIMESTAMP":"1795000000000001",\
-                "MESSAGE":"Read a blood-pressure from kitchen \\"cuff\\"\\n",\
+                "MESSAGE":"Read blood-pressure from kitchen \\"cuff\\"\\n",\
                 "MESSAGE_ID":"2b83473c578e4c96b841be5dd39550fb","PRIORITY":"6","INGEST_EVENT":"read",\
                 "INGEST_RECORD_ID":"a","INGEST_KIND":"blood-pressure","INGEST_PERIPHERAL_ID":"1001",\
                 "INGEST_PERIPHERAL":"kitchen \\"cuff\\"\\n","INGEST_SEQ":"3"}

@@ -44,7 +44,7 @@ def run(lab):
     thermometer = lab.add(ALIAS, THERMOMETER)
     take(lab, thermometer, 366)
     lab.journal.wait("submitted", thermometer)
-    expect("Submitted a body-temperature" in shell(look, first), "journalctl shows it")
+    expect("Submitted body-temperature" in shell(look, first), "journalctl shows it")
 
     # An upgrade with a record in the queue.
     lab.receiver.answer(503)
