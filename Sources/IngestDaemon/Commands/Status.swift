@@ -17,6 +17,9 @@ struct Status: AsynchronousCommand {
               ingestd status --json
             """)
 
+    /// Of `--watch`.
+    private static let interval = Duration.seconds(2)
+
     @OptionGroup var service: ServiceOptions
 
     @Flag(help: "Print one JSON object.")
@@ -27,7 +30,7 @@ struct Status: AsynchronousCommand {
 
     func serve() async throws {
         let client = ControlClient(path: try service.socket())
-        let result: Result<GatewayStatus, any Error>
+        let result: Result<Bool, any Error>
         do {
             result = .success(try await show(by: client))
         } catch let failure as ControlClient.Failure {
@@ -36,24 +39,32 @@ struct Status: AsynchronousCommand {
             result = .failure(error)
         }
         await client.close()
-        if !(try result.get().isHealthy) { throw ExitCode(1) }
+        if !(try result.get()) { throw ExitCode(1) }
     }
 
-    private func show(by client: ControlClient) async throws -> GatewayStatus {
+    /// - Returns: whether all is well. With `--watch` it does not return.
+    private func show(by client: ControlClient) async throws -> Bool {
         let isTerminal = isatty(STDOUT_FILENO) == 1
         let environment = ProcessInfo.processInfo.environment
         // no-color.org; a dumb terminal takes no escapes at all.
         let isDumb = environment["TERM"] == "dumb"
         let usesColours = isTerminal && !isDumb && environment["NO_COLOR", default: ""].isEmpty
+        if watch, isTerminal, !isDumb, !json {
+            try await AlternateScreen.show {
+                while true {
+                    try AlternateScreen.draw(
+                        try text(try await client.status(), usesColours: usesColours) + "\n")
+                    try await Task.sleep(for: Self.interval)
+                }
+            }
+        }
         while true {
             let status = try await client.status()
-            // Home, and what is below is cleared.
-            if watch, isTerminal, !isDumb, !json { try StandardOutput.draw("\u{1B}[H\u{1B}[J") }
             let text = try text(status, usesColours: usesColours) + "\n"
             // The table is made harmless before it is coloured.
             try json ? StandardOutput.write(text) : StandardOutput.draw(text)
-            guard watch else { return status }
-            try await Task.sleep(for: .seconds(2))
+            guard watch else { return status.isHealthy }
+            try await Task.sleep(for: Self.interval)
         }
     }
 
