@@ -208,7 +208,7 @@ struct FailedRetry: AsynchronousCommand {
             released += part.released
             left.merge(part.left, uniquingKeysWith: +)
             after = part.next
-            if after != nil { Progress.show("\(released) go out again …") }
+            if after != nil { Progress.show("\(released.counted("goes", "go")) out again …") }
         } while after != nil
         Progress.end()
         try StandardOutput.write(report(released, left))
@@ -244,10 +244,10 @@ struct FailedRetry: AsynchronousCommand {
             return text.string + "\n"
         }
         let lines =
-            ["\(released) \(released == 1 ? "goes" : "go") out again."]
+            ["\(released.counted("goes", "go")) out again."]
             + left.map { reason, count in
                 let words = DeadLetterObstacle(rawValue: reason)?.message ?? reason
-                return "\(count) set aside still, because each \(words)."
+                return "\(count) set aside still, because \(count == 1 ? "it" : "each") \(words)."
             }
         return lines.joined(separator: "\n") + "\n"
     }

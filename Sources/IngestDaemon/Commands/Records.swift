@@ -101,14 +101,18 @@ struct Records: AsynchronousCommand {
             }
         }
         if omitted.undated > 0 {
-            StandardError.print("\(omitted.undated) records wait for the clock of this box, and are left out")
+            let records = omitted.undated.counted("record waits", "records wait")
+            StandardError.print("\(records) for the clock of this box, and \(Self.omission(omitted.undated))")
         }
         if omitted.damaged > 0 {
-            StandardError.print("\(omitted.damaged) records are damaged in the queue, and are left out")
+            let records = omitted.damaged.counted("record is", "records are")
+            StandardError.print("\(records) damaged in the queue, and \(Self.omission(omitted.damaged))")
         }
     }
 
     /// A line that says which, and indented ones with the values.
+    private static func omission(_ count: Int) -> String { count == 1 ? "is left out" : "are left out" }
+
     static func lines(of record: RecordSummary) -> String {
         var lines = [
             "\(record.isTimeKnown ? record.wallTime : "time not known yet ")  \(record.id.prefix(8))  \(record.kind.rawValue)  "
@@ -139,7 +143,9 @@ struct Records: AsynchronousCommand {
             }
             resent += part.resent
             after = part.next
-            if after != nil { Progress.show("\(resent) go to \(destination) again …") }
+            if after != nil {
+                Progress.show("\(resent.counted("goes", "go")) to \(destination) again …")
+            }
         } while after != nil
         Progress.end()
         var text = JSONText()
@@ -147,7 +153,7 @@ struct Records: AsynchronousCommand {
         text.member("destination", destination)
         text.member("resent", resent)
         text.endObject()
-        let words = "\(resent) \(resent == 1 ? "goes" : "go") to \(destination) again."
+        let words = "\(resent.counted("goes", "go")) to \(destination) again."
         try StandardOutput.write((json ? text.string : words) + "\n")
     }
 }

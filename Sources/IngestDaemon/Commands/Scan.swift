@@ -73,7 +73,7 @@ struct Scan: AsynchronousCommand {
     }
 
     static func showProgress(found: Int, left: Int) {
-        Progress.show("\(found) \(found == 1 ? "device" : "devices"), \(left) s to go")
+        Progress.show("\(found.counted("device")), \(left) s to go")
     }
 
     private func show(_ devices: [AirDevice], _ configuration: Configuration) throws {
@@ -91,7 +91,7 @@ struct Scan: AsynchronousCommand {
         }
         let hidden = devices.count - found.count
         try StandardOutput.write(
-            (found.isEmpty ? "" : "\n") + "\(found.count) \(found.count == 1 ? "device" : "devices")"
+            (found.isEmpty ? "" : "\n") + found.count.counted("device")
                 + (hidden > 0 ? ", and \(hidden) of no known model" : "")
                 + (found.isEmpty ? ": start the device, as for a measurement, and scan again" : "") + "\n")
     }

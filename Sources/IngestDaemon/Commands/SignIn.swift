@@ -115,7 +115,7 @@ struct SignOut: AsynchronousCommand {
 }
 
 private func records(_ count: Int) -> String {
-    count == 0 ? "No record waits" : count == 1 ? "1 record waits" : "\(count) records wait"
+    count == 0 ? "No record waits" : count.counted("record waits", "records wait")
 }
 
 /// What both commands take.

@@ -102,7 +102,9 @@ struct Submit: AsynchronousCommand {
                 try tell(answer, of: item.entry, routings)
             } catch let failure as CommandFailure {
                 var words = failure.message
-                if items.count > 1 { words = "\(index) of \(items.count) are in the queue: \(words)" }
+                if items.count > 1 {
+                    words = "\(index) of \(items.count) \(index == 1 ? "is" : "are") in the queue: \(words)"
+                }
                 if !item.isTimeWritten, [.tryAgain, .unavailable].contains(failure.status) {
                     // It may be in the queue all the same. Its moment is a part of its name.
                     let moment = EntryTime(instant: item.entry.start, utcOffset: item.entry.utcOffset).text

@@ -46,9 +46,11 @@ extension Gateway {
     /// Says what is kept for destinations that the configuration does not have.
     func tellOfAbsentDestinations(_ queue: SQLiteQueue) async {
         for (name, owed) in (try? await queue.destinations.absent()) ?? [] {
-            let count = owed == DestinationTable.countedOwed ? "\(owed) or more" : "\(owed)"
+            let waiting =
+                owed == DestinationTable.countedOwed
+                ? "\(owed) or more readings wait" : owed.counted("reading waits", "readings wait")
             StandardError.print(
-                "\(name) is not configured any more, and \(count) reading(s) wait for it: they are kept while there is "
+                "\(name) is not configured any more, and \(waiting) for it: they are kept while there is "
                     + "room, and delivered when a destination has this name again")
         }
     }

@@ -42,7 +42,10 @@ struct QueueOperations: Sendable {
     func drop(_ selection: DeadLetterSelection) async throws -> ControlMessage.Dropped {
         try await check(selection)
         let count = try await queue.deadLetters.drop(try await queue.deadLetters.resolve(selection, by: key))
-        if count > 0 { StandardError.print("an operator has given up \(count) records that were set aside") }
+        if count > 0 {
+            let records = count.counted("record that was", "records that were")
+            StandardError.print("an operator has given up \(records) set aside")
+        }
         return ControlMessage.Dropped(dropped: count, isPart: selection.records.isEmpty && count > 0)
     }
 

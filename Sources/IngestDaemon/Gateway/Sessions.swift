@@ -59,7 +59,8 @@ struct Sessions: Sendable {
         let before = try await status(of: destination)
         if before.isOfAnother, !changesUser {
             throw ControlMessage.Refusal(
-                error: "\(destination) was signed in for another user, and \(before.waiting) records wait",
+                error: "\(destination) was signed in for another user, and "
+                    + before.waiting.counted("record waits", "records wait"),
                 reason: .anotherUser)
         }
         return try await signIns.run(at: destination, token: token, by: clock) {

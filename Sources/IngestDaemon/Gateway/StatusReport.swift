@@ -42,10 +42,10 @@ struct StatusReport: Sendable {
         }
         let telling = journal.standing
         if let since = telling.triedSince.map(seconds), since >= Self.longestTelling {
-            let dropped = telling.dropped > 0 ? ", \(telling.dropped) that are no record's were dropped" : ""
+            let dropped = telling.dropped.counted("that is no record's was", "that are no record's were")
             troubles.append(
-                "nobody takes events (the journal, or who reads standard output) for \(since) s: they are kept\(dropped)"
-            )
+                "nobody takes events (the journal, or who reads standard output) for \(since) s: they are kept"
+                    + (telling.dropped > 0 ? ", \(dropped) dropped" : ""))
         }
         let rejection = reloads.rejection
         if let rejection {

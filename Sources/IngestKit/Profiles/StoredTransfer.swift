@@ -249,7 +249,7 @@ package struct StoredTransfer {
         guard number.count >= 2 else { return .failed(Self.tooShort) }
         let told = number.reversed().reduce(0) { $0 << 8 | Int($1) }
         guard count >= told else {
-            return .failed("it says that it reported \(told) records, and \(count) came")
+            return .failed("it says that it reported \(told.counted("record")), and \(count) came")
         }
         return reported()
     }

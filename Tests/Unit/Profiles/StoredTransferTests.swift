@@ -199,7 +199,7 @@ import Testing
         #expect(transfer.answered([0x08, 0, 1, 0, 0, 0]) == .ask(Self.combined))
         #expect(
             transfer.answered([0x08, 0, 1, 0, 0, 0])
-                == .failed("it says that it reported 1 records, and 0 came"))
+                == .failed("it says that it reported 1 record, and 0 came"))
     }
 
     @Test func aSensorWithoutCombinedReportIsAskedForAPlainOne() {

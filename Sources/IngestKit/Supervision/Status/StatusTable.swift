@@ -30,7 +30,7 @@ package struct StatusTable: Sendable {
 
     private var clock: String {
         if status.isClockRight { return "right" }
-        return "not known to be right; \(status.undated) readings wait for it"
+        return "not known to be right; \(status.undated.counted("reading waits", "readings wait")) for it"
     }
 
     private var adapters: String {
