@@ -50,6 +50,7 @@ final class HealthImport {
     /// - Returns: why it did not go on.
     func read(_ first: ExportFile) async -> (any Error)? {
         count(first)
+        progress.beginPace(at: 0.5)
         let file: ExportFile
         do {
             file = try ExportFile(first.path)
@@ -177,7 +178,9 @@ final class HealthImport {
         let tally = export.tally
         let kinds = tally.taken.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { "\($0.key.rawValue) \($0.value)" }
-        var lines = ["\(added) new records; \(given - added) were there already"]
+        var lines = [
+            "\(added.counted("new record")); \((given - added).counted("was", "were")) there already"
+        ]
         if !kinds.isEmpty { lines.append("found: " + kinds.joined(separator: ", ")) }
         let rest = [
             (tally.earlier, "from before --since"), (tally.unwanted, "of sets that were not asked for"),

@@ -396,10 +396,14 @@ extension GatewayStatus.Peripheral {
 }
 
 /// A length of time for people, in its largest unit.
-struct Age: CustomStringConvertible {
+package struct Age: CustomStringConvertible {
     let seconds: Int
 
-    var description: String {
+    package init(seconds: Int) {
+        self.seconds = seconds
+    }
+
+    package var description: String {
         switch seconds {
         case ..<120: "\(max(0, seconds)) s"
         case ..<7_200: "\(seconds / 60) min"
