@@ -73,7 +73,8 @@ struct Remove: AsynchronousCommand {
               ingestd remove "kitchen cuff"
             """)
 
-    @Argument(help: "The device's alias or address, or the model's catalogue ID.")
+    @Argument(
+        help: "The device's alias or address, or the model's catalogue ID.", completion: Completions.devices)
     var device: String
 
     @OptionGroup var service: ServiceOptions

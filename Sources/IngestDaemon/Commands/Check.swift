@@ -18,7 +18,9 @@ struct Check: AsynchronousCommand {
               ingestd check --json
             """)
 
-    @Option(name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"))
+    @Option(
+        name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"),
+        completion: .file())
     var path = Configuration.defaultPath
 
     @Flag(help: "Print the result as one JSON object on standard output.")

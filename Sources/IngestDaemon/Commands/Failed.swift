@@ -18,10 +18,12 @@ struct Failed: ParsableCommand {
 
 /// Which of them.
 struct FailedFilter: ParsableArguments {
-    @Option(help: "Only what is set aside for this destination.")
+    @Option(help: "Only what is set aside for this destination.", completion: Completions.destinations)
     var destination: String?
 
-    @Option(help: "Only of this peripheral: an alias, a catalogue ID or an address.")
+    @Option(
+        help: "Only of this peripheral: an alias, a catalogue ID or an address.",
+        completion: Completions.devices)
     var peripheral: String?
 
     func selection(_ records: [String]) throws(CommandFailure) -> DeadLetterSelection {

@@ -27,7 +27,7 @@ struct Import: ParsableCommand {
                   ingestd import apple-health export.zip --since 2024-01-01
                 """)
 
-        @Argument(help: "The export.zip.")
+        @Argument(help: "The export.zip.", completion: .file())
         var file: String
 
         @Option(

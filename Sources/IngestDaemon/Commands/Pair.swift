@@ -15,7 +15,9 @@ struct Pair: AsynchronousCommand {
               ingestd pair "kitchen cuff"
             """)
 
-    @Argument(help: "The model's catalogue ID, for any device of it, or the device's address or alias.")
+    @Argument(
+        help: "The model's catalogue ID, for any device of it, or the device's address or alias.",
+        completion: Completions.devices)
     var target: String
 
     @OptionGroup var service: ServiceOptions
@@ -55,7 +57,8 @@ struct Unpair: AsynchronousCommand {
               ingestd unpair "kitchen cuff"
             """)
 
-    @Argument(help: "The device's address or alias, or a model's catalogue ID.")
+    @Argument(
+        help: "The device's address or alias, or a model's catalogue ID.", completion: Completions.devices)
     var target: String
 
     @OptionGroup var service: ServiceOptions
@@ -92,7 +95,8 @@ struct Unpair: AsynchronousCommand {
 /// How a command finds the service.
 struct ServiceOptions: ParsableArguments {
     @Option(
-        name: .customLong("config"), help: ArgumentHelp("The service's configuration.", valueName: "path"))
+        name: .customLong("config"), help: ArgumentHelp("The service's configuration.", valueName: "path"),
+        completion: .file())
     var path = Configuration.defaultPath
 
     var isNamed: Bool { path != Configuration.defaultPath }

@@ -29,7 +29,8 @@ struct Peripherals: ParsableCommand {
 
     @Option(
         name: .customLong("config"),
-        help: ArgumentHelp("The configuration; peripherals.d beside it adds models.", valueName: "path"))
+        help: ArgumentHelp("The configuration; peripherals.d beside it adds models.", valueName: "path"),
+        completion: .file())
     var path = Configuration.defaultPath
 
     @Flag(help: "Print JSON.")

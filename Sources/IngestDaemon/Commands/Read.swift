@@ -16,7 +16,9 @@ struct Read: AsynchronousCommand {
               ingestd read 1001 --dry-run
             """)
 
-    @Argument(help: "The model's catalogue ID, for any device of it, or the device's address or alias.")
+    @Argument(
+        help: "The model's catalogue ID, for any device of it, or the device's address or alias.",
+        completion: Completions.devices)
     var target: String
 
     @Option(help: ArgumentHelp("How long the device is waited for, 1 to 600.", valueName: "seconds"))

@@ -39,7 +39,9 @@ struct Receive: AsynchronousCommand {
     @Option(help: "Answer 400 to requests that contain this text. May be repeated.")
     var refuse: [String] = []
 
-    @Option(help: "A file with signing keys. What is not signed with one of them is answered with 401.")
+    @Option(
+        help: "A file with signing keys. What is not signed with one of them is answered with 401.",
+        completion: .file())
     var signingKey: String?
 
     @Flag(help: "Print one JSON object a record, with the record's bytes as they came.")

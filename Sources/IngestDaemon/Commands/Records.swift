@@ -27,7 +27,8 @@ struct Records: AsynchronousCommand {
     @Option(
         help: ArgumentHelp(
             "Send them to this destination again, under their ids; by the running service, or without one under its lock.",
-            valueName: "destination"))
+            valueName: "destination"),
+        completion: Completions.destinations)
     var resend: String?
 
     @Option(
@@ -110,9 +111,9 @@ struct Records: AsynchronousCommand {
         }
     }
 
-    /// A line that says which, and indented ones with the values.
     private static func omission(_ count: Int) -> String { count == 1 ? "is left out" : "are left out" }
 
+    /// A line that says which, and indented ones with the values.
     static func lines(of record: RecordSummary) -> String {
         var lines = [
             "\(record.isTimeKnown ? record.wallTime : "time not known yet ")  \(record.id.prefix(8))  \(record.kind.rawValue)  "

@@ -8,7 +8,9 @@ package struct RunOptions: ParsableArguments, Sendable {
         case stdout
     }
 
-    @Option(name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"))
+    @Option(
+        name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"),
+        completion: .file())
     var path = Configuration.defaultPath
 
     @Option(help: "Where events go: journal or stdout.")

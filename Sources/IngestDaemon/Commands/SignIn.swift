@@ -18,7 +18,8 @@ struct SignIn: AsynchronousCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the user's sign-in token, or - for standard input.", valueName: "file"))
+            "A file with the user's sign-in token, or - for standard input.", valueName: "file"),
+        completion: .file())
     var token: String?
 
     @OptionGroup var target: SessionTarget
@@ -120,7 +121,7 @@ private func records(_ count: Int) -> String {
 
 /// What both commands take.
 struct SessionTarget: ParsableArguments {
-    @Argument(help: "The destination's name.")
+    @Argument(help: "The destination's name.", completion: Completions.accounts)
     var destination: String
 
     @OptionGroup var service: ServiceOptions

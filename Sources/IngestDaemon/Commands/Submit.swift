@@ -6,7 +6,9 @@ struct WrittenEntry: ParsableArguments {
     /// In the place of a kind: the entries come on standard input.
     static let standardInput = "-"
 
-    @Argument(help: "What was measured, such as glucose or blood-pressure; - reads standard input.")
+    @Argument(
+        help: "What was measured, such as glucose or blood-pressure; - reads standard input.",
+        completion: .list(EntryForm.all.map(\.name)))
     var kind: String
 
     @Argument(help: "The number, with the digits that were shown; of a blood pressure two, 120/80.")
@@ -30,7 +32,8 @@ struct WrittenEntry: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A photograph of the display, JPEG or PNG, 8 MiB at most, for destinations that take images (fhir).",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var image: String?
 }
 

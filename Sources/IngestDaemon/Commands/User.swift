@@ -30,13 +30,17 @@ struct User: ParsableCommand {
             help: "What you call the user: client_user_id, without anything that says who it is; - reads it.")
         var clientID: String
 
-        @Option(help: "The destination, if there is more than one of type junction.")
+        @Option(
+            help: "The destination, if there is more than one of type junction.",
+            completion: Completions.destinations)
         var destination: String?
 
-        @Option(help: ArgumentHelp("A file with the API key.", valueName: "file"))
+        @Option(help: ArgumentHelp("A file with the API key.", valueName: "file"), completion: .file())
         var apiKey: String?
 
-        @Option(name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"))
+        @Option(
+            name: .customLong("config"), help: ArgumentHelp("The configuration.", valueName: "path"),
+            completion: .file())
         var path = Configuration.defaultPath
 
         @Flag(help: "Print the result as one JSON object.")
