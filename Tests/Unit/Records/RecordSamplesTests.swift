@@ -6,9 +6,13 @@ import Testing
 @testable import IngestRecords
 
 /// One record at least of every kind, each member somewhere, by way of the decoders and the factory. They stand in
-/// Tests/System/Webhook/records.ndjson, which is held against docs/record.schema.json there.
+/// Tests/System/Webhook/records.ndjson, which is held against docs/record.schema.json there, and the first of each kind
+/// that is delivered in docs/samples. `RECORDS=write` in the environment writes both anew.
 @Suite struct RecordSamplesTests {
     private static let file = Repository.root + "/Tests/System/Webhook/records.ndjson"
+
+    private static let folder = Repository.root + "/docs/samples"
+    private static let isWriting = ProcessInfo.processInfo.environment["RECORDS"] == "write"
 
     private static let broadcasts = [
         "d2fc40000102ca0903bf13", "1d18229e43e507040b101301", "1b180226b20705040f0201ac018642",
@@ -110,17 +114,38 @@ import Testing
         }
     }
 
-    /// `RECORDS=write` writes the file anew.
+    private func all() throws -> [(kind: RecordKind, json: String)] {
+        try samples().map { ($0.kind, $0.json) } + entries().map { ($0.kind, $0.body) }
+    }
+
     @Test func theFileHasTheRecordsAsTheyAreWritten() throws {
-        let lines = try (samples().map(\.json) + entries().map(\.body)).map { $0 + "\n" }.joined()
-        if ProcessInfo.processInfo.environment["RECORDS"] == "write" {
+        let lines = try all().map { $0.json + "\n" }.joined()
+        if Self.isWriting {
             try lines.write(toFile: Self.file, atomically: true, encoding: .utf8)
         }
         #expect(try String(contentsOfFile: Self.file, encoding: .utf8) == lines)
     }
 
+    @Test func eachKindThatIsDeliveredHasASampleOfItsOwn() throws {
+        let first = Dictionary(
+            try all().filter(\.kind.isDelivered).map { ("\($0.kind.rawValue).json", $0.json + "\n") },
+            uniquingKeysWith: { first, _ in first })
+        if Self.isWriting {
+            try FileManager.default.createDirectory(
+                atPath: Self.folder, withIntermediateDirectories: true)
+            for (name, json) in first {
+                try json.write(toFile: "\(Self.folder)/\(name)", atomically: true, encoding: .utf8)
+            }
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder)
+        let found = try names.map {
+            ($0, try String(contentsOfFile: "\(Self.folder)/\($0)", encoding: .utf8))
+        }
+        #expect(Dictionary(uniqueKeysWithValues: found) == first)
+    }
+
     @Test func everyKindThatIsARecordIsInTheFile() throws {
-        let kinds = Set(try samples().map(\.kind) + entries().map(\.kind))
+        let kinds = Set(try all().map(\.kind))
         #expect(kinds == Set(RecordKind.allCases.filter { $0.isDelivered || $0 == .undecoded }))
     }
 }

@@ -4,13 +4,13 @@ import sys
 
 from kit.results import Results
 
-from . import annotated, documents, schema
+from . import annotated, documents, openapi, schema
 from .requests import Requests
 
 
 def main():
     results = Results()
-    results.run_wanted({**schema.CASES, **documents.CASES, **annotated.CASES})
+    results.run_wanted({**schema.CASES, **documents.CASES, **annotated.CASES, **openapi.CASES})
     results.run_on(Requests, "webhook-")
     return results.end()
 

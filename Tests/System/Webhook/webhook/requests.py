@@ -9,6 +9,7 @@ import uuid
 from kit.gateway import INGESTD, Failure, Gateway, expect_equal
 from kit.ports import free_ports, wait_for_port
 
+from .openapi import expect_described
 from .receiver import Receiver
 from .schema import BODIES, RECORDS, expect_valid
 
@@ -123,6 +124,11 @@ class Requests:
         if any(name.startswith("webhook-") for name in headers):
             raise Failure("signed without a key")
 
+    def is_described(self):
+        for name in ("json", "ndjson", "gzip", "signed", "rotated", "all", "retried"):
+            for request in self.of(name):
+                expect_described(request)
+
     def is_verified(self):
         for name, keys in {"signed": [KEY], "rotated": [KEY, OLD_KEY], "all": [KEY]}.items():
             for request in self.of(name):
@@ -171,6 +177,7 @@ class Requests:
 
     def cases(self):
         return {"arrives": self.arrives, "records": self.has_the_same_records_everywhere, "headers": self.has_the_headers,
+                "openapi": self.is_described,
                 "signature": self.is_verified, "changed": self.is_refused_when_changed,
                 "retry": self.signs_each_attempt, "receive": self.is_received, "no-key-anywhere": self.shows_no_key,
                 "ends": lambda: expect_equal(self.stop(), 0, "the exit status")}
