@@ -3,9 +3,9 @@ package import ArgumentParser
 extension Commands {
     /// How the help and the manual group the commands, by their names.
     private static let groups: [(title: String, names: [String])] = [
-        ("Set up", ["run", "check", "reload", "add", "remove", "peripherals"]),
+        ("Set up", ["setup", "run", "check", "reload", "add", "remove", "peripherals"]),
         ("Devices", ["scan", "pair", "unpair", "read"]),
-        ("Watch", ["status", "records", "failed"]),
+        ("Watch", ["status", "doctor", "records", "failed"]),
         ("Entries", ["submit", "import"]),
         ("Destinations", ["sign-in", "sign-out", "user"]),
         ("Developers", ["decode", "receive"]),
