@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOHTTP1
 
@@ -41,6 +42,7 @@ final class Connection: ChannelInboundHandler {
     private var isAtWork = false
     /// As the table knows it; a context that is not used any more names another one.
     private var channel: (any Channel)?
+    private var user: UInt32?
 
     init(_ server: HTTPServer, table: ConnectionTable, jobs: AsyncStream<HTTPServer.Job>.Continuation) {
         self.server = server
@@ -51,8 +53,27 @@ final class Connection: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) {
         channel = context.channel
         table.add(context.channel)
+        askWhoItIs(context.channel)
         // It may have been one too many.
         if context.channel.isActive { enter(.waiting, context) }
+    }
+
+    /// What SO_PEERCRED answers with (`struct ucred`, unix(7)).
+    private struct Credentials: Sendable {
+        var process: Int32
+        var user: UInt32
+        var group: UInt32
+    }
+
+    private func askWhoItIs(_ channel: any Channel) {
+        guard channel.localAddress?.protocol == .unix, let options = channel as? any SocketOptionProvider
+        else {
+            return
+        }
+        let asked: EventLoopFuture<Credentials> = options.unsafeGetSocketOption(
+            level: SocketOptionLevel(SOL_SOCKET), name: SO_PEERCRED)
+        let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        asked.whenSuccess { bound.value.user = $0.user }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -152,7 +173,8 @@ final class Connection: ChannelInboundHandler {
             return send(HTTPAnswer(503), keepsAlive: keepsAlive, context)
         }
         enter(.answering, context)
-        let request = HTTPRequest(incoming.head, parameters: incoming.parameters, body: incoming.body)
+        let request = HTTPRequest(
+            incoming.head, parameters: incoming.parameters, body: incoming.body, user: user)
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
         let log = server.log

@@ -9,10 +9,13 @@ package struct HTTPRequest: Sendable {
     package let parameters: [String: String]
     /// The bytes after the head; nil when they are more than the route takes.
     package let body: [UInt8]?
+    /// The user of the process at the other end of a Unix domain socket, when it connected (SO_PEERCRED, unix(7)); nil
+    /// elsewhere.
+    package let user: UInt32?
     private let query: Substring
     private let headers: HTTPHeaders
 
-    init(_ head: HTTPRequestHead, parameters: [String: String], body: [UInt8]?) {
+    init(_ head: HTTPRequestHead, parameters: [String: String], body: [UInt8]?, user: UInt32?) {
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         method = head.method.rawValue
         path = String(parts[0])
@@ -20,6 +23,7 @@ package struct HTTPRequest: Sendable {
         headers = head.headers
         self.parameters = parameters
         self.body = body
+        self.user = user
     }
 
     /// The first value of a header, whose name has no case.

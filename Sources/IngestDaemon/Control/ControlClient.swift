@@ -98,22 +98,8 @@ struct ControlClient: Sendable {
     func send<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, _ message: (any Encodable & Sendable)? = nil
     ) async throws(Failure) -> Answer {
-        var request = HTTPClientRequest(url: base + path)
-        request.method = method
-        let status: UInt
-        let body: ByteBuffer
-        do {
-            if let message {
-                request.headers.add(name: "Content-Type", value: "application/json")
-                request.body = .bytes(ByteBuffer(bytes: Array(try JSONEncoder().encode(message))))
-            }
-            let response = try await execute(request)
-            status = response.status.code
-            body = try await response.body.collect(upTo: Self.answerLimit)
-        } catch {
-            throw Self.failure(error)
-        }
-        let data = Data(body.readableBytesView)
+        let (status, data) = try await forward(
+            method, path, message.flatMap { try? JSONEncoder().encode($0) })
         if status != 200 {
             guard let refusal = try? JSONDecoder().decode(ControlMessage.Refusal.self, from: data) else {
                 throw .broken
@@ -122,6 +108,27 @@ struct ControlClient: Sendable {
         }
         guard let answer = try? JSONDecoder().decode(Answer.self, from: data) else { throw .broken }
         return answer
+    }
+
+    /// Sends a request as it is.
+    /// - Parameter body: JSON; nil for none.
+    /// - Returns: the status of HTTP, and the answer's JSON.
+    func forward(
+        _ method: HTTPMethod, _ path: String, _ body: Data?
+    ) async throws(Failure) -> (status: Int, body: Data) {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = method
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body))
+        }
+        do {
+            let response = try await execute(request)
+            let answer = try await response.body.collect(upTo: Self.answerLimit)
+            return (Int(response.status.code), Data(answer.readableBytesView))
+        } catch {
+            throw Self.failure(error)
+        }
     }
 
     /// Tries again while the socket has more connections than it takes up at once (connect(2), EAGAIN): nothing was sent.
@@ -170,6 +177,7 @@ extension ExitStatus {
         self =
             switch reason {
             case .badTarget: .usage
+            case .noPermission: .noPermission
             case .rejected: .configuration
             case .noKeeper, .adapterUnavailable, .unreachable, .noAdapter, .notSeen: .unavailable
             case .busy, .readingUnderWay, .notHeard, .notReachable, .otherDevice, .timedOut, .cancelled,

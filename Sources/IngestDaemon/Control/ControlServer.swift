@@ -27,6 +27,7 @@ struct ControlServer: Service {
     let sessions: Sessions
     let queue: QueueOperations
     let entries: EntryDesk
+    let readings: ReadingDesk
     let reloader: Reloader
     let status: StatusReport
     let log: Logger
@@ -124,7 +125,11 @@ struct ControlServer: Service {
 
     private var queueRoutes: [HTTPRoute] {
         let queue = queue
+        let readings = readings
         return [
+            Self.route("POST", "/v1/readings") { request in
+                try await readings.readings(try Self.message(of: request), user: request.user)
+            },
             Self.route("POST", "/v1/failed/retry") { try await queue.retry(try Self.message(of: $0)) },
             Self.route("POST", "/v1/failed/drop") { try await queue.drop(try Self.message(of: $0)) },
             Self.route("POST", "/v1/records/resend") { try await queue.resend(try Self.message(of: $0)) },

@@ -13,6 +13,9 @@ extension Configuration {
             streamInterval: passive.streamInterval, streamMaximum: passive.streamMaximum)
     }
 
+    /// The file of the queue.
+    var queuePath: String { gateway.stateDirectory + "/queue.db" }
+
     var adapterSelection: AdapterSelection {
         switch bluetooth.adapter {
         case .any: .any

@@ -124,6 +124,7 @@ struct Gateway: Sendable {
                 entries: EntryDesk(
                     queue: queue, clock: clock, gateway: configuration.gateway.id,
                     keeper: keeper),
+                readings: ReadingDesk(path: configuration.queuePath),
                 reloader: reloader, status: status, log: log[.control]))
         services.append(
             Supervisor(

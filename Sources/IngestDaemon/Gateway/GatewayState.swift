@@ -56,7 +56,7 @@ extension SQLiteQueue {
         let bootID = try BootID.read()
         do {
             return try await SQLiteQueue.open(
-                path: configuration.gateway.stateDirectory + "/queue.db", bootID: bootID, clock: clock,
+                path: configuration.queuePath, bootID: bootID, clock: clock,
                 destinations: configuration.routings)
         } catch let error as StoreError {
             throw CommandFailure(error)

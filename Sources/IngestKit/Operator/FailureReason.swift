@@ -3,6 +3,8 @@ package enum FailureReason: String, Sendable, Hashable, CaseIterable, Codable {
     /// A request that is not understood, or that names what is not there.
     case badRequest = "bad-request"
     case badTarget = "bad-target"
+    /// Of what only root and the service's own user may see.
+    case noPermission = "no-permission"
     /// Of records that are set aside.
     case unknownRecord = "unknown-record"
     case ambiguousRecord = "ambiguous-record"

@@ -85,6 +85,36 @@ package struct QueueReader: Sendable {
         }
     }
 
+    /// The newest records that `isWanted` takes, the newest first, of those that were measured from `start` on. Images,
+    /// and what cannot be decoded, are left out.
+    /// - Parameters:
+    ///   - start: in seconds since 1970.
+    ///   - most: how many are answered at most.
+    ///   - mostSeen: how many are looked at, which bounds the time that this takes.
+    /// - Returns: also whether there may be more.
+    /// - Throws: `StoreError`.
+    package func newestRecords(
+        since start: Int64, most: Int, mostSeen: Int, where isWanted: (RecordSummary) -> Bool
+    ) throws -> (records: [RecordSummary], isPart: Bool) {
+        try read { db in
+            let rows = try Row.fetchCursor(
+                db,
+                sql: "SELECT * FROM record WHERE kind NOT IN (?, ?) AND undated IS NULL ORDER BY seq DESC",
+                arguments: [RecordKind.image.rawValue, RecordKind.undecoded.rawValue])
+            var found: [RecordSummary] = []
+            var seen = 0
+            while let row = try rows.next() {
+                guard seen < mostSeen, found.count < most else { return (found, true) }
+                seen += 1
+                guard RecordRow.isIntact(row), let record = RecordSummary(json: row["body"]),
+                    record.time >= start, isWanted(record)
+                else { continue }
+                found.append(record)
+            }
+            return (found, false)
+        }
+    }
+
     /// Whether a destination of this name is, or was, delivered to from this queue.
     package func knows(_ destination: String) throws -> Bool {
         try read { db in try DestinationTable.knows(destination, db) }
@@ -121,6 +151,11 @@ package struct RecordSummary: Sendable, Equatable {
     package let values: [Value]
     /// Nil is nobody.
     package let subject: String?
+    /// The device's identity address, upper case with colons; empty where no device was read.
+    package let address: String
+    package let flags: [String]
+    /// The id of the record that this one belongs to.
+    package let related: String?
     /// The record that an image belongs to; nil for a reading.
     package let imageOf: RecordReference?
     /// As canonical JSON.
@@ -134,6 +169,9 @@ package struct RecordSummary: Sendable, Equatable {
         kind = content.kind
         time = content.time
         subject = content.subject
+        address = content.address
+        flags = content.flags
+        related = content.related
         imageOf = content.imageOf
         values = content.values.map { Value(type: $0.type, unit: $0.unit, number: $0.number) }
         wallTime = OperatorTime.text(content.time, offset: content.utcOffsetSeconds)
