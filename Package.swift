@@ -182,6 +182,7 @@ let programs: [Target] = [
             "BlueZBridge", "CSystemd", "ExportBridge", "HTTPService", "MQTTBridge", .lifecycle, .signals,
             .arguments, .httpClient, .nioCore, .nioHTTP1, .nioPosix, .logging, .system,
         ],
+        resources: ["html", "css", "js"].map { .embedInCode("Console/Page/console.\($0)") },
         swiftSettings: settings(of: "IngestDaemon")),
     .executableTarget(
         name: "ingestd", dependencies: ["IngestDaemon", .arguments] + pinned, swiftSettings: strict,

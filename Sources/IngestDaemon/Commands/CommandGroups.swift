@@ -5,7 +5,7 @@ extension Commands {
     private static let groups: [(title: String, names: [String])] = [
         ("Set up", ["setup", "run", "check", "reload", "add", "remove", "peripherals"]),
         ("Devices", ["scan", "pair", "unpair", "read"]),
-        ("Watch", ["status", "doctor", "records", "failed"]),
+        ("Watch", ["status", "doctor", "console", "records", "failed"]),
         ("Entries", ["submit", "import"]),
         ("Destinations", ["sign-in", "sign-out", "user"]),
         ("Developers", ["decode", "receive"]),

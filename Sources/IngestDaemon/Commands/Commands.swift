@@ -13,7 +13,7 @@ package enum Commands {
             Scan.self, Pair.self,
             Unpair.self, Read.self,
             SignIn.self, SignOut.self, User.self,
-            Status.self, Records.self, Failed.self,
+            Status.self, Console.self, Records.self, Failed.self,
             Submit.self, Import.self,
         ]
     }

@@ -13,11 +13,11 @@ struct Console: AsynchronousCommand {
         discussion: """
             Prints the page's address, which opens once and in one browser. The page has the rights of the user who \
             starts this: root may allow devices and see readings, the group ingestd all else. It listens on loopback \
-            only; from another machine, go through ssh:
+            only; from another machine, go through ssh. It ends with Ctrl-C, and after 30 min without a request. \
+            For example:
 
-              ssh -L 8088:127.0.0.1:8088 box sudo ingestd console
-
-            It ends with Ctrl-C, and after 30 min without a request.
+              sudo ingestd console
+              ssh -t -L 8088:127.0.0.1:8088 BOX sudo ingestd console
             """)
 
     private static let longestPause = Duration.seconds(30 * 60)
@@ -32,7 +32,9 @@ struct Console: AsynchronousCommand {
     /// - Throws: `ValidationError`.
     private func address() throws -> (host: String, port: Int) {
         let parts = listen.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, let port = UInt16(parts[1]), parts[0] == "localhost" || parts[0] == "127.0.0.1" else {
+        guard parts.count == 2, let port = UInt16(parts[1]),
+            parts[0] == "localhost" || parts[0] == "127.0.0.1"
+        else {
             throw ValidationError(
                 "--listen: expected 127.0.0.1 and a port, such as 127.0.0.1:8088; from another machine go through ssh -L"
             )
@@ -57,7 +59,8 @@ struct Console: AsynchronousCommand {
             result = .failure(
                 CommandFailure(
                     .unavailable,
-                    "cannot listen on \(listen): \(Errno(rawValue: error.errnoCode)); choose another port by --listen"))
+                    "cannot listen on \(listen): \(Errno(rawValue: error.errnoCode)); choose another port by --listen"
+                ))
         } catch {
             result = .failure(error)
         }

@@ -60,7 +60,8 @@ struct ConsoleServer: Sendable {
         HTTPRoute(method, path, bodyLimit: Self.bodyLimit) { request in
             await Self.guarded(request) {
                 guard session.isOpen(to: request.header("Cookie")) else {
-                    return Self.refusal(401, "this page is not open: start ingestd console, and open its address")
+                    return Self.refusal(
+                        401, "this page is not open: start ingestd console, and open its address")
                 }
                 return await answer(request)
             }
@@ -180,7 +181,8 @@ struct ConsoleServer: Sendable {
         }
         guard let message = request.body.flatMap({ try? JSONDecoder().decode(Message.self, from: Data($0)) }),
             let catalogue = try? Catalogue.load(
-                additions: Catalogue.additions(besideConfiguration: service.path)).catalogue,
+                additions: Catalogue.additions(besideConfiguration: service.path)
+            ).catalogue,
             let model = catalogue[message.id]
         else { return Self.refusal(400, "expected a model of the catalogue and a device's address") }
         let entry = EntryText.item(

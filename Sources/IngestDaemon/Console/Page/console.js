@@ -391,7 +391,8 @@ function chart(title, types, points) {
         good.at(-1).shown.slice(0, 16)));
     }
   }
-  types.forEach((type, place) => {
+  const present = types.filter(type => good.some(point => point.type === type));
+  present.forEach((type, place) => {
     const own = good.filter(point => point.type === type);
     const colour = ["one", "two", "three"][place];
     const path = own.map(point => `${x(point.time)},${y(Number(point.number))}`).join(" ");
@@ -407,7 +408,8 @@ function chart(title, types, points) {
     element("td", { textContent: point.number ?? "not measured" }), element("td", { textContent: point.more })));
   const heads = ["Time", "What", "Value", "Context"].map(text => element("th", { textContent: text, scope: "col" }));
   return element("figure", {}, element("figcaption", { textContent: title }), drawing,
-    types.length > 1 ? element("p", { className: "quiet", textContent: `${types[0]}: full line; ${types[1]}: dashed` }) : null,
+    present.length > 1 ? element("p", { className: "quiet",
+      textContent: `${present[0]}: full line; ${present[1]}: dashed` }) : null,
     element("details", {}, element("summary", { textContent: "As a table" }),
       element("div", { className: "scroll" },
         element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)))));

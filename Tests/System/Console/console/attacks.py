@@ -2,11 +2,12 @@
 
 import http.client
 import json
+import os
 import socket
 
 from kit.gateway import Failure, expect_equal
 
-from .box import Box, Console
+from .box import Box, Console, CUFF
 
 
 class Attacks(Box):
@@ -25,6 +26,7 @@ class Attacks(Box):
             "what-is-too-long-is-refused": self.has_bounds,
             "the-page-loads-nothing-from-elsewhere": self.is_closed,
             "it-listens-on-loopback-only": self.is_on_loopback,
+            "readings-are-for-those-who-could-read-the-queue": self.asks_as_another_user,
         }
 
     def ask(self, method, path, body=None, host=None, origin="own", cookie=None, port=None):
@@ -120,6 +122,36 @@ class Attacks(Box):
             for word in (b"http://", b"https://", b"//cdn"):
                 if word in content.replace(b"http://www.w3.org/2000/svg", b""):
                     raise Failure(f"{path} names another host")
+
+    def asks_as_another_user(self):
+        """Of the group that may use the socket."""
+        question = json.dumps({"since": 0, "device": CUFF["address"]})
+        request = (f"POST /v1/readings HTTP/1.1\r\nHost: x\r\nContent-Length: {len(question)}\r\n"
+                   f"Connection: close\r\n\r\n{question}").encode()
+
+        def asked():
+            """By way of the socket itself, whatever the directories on the way to it permit."""
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(60)
+                client.connect(f"/proc/self/fd/{place}")
+                client.sendall(request)
+                return b"".join(iter(lambda: client.recv(1 << 16), b""))
+
+        place = os.open(self.socket, os.O_PATH)
+        try:
+            if b'"readings"' not in asked():
+                raise Failure("the service's own user gets no readings")
+            if os.geteuid() != 0:
+                return
+            os.seteuid(65534)
+            try:
+                answer = asked()
+            finally:
+                os.seteuid(0)
+        finally:
+            os.close(place)
+        if b"no-permission" not in answer or b"systolic" in answer:
+            raise Failure(f"another user is answered {answer[:300]}")
 
     def is_on_loopback(self):
         other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
