@@ -1,56 +1,38 @@
 import FoundationEssentials
 
 /// A file of conf.d with the entry of one device, as `ingestd add` writes it.
-struct DevicePiece {
+struct DevicePiece: Sendable {
     private static let firstLine = "# Written by ingestd add; ingestd remove deletes it."
 
-    let path: String
-    private let configuration: String
+    private let piece: ConfigurationPiece
+    var path: String { piece.path }
 
     /// - Parameter name: of the device; the file's is made of its letters and digits.
     init(besideConfiguration configuration: String, named name: String) {
-        let words = name.lowercased().unicodeScalars.split { scalar in
-            !("a"..."z" ~= scalar || "0"..."9" ~= scalar)
-        }
-        let stem = words.isEmpty ? "device" : words.map { String($0) }.joined(separator: "-")
-        self.configuration = configuration
-        path = "\(ConfigurationPieces.directory(beside: configuration))/\(stem).yaml"
+        piece = ConfigurationPiece(besideConfiguration: configuration, named: name)
     }
 
-    /// Writes the file, unless there is one or the configuration would be wrong with it.
-    /// - Parameter item: of the list `peripherals`.
-    /// - Returns: what is suspicious in the new file.
-    func write(_ item: String) throws(CommandFailure) -> [Diagnostic] {
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw CommandFailure(
-                .cannotCreate,
-                "\(path): there is such a file; ingestd remove takes a device out, or choose another --alias")
-        }
-        let text = "\(Self.firstLine)\nperipherals:\n  \(item)\n"
-        let check = Self.check(configuration, (path, text))
-        try Self.refuse(check)
-        let directory = ConfigurationPieces.directory(beside: configuration)
-        do {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            // For the service's group as its directory is, and for nobody else: it says who has which device.
-            let group = try FileManager.default.attributesOfItem(atPath: directory)[.groupOwnerAccountID]
-            let hidden = "\(directory)/.\(UUID().uuidString)"
-            defer { try? FileManager.default.removeItem(atPath: hidden) }
-            guard
-                FileManager.default.createFile(
-                    atPath: hidden, contents: Data(text.utf8), attributes: [.posixPermissions: 0o640])
-            else { throw CocoaError(.fileWriteNoPermission) }
-            var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o640]
-            attributes[.groupOwnerAccountID] = group
-            try FileManager.default.setAttributes(attributes, ofItemAtPath: hidden)
-            try FileManager.default.moveItem(atPath: hidden, toPath: path)
-        } catch {
-            throw CommandFailure(
-                .noPermission,
-                "\(path) cannot be written: run it as root, or write the entry there yourself:\n\(text)")
-        }
-        return check.diagnostics.filter { $0.path == path }
+    /// A file that is there.
+    init(at path: String, of configuration: String) {
+        piece = ConfigurationPiece(at: path, of: configuration)
     }
+
+    /// The whole configuration as it would be with this file.
+    /// - Parameter item: of the list `peripherals`.
+    func check(_ item: String) -> ConfigurationCheck { piece.check(Self.text(item)) }
+
+    /// Writes the file, unless there is one or the configuration would be wrong with it.
+    /// - Parameters:
+    ///   - item: of the list `peripherals`.
+    ///   - replaces: whether it takes the place of the entry that `add` wrote there.
+    /// - Returns: what is suspicious in the new file.
+    func write(_ item: String, replaces: Bool = false) throws(CommandFailure) -> [Diagnostic] {
+        try piece.write(
+            Self.text(item), replaces: replaces,
+            wayOut: "ingestd remove takes a device out, or choose another --alias")
+    }
+
+    private static func text(_ item: String) -> String { "\(firstLine)\nperipherals:\n  \(item)\n" }
 
     /// Whether `add` wrote the file.
     static func isOurs(_ path: String) throws(CommandFailure) -> Bool {
@@ -62,12 +44,7 @@ struct DevicePiece {
 
     /// Deletes the file, unless the configuration would be wrong without it.
     static func delete(_ path: String, of configuration: String) throws(CommandFailure) {
-        try refuse(check(configuration, (path, nil)))
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            throw CommandFailure(.noPermission, "\(path) cannot be deleted: run it as root")
-        }
+        try ConfigurationPiece(at: path, of: configuration).delete()
     }
 
     /// Has the running service take up the change; says so if none runs.
@@ -86,19 +63,5 @@ struct DevicePiece {
             try StandardOutput.write("No service runs: systemctl start ingestd\n")
         case .failure(let failure): throw CommandFailure(failure, path: client.path)
         }
-    }
-
-    private static func check(
-        _ path: String, _ change: (path: String, text: String?)
-    ) -> ConfigurationCheck {
-        ConfigurationCheck(
-            path: path, change: change, readableProfiles: Profiles.names,
-            host: .current(environment: ProcessInfo.processInfo.environment, fileSeverity: .warning))
-    }
-
-    private static func refuse(_ check: ConfigurationCheck) throws(CommandFailure) {
-        guard check.configuration == nil else { return }
-        let errors = check.diagnostics.filter { $0.severity == .error }.map(\.description)
-        throw CommandFailure(.configuration, "nothing was changed:\n" + errors.joined(separator: "\n"))
     }
 }

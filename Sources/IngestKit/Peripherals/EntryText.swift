@@ -18,8 +18,8 @@ package enum EntryText {
         return "- {\(keys.joined(separator: ", "))}"
     }
 
-    /// Between quotation marks as YAML reads them (YAML 1.2, 7.3.1).
-    private static func quoted(_ text: String) -> String {
+    /// Text of one line between quotation marks, as YAML reads it (YAML 1.2, 7.3.1).
+    package static func quoted(_ text: String) -> String {
         "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
     }
 }
