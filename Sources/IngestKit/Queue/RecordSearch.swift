@@ -86,24 +86,58 @@ extension QueueReader {
             guard isHeld,
                 let row = try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id])
             else { return FoundRecord(id: id, record: nil, obstacle: .gone, standings: []) }
-            let isIntact = RecordRow.isIntact(row)
-            let obstacle: FoundRecord.Obstacle? =
-                if !isIntact {
-                    .damaged
-                } else if (row.intact("undated") as String?) != nil {
-                    .undated
-                } else if (row.intact("kind") as String?) == RecordKind.undecoded.rawValue {
-                    .undecoded
-                } else if (row.intact("position") as Int64?) == nil {
-                    .incomplete
-                } else {
-                    nil
-                }
-            let body: String? = isIntact && obstacle != .undated ? row.intact("body") : nil
-            return FoundRecord(
-                id: id, record: body.flatMap(RecordSummary.init), obstacle: obstacle,
-                standings: try Self.standings(of: row, routings, db))
+            return try Self.found(id, row, routings, db)
         }
+    }
+
+    /// The number of the newest record; those that come later have higher ones. 0 if there was none.
+    package func newestNumber() throws -> Int64 {
+        try read { db in try Int64.fetchOne(db, sql: "SELECT max(seq) FROM record") ?? 0 }
+    }
+
+    /// The newest record of a peripheral that came after another one, and where it stands at each destination.
+    /// - Parameters:
+    ///   - number: of the other one, as `newestNumber`.
+    ///   - address: nil is any device of the model.
+    package func newest(
+        after number: Int64, peripheralID: Int, address: BluetoothAddress?, routings: [DestinationRouting]
+    ) throws -> FoundRecord? {
+        try read { db in
+            try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT * FROM record
+                    WHERE seq > :number AND peripheral_id = :model AND (:address IS NULL OR address = :address)
+                    ORDER BY seq DESC LIMIT 1
+                    """,
+                arguments: [
+                    "number": number, "model": peripheralID, "address": address?.description,
+                ]
+            )
+            .map { try Self.found($0.intact("id") ?? "", $0, routings, db) }
+        }
+    }
+
+    private static func found(
+        _ id: String, _ row: Row, _ routings: [DestinationRouting], _ db: Database
+    ) throws -> FoundRecord {
+        let isIntact = RecordRow.isIntact(row)
+        let obstacle: FoundRecord.Obstacle? =
+            if !isIntact {
+                .damaged
+            } else if (row.intact("undated") as String?) != nil {
+                .undated
+            } else if (row.intact("kind") as String?) == RecordKind.undecoded.rawValue {
+                .undecoded
+            } else if (row.intact("position") as Int64?) == nil {
+                .incomplete
+            } else {
+                nil
+            }
+        let body: String? = isIntact && obstacle != .undated ? row.intact("body") : nil
+        return FoundRecord(
+            id: id, record: body.flatMap(RecordSummary.init), obstacle: obstacle,
+            standings: try standings(of: row, routings, db))
     }
 
     /// Where a record stands at each destination; none for what is not there.

@@ -34,6 +34,16 @@ package struct RecordStanding: Sendable, Equatable {
     package var httpStatus: Int?
     /// In our words.
     package var error: String?
+
+    package init(
+        destination: String, state: State, attempt: Int? = nil, httpStatus: Int? = nil, error: String? = nil
+    ) {
+        self.destination = destination
+        self.state = state
+        self.attempt = attempt
+        self.httpStatus = httpStatus
+        self.error = error
+    }
 }
 
 /// A record that was asked for by its id, the beginning of one, or its tag.
@@ -67,6 +77,13 @@ package struct FoundRecord: Sendable, Equatable {
     package let obstacle: Obstacle?
     /// In the order of the destinations' names; empty where it goes to none.
     package let standings: [RecordStanding]
+
+    package init(id: String, record: RecordSummary?, obstacle: Obstacle?, standings: [RecordStanding]) {
+        self.id = id
+        self.record = record
+        self.obstacle = obstacle
+        self.standings = standings
+    }
 }
 
 /// No record can be told from what was asked for.
