@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int CSystemd_adopt_orphans(void)
@@ -107,6 +108,38 @@ int CSystemd_spawn(const char *path, const char *argument, const char *variable,
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return error;
+}
+
+int CSystemd_systemctl(const char *first, const char *second, const char *third)
+{
+    posix_spawnattr_t attributes;
+    if (posix_spawnattr_init(&attributes)) return -1;
+    posix_spawn_file_actions_t actions;
+    if (posix_spawn_file_actions_init(&actions)) {
+        posix_spawnattr_destroy(&attributes);
+        return -1;
+    }
+    // This process blocks the signals that it waits for.
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    int error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
+    pid_t id;
+    if (!error) {
+        char *arguments[] = {
+            "systemctl", "--quiet", "--no-ask-password", (char *)first, (char *)second, (char *)third, NULL};
+        error = posix_spawnp(&id, arguments[0], &actions, &attributes, arguments, environ);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (error) return -1;
+    int status;
+    while (waitpid(id, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static int unmap_unwritable(struct dl_phdr_info *object, size_t size, void *context)

@@ -27,6 +27,10 @@ int CSystemd_forbid_dumps(void);
 // because Swift does not see glibc's extensions (_np), and because an array of C strings is plainer in C.
 int CSystemd_spawn(const char *path, const char *argument, const char *variable, pid_t *id);
 
+// Runs systemctl(1), which the PATH finds, with up to three words, of which NULL ends the list; it asks nothing and has
+// /dev/null as its standard streams. Waits for its end. Returns its exit status, or -1 if it cannot be run or was killed.
+int CSystemd_systemctl(const char *first, const char *second, const char *third);
+
 // Unmaps the pages of the program's file and its libraries' that cannot be written (madvise(2)). What is touched again
 // comes back out of the kernel's cache. dl_iterate_phdr is a GNU extension, which Swift does not see.
 void CSystemd_unmap_unwritable(void);

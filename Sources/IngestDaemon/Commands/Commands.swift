@@ -8,7 +8,8 @@ package enum Commands {
     /// - Parameter run: the one that runs the gateway.
     package static func all(run: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
         [
-            run, Check.self, Doctor.self, Reload.self, Add.self, Remove.self, Peripherals.self, Decode.self,
+            run, Setup.self, Check.self, Doctor.self, Reload.self, Add.self, Remove.self, Peripherals.self,
+            Decode.self,
             Receive.self,
             Scan.self, Pair.self,
             Unpair.self, Read.self,

@@ -101,6 +101,10 @@ struct ServiceOptions: ParsableArguments {
 
     var isNamed: Bool { path != Configuration.defaultPath }
 
+    var absolutePath: String {
+        path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+    }
+
     /// Where the service listens. That the installed configuration cannot be read is no obstacle: the installed
     /// service is at its usual place, and a command of the service's own is told the place. One that was named and cannot
     /// be read may be of another service.

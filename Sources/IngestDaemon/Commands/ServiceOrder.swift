@@ -34,6 +34,50 @@ enum ServiceOrder {
         try result.get()
     }
 
+    /// The same without signals: the order stops at the service if the task is cancelled.
+    /// - Throws: `CommandFailure`, also for an order that failed; `CancellationError`.
+    static func attend(
+        at path: String, begin: @Sendable (ControlClient) async throws(ControlClient.Failure) -> String,
+        _ show: @escaping @Sendable (OperatorStep, @escaping Answer) throws -> Void
+    ) async throws {
+        let client = ControlClient(path: path)
+        var begun: String?
+        let result: Result<Void, any Error>
+        do {
+            let id = try await begin(client)
+            begun = id
+            result = .success(try await steps(of: id, by: client, show))
+        } catch let failure as ControlClient.Failure {
+            result = .failure(CommandFailure(failure, path: path))
+        } catch {
+            result = .failure(error)
+        }
+        if let id = begun, Task.isCancelled {
+            // By a task of its own, because this one's requests are cancelled.
+            await Task { try? await client.cancelOrder(id) }.value
+        }
+        await client.close()
+        try Task.checkCancellation()
+        try result.get()
+    }
+
+    private static func steps(
+        of id: String, by client: ControlClient,
+        _ show: @Sendable (OperatorStep, @escaping Answer) throws -> Void
+    ) async throws {
+        var last = 0
+        while true {
+            for step in try await client.orderSteps(of: id, after: last) {
+                last = step.number
+                try show(step) { try? await client.answer($0, to: id) }
+                if step.step == .failed {
+                    throw CommandFailure(ExitStatus(step.reason ?? .other), step.text ?? "")
+                }
+                if step.isLast { return }
+            }
+        }
+    }
+
     private static func follow(
         _ id: String, by client: ControlClient, until signals: UnixSignalsSequence,
         _ show: @escaping @Sendable (OperatorStep, @escaping Answer) throws -> Void
@@ -47,19 +91,7 @@ enum ServiceOrder {
                     throw CommandFailure(.interrupted, "stopped")
                 }
             }
-            group.addTask {
-                var last = 0
-                while true {
-                    for step in try await client.orderSteps(of: id, after: last) {
-                        last = step.number
-                        try show(step) { try? await client.answer($0, to: id) }
-                        if step.step == .failed {
-                            throw CommandFailure(ExitStatus(step.reason ?? .other), step.text ?? "")
-                        }
-                        if step.isLast { return }
-                    }
-                }
-            }
+            group.addTask { try await steps(of: id, by: client, show) }
             defer { group.cancelAll() }
             do {
                 try await group.next()

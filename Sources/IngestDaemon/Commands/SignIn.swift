@@ -32,7 +32,9 @@ struct SignIn: AsynchronousCommand {
                     .usage,
                     "\(destination) needs a sign-in token: name a file with --token, or - for standard input")
             }
-            let token = try token.map(Self.read)
+            let token = try token.map { file throws(CommandFailure) in
+                try SecretFile.read(file, flag: "--token", limit: JunctionSignInToken.maximumSize)
+            }
             if session.isOfAnother {
                 try target.confirm(
                     "\(destination) was signed in for another user. \(records(session.waiting)) for that one, to "
@@ -64,22 +66,6 @@ extension SignIn {
                 guard case .refused(let refusal) = error, refusal.reason == .underWay
                 else { throw error }
             }
-        }
-    }
-
-    /// A token is a credential and never an argument, which others on the box could see.
-    private static func read(_ file: String) throws(CommandFailure) -> String {
-        if file == "-" {
-            var text = ""
-            while text.utf8.count <= JunctionSignInToken.maximumSize, let line = readLine() { text += line }
-            return text
-        }
-        let directory = FileManager.default.currentDirectoryPath
-        do throws(CredentialError) {
-            return try Credentials(environment: [:])
-                .read(.path(file.hasPrefix("/") ? file : directory + "/" + file)).text ?? ""
-        } catch {
-            throw CommandFailure(.badData, "--token: \(error)")
         }
     }
 }

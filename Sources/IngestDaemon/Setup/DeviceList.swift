@@ -1,0 +1,52 @@
+/// The devices that were heard, each under the number that it was shown with first.
+struct DeviceList: Sendable {
+    /// As many as leave room for the question on a screen of 24 lines.
+    static let mostLines = 15
+
+    private(set) var shown: [FoundDevice] = []
+    /// Those that no model fits.
+    private var strangers: Set<BluetoothAddress> = []
+
+    /// Whether one is there that can be chosen and is not on the allow-list.
+    var hasNew: Bool { shown.contains { $0.listed == nil } }
+
+    /// Adds what was heard, the strongest signal first, and numbers what is new.
+    /// - Returns: lines for what is new, at most `mostLines`, and one for what is not shown.
+    mutating func add(_ heard: [FoundDevice]) -> [String] {
+        var lines: [String] = []
+        var left = 0
+        for device in heard where !shown.contains(where: { $0.address == device.address }) {
+            guard device.listed != nil || device.matches.contains(where: \.isReadable) else {
+                strangers.insert(device.address)
+                continue
+            }
+            guard lines.count < Self.mostLines else {
+                left += 1
+                continue
+            }
+            shown.append(device)
+            lines.append(Self.line(shown.count, device))
+        }
+        if left > 0 { lines.append("    and \(left) with weaker signals: r shows more of them") }
+        return lines
+    }
+
+    /// What was heard beside them.
+    var note: String? {
+        strangers.isEmpty ? nil : "    (\(strangers.count) more of no known model: ingestd scan shows them)"
+    }
+
+    private static func line(_ number: Int, _ device: FoundDevice) -> String {
+        let signal = padded(device.signal.map(String.init) ?? "?", 4)
+        let name = device.name.map { " \"\(TerminalText.line($0))\"" } ?? ""
+        let model = device.matches.first(where: \.isReadable)
+        let state =
+            device.listed.map { listed in "listed as \(listed.alias ?? String(listed.id))" }
+            ?? "new: \(model.map { "\($0.id) \($0.name)" } ?? "")"
+        return PlainText.cut("\(padded(String(number), 2)) \(signal) dBm  \(device.address)  \(state)\(name)")
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
