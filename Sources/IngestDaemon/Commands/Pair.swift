@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Synchronization
 
 /// `ingestd pair`: pairs with a device by the running service.
 struct Pair: AsynchronousCommand {
@@ -20,19 +21,31 @@ struct Pair: AsynchronousCommand {
         completion: Completions.devices)
     var target: String
 
+    @Flag(help: "Write an entry that is pinned to the paired device into a file of conf.d.")
+    var add = false
+
+    @Option(help: "With --add: whose readings these are. Default: nobody's, unassigned.")
+    var subject: String?
+
     @OptionGroup var service: ServiceOptions
 
     @Flag(help: "Print each step as a JSON object on a line.")
     var json = false
 
+    func validate() throws {
+        if subject != nil, !add { throw ValidationError("--subject has no meaning without --add") }
+    }
+
     func serve() async throws {
         let target = try service.target(target)
-        let screen = PairingScreen(printsJSON: json)
+        let screen = PairingScreen(printsJSON: json, showsEntry: !add)
+        let paired = Mutex<OperatorStep?>(nil)
         try await ServiceOrder.follow(at: try service.socket()) { client throws(ControlClient.Failure) in
             try await client.beginPairing(target)
         } _: { step, answer in
             try screen.show(step)
             switch step.step {
+            case .paired: paired.withLock { $0 = step }
             case .passkeyWanted:
                 screen.answer(
                     { .init(passkey: PairingScreen.typedPasskey(), step: step.number) }, with: answer)
@@ -42,6 +55,37 @@ struct Pair: AsynchronousCommand {
             default: break
             }
         }
+        guard add, let step = paired.withLock({ $0 }), let id = step.peripheralID, let address = step.address
+        else { return }
+        try await pin(id, to: address)
+    }
+
+    /// Has an entry name the device that is paired: in the place of its model's, if `add` wrote that, or beside it.
+    private func pin(_ id: Int, to address: BluetoothAddress) async throws {
+        let check = ConfigurationCheck(
+            path: service.path, readableProfiles: Profiles.names,
+            host: .current(environment: ProcessInfo.processInfo.environment, fileSeverity: .warning))
+        guard let configuration = check.configuration, let model = configuration.catalogue[id] else {
+            throw CommandFailure(.configuration, "\(check.summary) (ingestd check tells all)")
+        }
+        if let entry = configuration.peripherals.first(where: { $0.address == address }) {
+            try StandardOutput.write("Its entry names it already: \(entry.alias ?? address.description).\n")
+            return
+        }
+        let former = zip(configuration.peripherals, check.places).first { entry, place in
+            entry.model.id == id && entry.address == nil && check.places.count { $0.path == place.path } == 1
+                && (try? DevicePiece.isOurs(place.path)) == true
+        }
+        let item = EntryText.item(
+            model, address: address, alias: former?.0.alias, subject: subject, requiresBond: true)
+        let piece =
+            former.map { DevicePiece(at: $0.1.path, of: service.path) }
+            ?? DevicePiece(besideConfiguration: service.path, named: address.description)
+        for warning in try piece.write(item, replaces: former != nil) {
+            StandardError.print(warning.description)
+        }
+        try StandardOutput.write("\(piece.path):\n  \(TerminalText.line(item))\n")
+        try await DevicePiece.reload(by: service)
     }
 }
 

@@ -4,6 +4,8 @@ import FoundationEssentials
 /// The terminal of `ingestd pair`.
 struct PairingScreen: Sendable {
     let printsJSON: Bool
+    /// Whether the entry that pins the device is shown, to be pasted.
+    var showsEntry = true
 
     func show(_ step: OperatorStep) throws {
         if printsJSON {
@@ -16,7 +18,7 @@ struct PairingScreen: Sendable {
         guard step.step != .failed else { return }
         var text = step.text ?? ""
         if let code = step.code { text += "  \(TerminalText.line(code))" }
-        if let entry = step.entry {
+        if showsEntry, let entry = step.entry {
             text +=
                 "\nTo pin it, and to say whose readings these are, put this under peripherals in "
                 + "ingestd.yaml:\n  \(TerminalText.line(entry))"

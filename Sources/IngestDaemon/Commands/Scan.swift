@@ -1,5 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
+import Synchronization
 
 /// `ingestd scan`: lists what is in the air.
 struct Scan: AsynchronousCommand {
@@ -10,11 +12,11 @@ struct Scan: AsynchronousCommand {
             The strongest signal first. Each device that the catalogue knows comes with an entry to be put under \
             peripherals in ingestd.yaml. Devices are asked for their names (an active scan) while this runs; \
             reading waits meanwhile. A device has to be awake: start it first. The running service scans; where \
-            none runs, the command itself, which then needs CAP_NET_ADMIN. Ctrl-C stops it. \
-            For example:
+            none runs, the command itself, which then needs CAP_NET_ADMIN. Ctrl-C stops it. With --add it asks which \
+            one to allow, by a number, and writes its entry as ingestd add does. For example:
 
               ingestd scan --known
-              ingestd scan --seconds 60
+              ingestd scan --known --add
             """)
 
     @Option(help: ArgumentHelp("How long to listen, 1 to 120.", valueName: "seconds"))
@@ -26,9 +28,13 @@ struct Scan: AsynchronousCommand {
     @Flag(help: "Print one JSON object a device.")
     var json = false
 
+    @Flag(help: "Ask which of them to allow, and write its entry into a file of conf.d.")
+    var add = false
+
     @OptionGroup var service: ServiceOptions
 
     func validate() throws {
+        if add, json { throw ValidationError("--add asks, and --json is for programs") }
         guard ControlMessage.Scan.seconds.contains(seconds) else {
             throw ValidationError("--seconds: expected 1 to 120")
         }
@@ -39,8 +45,13 @@ struct Scan: AsynchronousCommand {
         let environment = ProcessInfo.processInfo.environment
         let configuration = try service.configuration(environment: environment)
         let socket = try service.socket()
+        if add, isatty(STDIN_FILENO) != 1 {
+            throw CommandFailure(
+                .usage, "--add asks, and standard input is no terminal: ingestd add ID ADDRESS")
+        }
+        let devices: [AirDevice]
         if ControlSocket.isAnswered(socket) != false {
-            try await scanByService(at: socket, configuration)
+            devices = try await scanByService(at: socket)
         } else {
             let management: ManagementDescriptor
             do throws(ManagementError) {
@@ -54,22 +65,45 @@ struct Scan: AsynchronousCommand {
                     : CommandFailure(error)
             }
             let scan = OwnScan(configuration: configuration, duration: .seconds(seconds))
-            try show(try await scan.run(on: management), configuration)
+            devices = try await scan.run(on: management)
         }
+        if add { try await choose(among: devices, configuration) } else { try show(devices, configuration) }
     }
 
-    private func scanByService(at socket: String, _ configuration: Configuration) async throws {
+    /// Asks which of the devices to allow, as `setup` does.
+    private func choose(among devices: [AirDevice], _ configuration: Configuration) async throws {
+        Progress.end()
+        let dialogue = Dialogue(terminal: ConsoleTerminal(), asks: true)
+        var list = DeviceList()
+        let found = devices.map {
+            FoundDevice($0, catalogue: configuration.catalogue, readableProfiles: Profiles.names)
+        }
+        for line in list.add(found) { try dialogue.terminal.write(line) }
+        guard !list.shown.isEmpty else {
+            return try dialogue.say("No device of a known model was heard: start it, as for a measurement.")
+        }
+        let running = RunningService(options: service)
+        let choice = DeviceChoice(dialogue: dialogue, service: running)
+        let step = DeviceStep(
+            dialogue: dialogue, service: running, written: WrittenFiles(), path: service.absolutePath,
+            answers: DeviceStep.Answers(isNotPaired: true))
+        _ = try await step.setUp(try await choice.choose(among: list, configuration), configuration)
+    }
+
+    private func scanByService(at socket: String) async throws -> [AirDevice] {
         let message = ControlMessage.Scan(seconds: seconds)
+        let heard = Mutex<[AirDevice]>([])
         try await ServiceOrder.follow(at: socket) { client throws(ControlClient.Failure) in
             try await client.beginScan(message)
         } _: { step, _ in
             switch step.step {
             case .readingUnderWay: Progress.show(step.text ?? "")
             case .scanning: Self.showProgress(found: step.found ?? 0, left: step.seconds ?? 0)
-            case .done: try show(step.devices ?? [], configuration)
+            case .done: heard.withLock { $0 = step.devices ?? [] }
             default: break
             }
         }
+        return heard.withLock { $0 }
     }
 
     static func showProgress(found: Int, left: Int) {
