@@ -37,14 +37,16 @@ enum ServiceOrder {
     /// The same without signals: the order stops at the service if the task is cancelled.
     /// - Throws: `CommandFailure`, also for an order that failed; `CancellationError`.
     static func attend(
-        at path: String, begin: @Sendable (ControlClient) async throws(ControlClient.Failure) -> String,
+        at path: String,
+        begin: @escaping @Sendable (ControlClient) async throws(ControlClient.Failure) -> String,
         _ show: @escaping @Sendable (OperatorStep, @escaping Answer) throws -> Void
     ) async throws {
         let client = ControlClient(path: path)
         var begun: String?
         let result: Result<Void, any Error>
         do {
-            let id = try await begin(client)
+            // To its end, by a task of its own: an order whose name is not known could not be stopped.
+            let id = try await Task { try await begin(client) }.value
             begun = id
             result = .success(try await steps(of: id, by: client, show))
         } catch let failure as ControlClient.Failure {

@@ -14,8 +14,9 @@ struct Setup: AsynchronousCommand {
             delivered. Files of conf.d are written whole, and each is named. Ctrl-C leaves at any time. Run it as \
             root. Each question has a flag, for scripts, which say --yes beside. For example:
 
-              ingestd setup --yes --destination-type webhook --url https://clinic.example/readings \\
-                --token-file token --model 1002 --address F1:F1:F1:F1:F1:F1 --subject patient-17 --no-wait
+              sudo ingestd setup
+              sudo ingestd setup --yes --destination-type webhook --url https://clinic.example/readings
+              sudo ingestd setup --yes --model 1002 --address F1:F1:F1:F1:F1:F1 --subject patient-17 --no-wait
             """)
 
     @Flag(help: "Ask nothing: take the answers of flags, and what an empty line means for the rest.")

@@ -7,8 +7,6 @@ package struct DeviceDates: Sendable, Equatable, Codable {
         var user: Int?
         var date: DeviceTime
         var fraction: Int?
-        /// When the first of this date was received; nil where the version before did not note it.
-        var received: NotedMoment?
         /// Digests of the numbers by type, code, how the value was averaged, and unit, so that a reading that comes again
         /// in another unit does not count as another value. All that came with this date.
         var values: [String: String]
@@ -18,8 +16,6 @@ package struct DeviceDates: Sendable, Equatable, Codable {
     private static let mostLast = 16
     /// Types and units of one reading that are compared.
     private static let mostValues = 8
-    /// How long a date without seconds lasts.
-    private static let minute = Duration.seconds(60)
 
     /// Whether the device has sent one date with two different values. Stays, because nothing that it sends later
     /// tells a clock that runs again from one that was set and stands.
@@ -29,24 +25,17 @@ package struct DeviceDates: Sendable, Equatable, Codable {
     package init() {}
 
     /// Takes a live reading in.
-    /// - Parameter received: when it was received, in a boot of the gateway.
     /// - Returns: whether its date names it; false where it has none.
-    package mutating func name(
-        _ reading: Reading, of characteristic: BluetoothUUID, received: NotedMoment
-    ) -> Bool {
+    package mutating func name(_ reading: Reading, of characteristic: BluetoothUUID) -> Bool {
         guard reading.hasDate, let date = reading.deviceTime else { return false }
         let place = characteristic.description
         var values = Self.digests(of: reading)
         let index = last.firstIndex { $0.characteristic == place && $0.user == reading.user }
-        var first = received
         if let index {
             let earlier = last.remove(at: index)
             // What one of two readings does not have is no contradiction: a scale completes what it has sent.
             let isSame = earlier.date == date && earlier.fraction == reading.secondFraction
-            if isSame { first = earlier.received ?? received }
-            // A device whose clock shows no seconds may measure twice in a minute.
-            let isOfOneMinute = date.seconds == 0 && Self.isWithinAMinute(first, received)
-            if isSame, !isOfOneMinute, values.contains(where: { earlier.values[$0] ?? $1 != $1 }) {
+            if isSame, values.contains(where: { earlier.values[$0] ?? $1 != $1 }) {
                 clockStands = true
             }
             if isSame, earlier.values.count < 2 * Self.mostValues {
@@ -56,16 +45,9 @@ package struct DeviceDates: Sendable, Equatable, Codable {
         last.append(
             Last(
                 characteristic: place, user: reading.user, date: date, fraction: reading.secondFraction,
-                received: first, values: values))
+                values: values))
         if last.count > Self.mostLast { last.removeFirst() }
         return !date.isOfNoSetClock && !clockStands
-    }
-
-    private static func isWithinAMinute(_ one: NotedMoment, _ other: NotedMoment) -> Bool {
-        guard case .boot(let boot, let first) = one, case .boot(boot, let second) = other else {
-            return false
-        }
-        return max(first, second).since(min(first, second)) <= minute
     }
 
     /// Of the numbers alone: a device that has none yet may send one later.
@@ -74,9 +56,8 @@ package struct DeviceDates: Sendable, Equatable, Codable {
         let averaging = reading.flags.filter { $0.hasPrefix("modality-") || $0.hasPrefix("supplemental-") }
         for measurement in reading.measurements {
             guard case .exact(let number) = measurement.value else { continue }
-            let key =
-                ([measurement.type, measurement.code.map { "\($0)" } ?? "", measurement.unit] + averaging)
-                .joined(separator: " ")
+            let code = measurement.code.map { "\($0)" } ?? ""
+            let key = ([measurement.type, code, measurement.unit] + averaging).joined(separator: " ")
             guard texts[key] != nil || texts.count < mostValues else { continue }
             texts[key, default: ""] += "\(number),"
         }

@@ -10,17 +10,12 @@ import Testing
     private final class Learner {
         var dates = DeviceDates()
 
-        /// - Parameter seconds: when it was received, in the boot.
-        func name(
-            _ reading: Reading, of characteristic: BluetoothUUID, at seconds: UInt64 = 0, boot: String = "one"
-        ) -> Bool {
-            dates.name(
-                reading, of: characteristic,
-                received: .boot(id: boot, instant: MonotonicInstant(nanoseconds: seconds * 1_000_000_000)))
+        func name(_ reading: Reading, of characteristic: BluetoothUUID) -> Bool {
+            dates.name(reading, of: characteristic)
         }
     }
 
-    private static func date(_ year: Int, seconds: Int = 30) -> DeviceTime {
+    private static func date(_ year: Int, seconds: Int = 0) -> DeviceTime {
         DeviceTime(year: year, month: 1, day: 1, hours: 0, minutes: 0, seconds: seconds)
     }
 
@@ -76,26 +71,6 @@ import Testing
             #expect(device.name(reading, of: 0x2B8B))
         }
         #expect(!device.dates.clockStands)
-    }
-
-    /// An ear thermometer that is used on both sides.
-    @Test func aDateWithoutSecondsLastsAMinute() throws {
-        let device = Learner()
-        let minute = Self.date(2026, seconds: 0)
-        #expect(device.name(Self.reading(["weight": 70], minute), of: 0x2A9D, at: 100))
-        #expect(device.name(Self.reading(["weight": 71], minute), of: 0x2A9D, at: 130))
-        device.dates = try JSONDecoder().decode(DeviceDates.self, from: JSONEncoder().encode(device.dates))
-        #expect(device.name(Self.reading(["weight": 72], minute), of: 0x2A9D, at: 160))
-        // From the first of them on.
-        #expect(!device.name(Self.reading(["weight": 73], minute), of: 0x2A9D, at: 161))
-        #expect(device.dates.clockStands)
-    }
-
-    @Test func aDateWithoutSecondsIsOfAnotherMinuteInAnotherBoot() {
-        let device = Learner()
-        let minute = Self.date(2026, seconds: 0)
-        #expect(device.name(Self.reading(["weight": 70], minute), of: 0x2A9D, at: 100))
-        #expect(!device.name(Self.reading(["weight": 71], minute), of: 0x2A9D, at: 110, boot: "two"))
     }
 
     /// It sends its last reading again after it was switched to another unit.

@@ -204,13 +204,9 @@ import Testing
             if row.clockStands {
                 var earlier = reading
                 earlier.measurements[0].value = .exact(ExactDecimal(coefficient: 1, exponent: 0))
-                _ = dates.name(
-                    earlier, of: characteristic,
-                    received: .boot(id: "", instant: MonotonicInstant(nanoseconds: 0)))
+                _ = dates.name(earlier, of: characteristic)
             }
-            dateNames = dates.name(
-                reading, of: characteristic,
-                received: .boot(id: "", instant: MonotonicInstant(nanoseconds: 734_512_000_000)))
+            dateNames = dates.name(reading, of: characteristic)
         }
         let factory = RecordFactory(
             gateway: "box", zone: .utc, bootID: "3b0f7c1e-8f0e-4c0a-9d37-5b1a6f0c2d11", isSimulated: false)

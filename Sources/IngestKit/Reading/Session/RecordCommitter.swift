@@ -308,9 +308,7 @@ final class RecordCommitter {
         else { return true }
         var known = dates ?? DeviceDates()
         defer { dates = known }
-        return known.name(
-            reading, of: part.value.characteristic,
-            received: .boot(id: environment.factory.bootID, instant: part.value.received))
+        return known.name(reading, of: part.value.characteristic)
     }
 
     /// What the same bytes, coming again, mean.
