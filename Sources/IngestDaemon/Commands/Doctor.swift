@@ -8,8 +8,11 @@ struct Doctor: AsynchronousCommand {
         abstract: "Look at the box, Bluetooth, the configuration and each destination, and say what to do.",
         discussion: """
             Prints one finding a line, ok, warning or error, and below those that are not ok what to do next. \
-            It changes nothing and delivers nothing. As root it sees the most: sudo ingestd doctor. \
-            Exits 0 if there is no error, warnings or not, and 1 if there is one.
+            It changes nothing and delivers nothing. As root it sees the most. \
+            Exits 0 if there is no error, warnings or not, and 1 if there is one. For example:
+
+              sudo ingestd doctor
+              sudo ingestd doctor --send clinic
             """)
 
     @OptionGroup var service: ServiceOptions
