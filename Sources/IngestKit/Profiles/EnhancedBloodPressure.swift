@@ -60,9 +60,11 @@ enum EnhancedBloodPressure {
             reading.flags += BloodPressure.statusFlags(try cursor.uint16("measurement status"))
         }
         var shown = flags.contains(.userFacingTime) ? Int64(try cursor.uint32("user facing time")) : nil
-        // A display that was never set says nothing beside a time stamp.
-        let display = shown.flatMap { DeviceTime(wallSeconds: epoch(flags) + $0) }
-        if stamp != nil, display?.isOfNoSetClock == true { shown = nil }
+        // A display that was never set says nothing beside a time stamp that was.
+        func isSet(_ seconds: Int64?) -> Bool {
+            seconds.flatMap { DeviceTime(wallSeconds: epoch(flags) + $0) }?.isOfNoSetClock == false
+        }
+        if isSet(stamp), !isSet(shown) { shown = nil }
         if let seconds = shown ?? stamp {
             reading.deviceTime = DeviceTime(wallSeconds: epoch(flags) + seconds)
         }

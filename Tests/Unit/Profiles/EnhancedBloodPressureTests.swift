@@ -108,6 +108,13 @@ import Testing
         #expect(try decode([0x60] + Self.systolicToMean + shown).deviceTime?.isOfNoSetClock == true)
     }
 
+    /// Both are corrected by the clock, which shows 2000 too.
+    @Test func ofTwoClocksThatWereNeverSetTheDisplaysIsTaken() throws {
+        let reading = try decode([0x62] + Self.systolicToMean + [0, 0, 0, 0] + [10, 0, 0, 0])
+        #expect(reading.deviceTime?.isOfNoSetClock == true && reading.deviceTime?.seconds == 10)
+        #expect(reading.flags.isEmpty)
+    }
+
     @Test func aUserThatTheDeviceDoesNotKnowIsNone() throws {
         let reading = try decode([0x08] + Self.systolicToMean + [0xFF])
         #expect(reading.user == nil && reading.flags == ["unknown-user"])

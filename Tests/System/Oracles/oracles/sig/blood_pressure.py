@@ -185,18 +185,33 @@ def feature(random):
     return payload
 
 
+def has_set_stamp_alone(payload):
+    """Both times are there, and only the display shows a year before 2010."""
+    if "time" not in payload or "shown time" not in payload:
+        return False
+    epoch = datetime.datetime(2000 if payload["flags"] & 0x40 else 1900, 1, 1)
+    stamp, shown = (epoch + datetime.timedelta(seconds=payload[name]) for name in ("time", "shown time"))
+    return stamp.year >= 2010 > shown.year
+
+
+UNSET_DISPLAY = Difference(
+    about="beside a time stamp, a display that was never set says no time",
+    facts="device_time|flag device-time-utc", when=has_set_stamp_alone, wrong="neither",
+    source=f"{GSS}, Enhanced Blood Pressure Measurement, User Facing Time",
+    says="Both times may be there. Which of them holds where they contradict each other is not said.")
+
 ENHANCED = CharacteristicRegistry.get_characteristic("2B34")
 ENHANCED_KNOWN = [
     *(reserved_number(f"{name} 1", field) for name, field in (
         ("systolic", "systolic"), ("diastolic", "diastolic"), ("mean-arterial-pressure", "mean arterial pressure"),
         ("pulse-rate", "pulse rate"))),
-    unmeasured("systolic 1|diastolic 1|mean-arterial-pressure 1|pulse-rate 1")]
+    unmeasured("systolic 1|diastolic 1|mean-arterial-pressure 1|pulse-rate 1"), UNSET_DISPLAY]
 
 CASES = [
     case("2B34", lambda random: enhanced(random, PRESSURES), read_enhanced_measurement, ENHANCED_KNOWN),
     case("2B35", lambda random: enhanced(random, ("cuff pressure",)), read_enhanced_intermediate, [
         reserved_number("cuff-pressure 1", "cuff pressure"), reserved_number("pulse-rate 1", "pulse rate"),
-        unmeasured("pulse-rate 1")]),
+        unmeasured("pulse-rate 1"), UNSET_DISPLAY]),
     case("2B36", record, read_record, ENHANCED_KNOWN),
     case("2A35", measurement, read_measurement, known(PRESSURES)),
     case("2A36", intermediate, read_intermediate, known(("cuff pressure",))),
