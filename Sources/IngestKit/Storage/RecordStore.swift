@@ -263,5 +263,6 @@ extension DeviceMemory {
         interruptedTransfer = nil
         unpaired = nil
         dates = nil
+        saysOffset = nil
     }
 }

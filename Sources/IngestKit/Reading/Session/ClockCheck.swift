@@ -35,6 +35,12 @@ final class ClockCheck {
         self.environment = environment
     }
 
+    /// By how much the readings of this link say to be ahead of UTC; nil: none has said it.
+    private var saidOffset: Int?
+
+    /// A reading came, new or known.
+    func noteOffset(of reading: Reading?) { saidOffset = reading?.utcOffsetSeconds ?? saidOffset }
+
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
     /// takes to find one may be more than the peripheral waits for, so the first search comes when the
     /// measurement is committed, unless the peripheral hung up before it or has to be set.
@@ -52,6 +58,14 @@ final class ClockCheck {
     /// Seeks the clock of a peripheral that has dated what is committed now, while it waits for the
     /// confirmation: many hang up as soon as they have it. What it gives again is known by its date.
     func beforeConfirming() async throws(SessionError) {
+        if unjudged != nil, mayComeFirst, await link.ended == nil {
+            do {
+                return try await judgeByReading()
+            } catch {
+                noteEndAtClock(error)
+                throw .link(error)
+            }
+        }
         guard known.memory.hasSoughtClock != true, mayComeFirst,
             let basis = unreleased.newest, basis.reading?.hasDate == true, basis.circumstances.dateNames,
             // One that did not wait has not hung up because it was asked.
@@ -92,10 +106,7 @@ final class ClockCheck {
     /// Looks at the clock after the measurement, if it was not before, and seeks one that is not known.
     /// - Parameter isDue: whether what a peripheral lacks is to be looked for anew.
     func afterMeasurement(isDue: Bool) async throws(LinkError) {
-        if let (observed, source, seconds) = unjudged {
-            unjudged = nil
-            try await judge(observed, of: source, saysZone: false, at: seconds)
-        }
+        try await judgeByReading()
         guard isDue || known.memory.clockCharacteristic != nil || known.memory.hasSoughtClock != true else {
             return
         }
@@ -169,7 +180,7 @@ final class ClockCheck {
         }
         let saysZone = reading.utcOffsetSeconds != nil || reading.isUTC
         // A model that measures only when it was set cannot wait for that.
-        if !saysZone, known.memory.saysOffset == true, unreleased.newest == nil,
+        if !saysZone, known.memory.saysOffset == true, saidOffset == nil,
             !entry.model.has(.expectsClock)
         {
             unjudged = (observed, source, seconds)
@@ -177,6 +188,13 @@ final class ClockCheck {
             return unreleased.redate(by: findings)
         }
         try await judge(observed, of: source, saysZone: saysZone, at: seconds)
+    }
+
+    /// Judges a clock that waits for the zone of a reading, if one has said it. Otherwise that waits for the next link.
+    private func judgeByReading() async throws(LinkError) {
+        guard let (observed, source, seconds) = unjudged, saidOffset != nil else { return }
+        unjudged = nil
+        try await judge(observed, of: source, saysZone: false, at: seconds)
     }
 
     /// Sets the clock and tells of it, where that is due.
@@ -187,7 +205,7 @@ final class ClockCheck {
         _ observation: ClockObservation?, of source: Profile.Source, saysZone: Bool, at seconds: Int64
     ) async throws(LinkError) {
         // What came before it on this link may say in which zone a clock is that does not say it itself.
-        let zoneOffset = saysZone ? nil : unreleased.newest?.reading?.utcOffsetSeconds
+        let zoneOffset = saysZone ? nil : saidOffset
         var observed = observation?.inZone(ofReadings: zoneOffset)
         let isSet = try await set(source, observed: observed, zoneOffset: zoneOffset)
         if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }

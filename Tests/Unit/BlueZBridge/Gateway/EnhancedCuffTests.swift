@@ -77,6 +77,41 @@ struct EnhancedCuffTests {
         }
     }
 
+    /// Its confirmation was lost: what comes again is known, and says its zone all the same.
+    @Test func aReadingThatComesAgainSaysTheZoneToo() async throws {
+        let reading = Self.inIndia(Self.reading(0))
+        try await run(EnhancedCuff([reading])) { bench in
+            let right = bench.clock.wallNanoseconds / 1_000_000_000
+            await bench.peripheral.show(
+                SimulatedClock(
+                    0x2A2B, in: 0x1805, lead: right + 19_800 - GatewayBench.deviceTime.wallSeconds))
+            try await bench.readOnce()
+            await bench.peripheral.change(EnhancedCuff.self) { $0.measure(reading) }
+            try await bench.readAgain()
+            #expect(Set(bench.noted.committed.all.map(\.id)).count == 1)
+            #expect(bench.count(of: "clock-skew") == 0)
+        }
+    }
+
+    /// On its first link nothing is known of its zone. From then on it is set in the zone that its readings say, before
+    /// their confirmation: it may hang up then.
+    @Test func aClockWithoutAZoneIsSetInTheReadingsZone() async throws {
+        try await GatewayBench.run(
+            sensor: EnhancedCuff([Self.inIndia(Self.reading(0))]), as: "blood-pressure",
+            entry: .init(clock: .set)
+        ) { bench in
+            await bench.peripheral.show(SimulatedClock(0x2A2B, in: 0x1805, lead: 0))
+            try await bench.readOnce()
+            await bench.peripheral.change(EnhancedCuff.self) { $0.measure(Self.inIndia(Self.reading(1))) }
+            try await bench.readAgain()
+            let right = bench.clock.wallNanoseconds / 1_000_000_000
+            let lead = try #require(await bench.peripheral.shownClock?.lead)
+            let shown = GatewayBench.deviceTime.wallSeconds + lead
+            #expect((-900...900).contains(shown - right - 19_800))
+            #expect(bench.noted.committed.all.count == 2)
+        }
+    }
+
     /// With segments of 20 bytes and of few: a reading that came live is the same when its record comes.
     @Test(arguments: [20, 9, 40])
     func storedReadingsAreReadAndThoseThatCameLiveKnown(segment: Int) async throws {
