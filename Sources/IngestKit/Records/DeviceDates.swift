@@ -54,7 +54,8 @@ package struct DeviceDates: Sendable, Equatable, Codable {
     private static func digests(of reading: Reading) -> [String: String] {
         var texts: [String: String] = [:]
         let averaging = reading.flags.filter { $0.hasPrefix("modality-") || $0.hasPrefix("supplemental-") }
-        for measurement in reading.measurements {
+        // How long a measurement took is of the reading, and not measured of anybody.
+        for measurement in reading.measurements where measurement.type != "measurement-duration" {
             guard case .exact(let number) = measurement.value else { continue }
             let code = measurement.code.map { "\($0)" } ?? ""
             let key = ([measurement.type, code, measurement.unit] + averaging).joined(separator: " ")

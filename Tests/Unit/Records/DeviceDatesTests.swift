@@ -73,6 +73,17 @@ import Testing
         #expect(!device.dates.clockStands)
     }
 
+    /// Two measurements of one second may have taken different times.
+    @Test func howLongMeasurementsTookShowsNoClockThatStands() {
+        let device = Learner()
+        for (type, seconds) in [("body-temperature", 10), ("spo2", 30)] as [(String, Int64)] {
+            var reading = Self.reading([type: 36], Self.date(2026))
+            reading.measurements.append(measured("measurement-duration", nil, seconds, "s"))
+            #expect(device.name(reading, of: 0x2B8B))
+        }
+        #expect(!device.dates.clockStands)
+    }
+
     /// It sends its last reading again after it was switched to another unit.
     @Test func aSwitchOfTheUnitShowsNoClockThatStands() {
         let device = Learner()
