@@ -95,8 +95,10 @@ extension Reading {
         apply(frame.time)
     }
 
-    /// Takes over a user index; 255 is the unknown user.
+    /// Takes over a user index, in the place of one that came before; 255 is the unknown user.
     mutating func applyUser(_ index: UInt8) {
+        user = nil
+        flags.removeAll { $0 == Self.unknownUserFlag }
         if index == 0xFF {
             flags.append(Self.unknownUserFlag)
         } else {

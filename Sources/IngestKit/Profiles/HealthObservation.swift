@@ -41,6 +41,8 @@ struct HealthObservation {
     private var kinds: Set<RecordKind> = []
     private var reading = Reading(kind: .healthObservation)
     private var duration: Measurement.Value?
+    /// Flags of the bundle's supplemental information, in whose place comes what its members say of themselves.
+    private var flagsOfBundle: Set<String> = []
 
     /// Whether bytes are exactly one observation, by their class and length.
     static func fills(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -86,7 +88,7 @@ struct HealthObservation {
         var body = ByteCursor(Array(try cursor.bytes(Int(length), "observation")))
         let flags = Flags(rawValue: try body.uint16("observation flags"))
         let ownType = flags.contains(.type) ? try body.uint32("observation type") : type
-        let isUnusable = try decodeCommonFields(flags, &body)
+        let isUnusable = try decodeCommonFields(flags, &body, isMember: isMember)
         let first = reading.measurements.count
         try decodeValue(form, type: ownType, &body)
         guard isUnusable else { return }
@@ -97,7 +99,7 @@ struct HealthObservation {
 
     /// - Returns: whether the device says that the values are none.
     private mutating func decodeCommonFields(
-        _ flags: Flags, _ body: inout ByteCursor
+        _ flags: Flags, _ body: inout ByteCursor, isMember: Bool
     ) throws(DecodeError) -> Bool {
         var status: UInt16 = 0
         if flags.contains(.timeStamp) {
@@ -117,8 +119,10 @@ struct HealthObservation {
             reading.applyUser(try body.uint8("patient"))
         }
         if flags.contains(.supplementalTypes) {
-            reading.flags += try codes("supplemental information", &body)
-                .map(HealthNomenclature.supplementalFlag)
+            let own = try codes("supplemental information", &body).map(HealthNomenclature.supplementalFlag)
+            reading.flags.removeAll { flagsOfBundle.contains($0) }
+            flagsOfBundle = isMember ? [] : Set(own)
+            reading.flags += own
         }
         // References to other observations by their ids.
         if flags.contains(.derivedFrom) { _ = try codes("derived from", &body) }

@@ -142,6 +142,19 @@ import Testing
         #expect(reading.flags == ["status-early-estimate", "modality-spot"])
     }
 
+    @Test func whatMembersSayOfThemselvesTakesThePlaceOfWhatTheBundleSays() throws {
+        // Patient 1, fast; body temperature 36.6 Cel.
+        let member: [UInt8] =
+            [0x61, 0x00, 0x5C, 0x4B, 0x02, 0x00, 0x01, 0x01, 0x34, 0x4C, 0x02, 0x00]
+            + [0xA0, 0x17, 0x6E, 0x01, 0x00, 0xFF]
+        let framed = [0x01, UInt8(member.count), 0x00] + member
+        // An unknown patient, spot.
+        let body = [0x60, 0x00, 0xFF, 0x01, 0x3C, 0x4C, 0x02, 0x00, 2] + framed + framed
+        let reading = try decode([0x03, 0xFF, UInt8(body.count), 0x00] + body)
+        #expect(reading.user == 1)
+        #expect(reading.flags == ["modality-fast"])
+    }
+
     /// Of a bundle, what its own status is, and that of each member.
     @Test func aStatusHoldsForTheValuesOfItsObservation() throws {
         func member(_ status: UInt8?) -> [UInt8] {
