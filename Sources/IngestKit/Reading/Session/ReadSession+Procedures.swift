@@ -117,6 +117,8 @@ extension ReadSession {
             }
         } catch let error as LinkError {
             throw .link(error)
+        } catch  where !known.hasStoredRecords {
+            // What comes by itself is dated by its reception then.
         } catch {
             // Read with a start that is not known, each record would be another one.
             throw .noReport("the sensor's session start time cannot be read: \(error)")
