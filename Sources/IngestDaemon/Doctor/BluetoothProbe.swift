@@ -6,7 +6,7 @@ struct BluetoothProbe: Sendable {
         var isHardBlocked: Bool
     }
 
-    /// An adapter as bluetoothd tells of it (org.bluez.Adapter1).
+    /// What bluetoothd says of an adapter (org.bluez.Adapter1).
     struct Adapter: Sendable, Equatable {
         var name: String
         var isPowered: Bool

@@ -7,7 +7,7 @@ struct BusInquiry: Sendable {
 
     var address = BusConnection.Address.system
 
-    /// What questions are asked of.
+    /// A connection to the system bus, for the questions of one inquiry.
     struct Bus: Sendable {
         fileprivate let connection: BusConnection
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The unit of the service, as systemd tells of it (org.freedesktop.systemd1).
+/// What systemd says of the service's unit (org.freedesktop.systemd1).
 struct ServiceUnit: Sendable, Equatable {
     /// What systemd said of the unit.
     enum Answer: Sendable, Equatable {

@@ -197,7 +197,7 @@ final class ClockCheck {
         try await judge(observed, of: source, saysZone: false, at: seconds)
     }
 
-    /// Sets the clock and tells of it, where that is due.
+    /// Sets the device's clock if the allow-list says so, and reports a clock that is wrong.
     /// - Parameters:
     ///   - saysZone: whether it says its zone itself.
     ///   - seconds: when it was read, since 1970.
