@@ -56,7 +56,7 @@ struct BoxProbe: Sendable {
                     .unit, "unit: ingestd.service has failed (\(unit.result), status \(unit.exitStatus))",
                     remedy: "\(journal); then: sudo systemctl restart ingestd")
             case (_, "active"):
-                let restarts = unit.restarts == 0 ? "" : ", started anew \(unit.restarts) times"
+                let restarts = unit.restarts == 0 ? "" : ", \(unit.restarts.counted("restart"))"
                 guard unit.fileState == "enabled" else {
                     return .warning(
                         .unit,
@@ -67,7 +67,7 @@ struct BoxProbe: Sendable {
             case (_, "activating"), (_, "reloading"), (_, "deactivating"):
                 return .warning(
                     .unit,
-                    "unit: ingestd.service is \(unit.activeState), after \(unit.restarts) restarts "
+                    "unit: ingestd.service is \(unit.activeState), after \(unit.restarts.counted("restart")) "
                         + "(\(unit.result), status \(unit.exitStatus))", remedy: journal)
             default:
                 return .error(

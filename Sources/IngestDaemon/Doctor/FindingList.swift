@@ -28,9 +28,7 @@ struct FindingList: Sendable, Equatable {
 
     /// One line with the sums.
     var summary: String {
-        func count(_ number: Int, _ one: String) -> String { "\(number) \(one)\(number == 1 ? "" : "s")" }
-        return
-            "\(errors == 0 ? "good" : "not good"): \(count(errors, "error")), \(count(warnings, "warning")), "
+        "\(errors == 0 ? "good" : "not good"): \(errors.counted("error")), \(warnings.counted("warning")), "
             + "\(findings.count - errors - warnings) ok"
     }
 

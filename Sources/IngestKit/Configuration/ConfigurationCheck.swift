@@ -39,14 +39,14 @@ package struct ConfigurationCheck: Sendable, Equatable {
     package var summary: String {
         guard let configuration else {
             let errors = diagnostics.count { $0.severity == .error }
-            return "\(path): " + Self.count(errors, "error", "errors") + ", "
-                + Self.count(diagnostics.count - errors, "warning", "warnings")
+            return "\(path): " + errors.counted("error") + ", "
+                + (diagnostics.count - errors).counted("warning")
         }
-        let files = pieces == 0 ? "" : " and \(Self.count(pieces, "file", "files")) of conf.d"
+        let files = pieces == 0 ? "" : " and \(pieces.counted("file")) of conf.d"
         return "\(path)\(files): good: "
-            + Self.count(configuration.peripherals.count, "peripheral", "peripherals") + ", "
-            + Self.count(configuration.destinations.count, "destination", "destinations") + ", "
-            + Self.count(diagnostics.count, "warning", "warnings")
+            + configuration.peripherals.count.counted("peripheral") + ", "
+            + configuration.destinations.count.counted("destination") + ", "
+            + diagnostics.count.counted("warning")
     }
 
     /// One JSON object: `ok`, `diagnostics`, and the counts when `ok`.
@@ -74,9 +74,5 @@ package struct ConfigurationCheck: Sendable, Equatable {
                         key: $0.key, message: $0.message)
                 }, peripherals: configuration?.peripherals.count,
                 destinations: configuration?.destinations.count))
-    }
-
-    private static func count(_ number: Int, _ one: String, _ many: String) -> String {
-        "\(number) \(number == 1 ? one : many)"
     }
 }

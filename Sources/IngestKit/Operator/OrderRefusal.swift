@@ -19,11 +19,11 @@ package enum OrderRefusal: Error, Sendable, Equatable {
     package var message: String {
         switch self {
         case .notAllowed(.model(let id)):
-            "no entry of the allow-list has id \(id): add one to peripherals in ingestd.yaml, then "
-                + "systemctl reload ingestd (ingestd peripherals lists the models)"
+            "no entry of the allow-list has id \(id): sudo ingestd add \(id) makes one (ingestd peripherals lists "
+                + "the models)"
         case .notAllowed(.device(let address)):
-            "no entry of the allow-list allows \(address): add one with its model's id and this address to "
-                + "peripherals in ingestd.yaml, then systemctl reload ingestd"
+            "no entry of the allow-list allows \(address): sudo ingestd add ID \(address) makes one (ingestd scan "
+                + "shows the ID of its model)"
         case .onlyBroadcasts(let target):
             "\(target) sends its readings to whoever listens, and each is read as it comes: ingestd records"
         case .needsNoPairing(let target):

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IngestConfiguration
 
-/// What root is told of the service, whose user has fewer rights.
+/// What `check` tells root about credentials and files that the service, under its own user, would not get.
 @Suite struct ConfigurationServiceTests {
     private func findings(_ keys: String, loads: Set<String> = [], unreadable: String? = nil) throws
         -> [String]
