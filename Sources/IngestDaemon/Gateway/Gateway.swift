@@ -108,15 +108,16 @@ struct Gateway: Sendable {
         let operatorSessions = Sessions(
             deliveries, destinations: configuration.destinations, queue: queue, clock: clock)
         let standing = ReloadStanding()
+        let credentialStanding = CredentialStanding(configuration.destinations, credentials: credentials)
         let reloader = Reloader(
             events: events, passive: passive, queue: queue, deliveries: deliveries, hooks: hooks, log: log,
-            standing: standing, current: configuration, read: reload)
+            standing: standing, credentials: credentialStanding, current: configuration, read: reload)
         let status = StatusReport(
             gateway: configuration.gateway.id, clock: clock, started: clock.now, passive: passive,
             overview: queue.overview, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
             sessions: operatorSessions, key: key, kernelDefect: kernelDefect, sockets: sockets,
-            journal: journal, reloads: standing)
+            journal: journal, reloads: standing, credentials: credentialStanding)
         services.append(
             ControlServer(
                 path: controlPath, orders: orders, sessions: operatorSessions,

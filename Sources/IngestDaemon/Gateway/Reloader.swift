@@ -13,6 +13,7 @@ actor Reloader: Service {
     private let hooks: Hooks
     private let log: SubsystemLog
     private let standing: ReloadStanding
+    private let credentials: CredentialStanding
     private let read: @Sendable () throws(CommandFailure) -> Configuration
     /// What is in force.
     private var current: Configuration
@@ -21,7 +22,8 @@ actor Reloader: Service {
 
     init(
         events: EventLog, passive: PassiveGateway, queue: SQLiteQueue, deliveries: [Delivery], hooks: Hooks,
-        log: SubsystemLog, standing: ReloadStanding, current: Configuration,
+        log: SubsystemLog, standing: ReloadStanding, credentials: CredentialStanding,
+        current: Configuration,
         read: @escaping @Sendable () throws(CommandFailure) -> Configuration
     ) {
         self.events = events
@@ -31,6 +33,7 @@ actor Reloader: Service {
         self.hooks = hooks
         self.log = log
         self.standing = standing
+        self.credentials = credentials
         self.current = current
         self.read = read
     }
@@ -70,6 +73,7 @@ actor Reloader: Service {
             hooks.apply(next.hooks)
             log.apply(next.logging)
             for delivery in deliveries { await delivery.renew(next) }
+            credentials.note(next.destinations)
             current = next
             standing.note(nil)
             events.emit(.configReloaded)

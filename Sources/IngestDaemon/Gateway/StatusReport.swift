@@ -16,6 +16,7 @@ struct StatusReport: Sendable {
     let sockets: LinkSockets
     let journal: TaggingSink
     let reloads: ReloadStanding
+    let credentials: CredentialStanding
     let control = ControlStanding()
 
     /// A command waits for the status.
@@ -53,6 +54,7 @@ struct StatusReport: Sendable {
                 "the last reload was rejected, and what was in force before still is: \(rejection)")
         }
         if let kernelDefect { troubles.append(message(of: kernelDefect)) }
+        troubles += await credentials.problems(by: clock)
         let isClockRight = clock.trustedWallNanoseconds != nil
         return GatewayStatus(
             version: Version.current, gateway: gateway, uptime: seconds(since: started),
