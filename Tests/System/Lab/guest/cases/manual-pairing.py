@@ -1,20 +1,17 @@
 """What docs/operating.md tells an installer, from the box to the first record, done as it stands there."""
 
 import json
-import os
-import pty
 import re
-import threading
 
 from labkit import commands
 from labkit.gateway import CONFIGURATION, local_time, write_readable
 from labkit.kinds import BEURER_CUFF
 from labkit.payloads import DateTime, blood_pressure
-from labkit.waiting import expect, expect_equal, wait_until
+from labkit.terminal import Terminal
+from labkit.waiting import expect, expect_equal
 
 TITLE = "docs/operating.md from the box to the first record: a cuff that shows a passkey"
 LIMIT_S = 240
-PAIR_LIMIT_S = 90
 # By which the cuff's clock is ahead: it shows whole seconds.
 MARGIN_S = 5
 
@@ -62,32 +59,3 @@ def allow(entry):
     write_readable(CONFIGURATION, json.dumps(configuration, indent=1) + "\n")
     commands.run("ingestd", "check")
     commands.run("systemctl", "reload", "ingestd")
-
-
-class Terminal:
-    """A command at a terminal, and what stands there."""
-
-    def __init__(self, *command):
-        self.text = ""
-        self.pid, self.descriptor = pty.fork()
-        if self.pid == 0:
-            os.execvp(command[0], command)
-        threading.Thread(target=self.follow, daemon=True).start()
-
-    def follow(self):
-        try:
-            while said := os.read(self.descriptor, 4096):
-                self.text += said.decode()
-        except OSError:
-            # The other side of a terminal has gone.
-            pass
-
-    def wait(self, words):
-        wait_until(f"{words!r} at the terminal, which says {self.text!r}", PAIR_LIMIT_S,
-                   lambda: words in self.text)
-
-    def type(self, line):
-        os.write(self.descriptor, line.encode() + b"\n")
-
-    def end(self):
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
