@@ -8,9 +8,10 @@ struct Records: AsynchronousCommand {
         discussion: """
             Prints measured values and names of persons. Times are a date, 2026-11-20, a moment, \
             2026-11-20T09:15, in the gateway's zone unless Z or an offset follows, or a duration before now, 7d. \
-            They are compared with when a record was measured. For example:
+            They are compared with when a record was measured. Where each record stands at each destination is told \
+            beside it; with --json by --id alone. For example:
 
-              ingestd records --since 7d
+              ingestd records --since 7d --device "kitchen cuff" --state waiting
               ingestd records --id 3f2b91c0
               ingestd records --since 2026-11-20T09:15 --until 2026-11-21 --resend clinic
             """)
@@ -20,6 +21,24 @@ struct Records: AsynchronousCommand {
 
     @Option(help: ArgumentHelp("Only what was measured before.", valueName: "time"))
     var until: String?
+
+    @Option(help: "Only of this kind.", completion: .list(Self.kinds))
+    var kind: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only of this person; unassigned is nobody, - reads the name from standard input.",
+            valueName: "subject"))
+    var subject: String?
+
+    @Option(
+        help: "Only of this device: an alias, a catalogue ID or an address.", completion: Completions.devices)
+    var device: String?
+
+    @Option(
+        help: "Only what is in this state at one destination at least.",
+        completion: .list(RecordStanding.State.allCases.map(\.rawValue)))
+    var state: String?
 
     @Option(help: ArgumentHelp("Only the newest so many.", valueName: "number"))
     var limit: Int?
@@ -45,10 +64,13 @@ struct Records: AsynchronousCommand {
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit: expected a number from 1 on") }
         if resend != nil, since == nil { throw ValidationError("--resend: expected --since beside it") }
-        if id != nil, since != nil || until != nil || limit != nil || resend != nil {
+        let narrows = [kind, subject, device, state].contains { $0 != nil } || limit != nil
+        if id != nil, narrows || since != nil || until != nil || resend != nil {
             throw ValidationError("--id stands alone: it names one record")
         }
-        if resend != nil, limit != nil { throw ValidationError("--limit has no meaning beside --resend") }
+        if resend != nil, narrows {
+            throw ValidationError("--resend sends all of a time again: --since and --until alone narrow it")
+        }
     }
 
     func serve() async throws {
@@ -62,8 +84,25 @@ struct Records: AsynchronousCommand {
         if let resend {
             try await send(range, to: resend, access)
         } else {
-            try print(range, access)
+            try print(try filter(range), access)
         }
+    }
+
+    /// What the queue holds and shows.
+    private static let kinds = RecordKind.allCases.filter { $0.isDelivered || $0 == .undecoded }.map(
+        \.rawValue)
+
+    private func filter(_ range: Range<Int64>) throws(CommandFailure) -> RecordFilter {
+        if let kind, !Self.kinds.contains(kind) {
+            throw CommandFailure(.usage, "--kind \(kind): expected \(Self.kinds.joined(separator: ", "))")
+        }
+        let states = RecordStanding.State.allCases.map(\.rawValue)
+        if let state, !states.contains(state) {
+            throw CommandFailure(.usage, "--state \(state): expected \(states.joined(separator: ", "))")
+        }
+        return RecordFilter(
+            measured: range, kind: kind.flatMap(RecordKind.init), device: device,
+            subject: subject.map(StandardInput.argument), state: state.flatMap(RecordStanding.State.init))
     }
 
     private func show(_ name: String, _ access: QueueAccess) throws {
@@ -95,10 +134,14 @@ struct Records: AsynchronousCommand {
         return start..<end
     }
 
-    private func print(_ range: Range<Int64>, _ access: QueueAccess) throws {
+    private func print(_ filter: RecordFilter, _ access: QueueAccess) throws {
+        let isPlaced = !json || filter.state != nil
         let omitted = try access.read { reader in
-            try reader.forEachRecord(measured: range, limit: limit) { record in
-                try StandardOutput.write((json ? record.json : Self.lines(of: record)) + "\n")
+            try reader.forEachRecord(
+                filter, limit: limit, routings: isPlaced ? access.configuration.routings : nil
+            ) { record, standings in
+                let text = json ? record.json : Self.lines(of: record, at: standings)
+                try StandardOutput.write(text + "\n")
             }
         }
         if omitted.undated > 0 {
@@ -113,22 +156,29 @@ struct Records: AsynchronousCommand {
 
     private static func omission(_ count: Int) -> String { count == 1 ? "is left out" : "are left out" }
 
-    /// A line that says which, and indented ones with the values.
-    static func lines(of record: RecordSummary) -> String {
+    /// A line that says which, and indented ones with the values, and with where it stands.
+    static func lines(of record: RecordSummary, at standings: [RecordStanding] = []) -> String {
         var lines = [
             "\(record.isTimeKnown ? record.wallTime : "time not known yet ")  \(record.id.prefix(8))  \(record.kind.rawValue)  "
                 + TerminalText.line(record.subject ?? "unassigned")
         ]
+        lines += indented(record.values.map { TerminalText.line($0.text) }, ",")
+        lines += indented(standings.map { "\($0.destination): \($0.state.message)" }, ";")
+        return lines.joined(separator: "\n")
+    }
+
+    /// Lines of at most 80 characters, as far as one part is not longer.
+    private static func indented(_ parts: [String], _ separator: String) -> [String] {
+        var lines: [String] = []
         var line = ""
-        for value in record.values.map({ TerminalText.line($0.text) }) {
-            if !line.isEmpty, 4 + line.count + 2 + value.count > 80 {
-                lines.append("    \(line),")
+        for part in parts {
+            if !line.isEmpty, 4 + line.count + 2 + part.count > 80 {
+                lines.append("    \(line)\(separator)")
                 line = ""
             }
-            line += (line.isEmpty ? "" : ", ") + value
+            line += (line.isEmpty ? "" : separator + " ") + part
         }
-        if !line.isEmpty { lines.append("    " + line) }
-        return lines.joined(separator: "\n")
+        return line.isEmpty ? lines : lines + ["    " + line]
     }
 
     private func send(_ range: Range<Int64>, to destination: String, _ access: QueueAccess) async throws {

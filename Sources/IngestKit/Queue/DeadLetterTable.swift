@@ -179,8 +179,8 @@ package struct DeadLetterTable: Sendable {
             arguments.append(destination)
         }
         if let peripheral = selection.peripheral {
-            conditions.append("(alias = ? OR address = ? OR peripheral_id = ?)")
-            arguments += [peripheral, peripheral.uppercased(), Int(peripheral)]
+            conditions.append(RecordRow.isOfDevice)
+            arguments += RecordRow.arguments(ofDevice: peripheral)
         }
         let sql = """
             SELECT * FROM (\(letters)) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order)

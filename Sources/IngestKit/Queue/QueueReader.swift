@@ -51,23 +51,23 @@ package struct QueueReader: Sendable {
         }
     }
 
-    /// Calls `body` with each record that was measured in a range of time, in the order in which they were read. Images
-    /// are left out.
+    /// Calls `body` with each record that a filter takes, in the order in which they were read. Images are left out.
     /// - Parameters:
-    ///   - measured: seconds since 1970.
     ///   - limit: only the newest so many; nil is all.
+    ///   - routings: of the configuration; nil: nobody asks where the records stand, and `body` is told of no standing.
+    /// - Returns: what cannot be shown of the records of this kind and device.
     /// - Throws: `StoreError`, and what `body` throws.
     @discardableResult
     package func forEachRecord(
-        measured: Range<Int64>, limit: Int? = nil, _ body: (RecordSummary) throws -> Void
+        _ filter: RecordFilter, limit: Int? = nil, routings: [DestinationRouting]?,
+        _ body: (RecordSummary, [RecordStanding]) throws -> Void
     ) throws -> Omitted {
         try read { db in
+            let standings = try routings.map { try RecordStandings($0, db) }
             var omitted = Omitted()
-            var newest: [RecordSummary] = []
-            let rows = try Row.fetchCursor(
-                db,
-                sql: "SELECT * FROM record WHERE kind <> ? ORDER BY seq \(limit == nil ? "" : "DESC")",
-                arguments: [RecordKind.image.rawValue])
+            var newest: [(RecordSummary, [RecordStanding])] = []
+            let query = filter.query(order: limit == nil ? "seq" : "seq DESC")
+            let rows = try Row.fetchCursor(db, sql: query.sql, arguments: query.arguments)
             while limit.map({ newest.count < $0 }) ?? true, let row = try rows.next() {
                 guard (row["undated"] as String?) == nil else {
                     omitted.undated += 1
@@ -77,10 +77,12 @@ package struct QueueReader: Sendable {
                     omitted.damaged += 1
                     continue
                 }
-                guard measured.contains(record.time) else { continue }
-                if limit == nil { try body(record) } else { newest.append(record) }
+                guard filter.accepts(record) else { continue }
+                let places = try standings?.of(row) ?? []
+                if let state = filter.state, !places.contains(where: { $0.state == state }) { continue }
+                if limit == nil { try body(record, places) } else { newest.append((record, places)) }
             }
-            for record in newest.reversed() { try body(record) }
+            for (record, places) in newest.reversed() { try body(record, places) }
             return omitted
         }
     }

@@ -4,6 +4,14 @@ import GRDB
 
 /// What a row of the table `record` says, if it is what was written.
 enum RecordRow {
+    /// The condition of rows of the device that an operator names.
+    static let isOfDevice = "(alias = ? OR address = ? OR peripheral_id = ?)"
+
+    /// - Parameter name: an alias, an address or a catalogue ID.
+    static func arguments(ofDevice name: String) -> [(any DatabaseValueConvertible)?] {
+        [name, name.uppercased(), Int(name)]
+    }
+
     /// The first bytes of the SHA-256 of what must not change unseen.
     /// - Parameters:
     ///   - undated: what decides its time, while that is not decided.

@@ -137,68 +137,14 @@ extension QueueReader {
         let body: String? = isIntact && obstacle != .undated ? row.intact("body") : nil
         return FoundRecord(
             id: id, record: body.flatMap(RecordSummary.init), obstacle: obstacle,
-            standings: try standings(of: row, routings, db))
+            standings: try RecordStandings(routings, db).of(row))
     }
 
     /// Where a record stands at each destination; none for what is not there.
     package func standings(of id: RecordID, routings: [DestinationRouting]) throws -> [RecordStanding] {
         try read { db in
             try Row.fetchOne(db, sql: "SELECT * FROM record WHERE id = ?", arguments: [id.text])
-                .map { try Self.standings(of: $0, routings, db) } ?? []
+                .map { try RecordStandings(routings, db).of($0) } ?? []
         }
-    }
-
-    private static func standings(
-        of record: Row, _ routings: [DestinationRouting], _ db: Database
-    ) throws -> [RecordStanding] {
-        guard (record.intact("kind") as String?) != RecordKind.undecoded.rawValue else { return [] }
-        return try Row.fetchAll(db, sql: "SELECT * FROM destination ORDER BY name").compactMap { row in
-            guard let name: String = row.intact("name") else { return nil }
-            let letter = try Row.fetchOne(
-                db, sql: "SELECT * FROM dead_letter WHERE destination = ? AND record_seq = ?",
-                arguments: [name, record["seq"] as Int64])
-            if let letter {
-                return RecordStanding(
-                    destination: name, state: .setAside, attempt: letter.intact("attempt"),
-                    httpStatus: letter.intact("http_status"), error: letter.intact("error"))
-            }
-            let state = try state(of: record, at: row, routings.first { $0.name == name }, db)
-            return RecordStanding(destination: name, state: state)
-        }
-    }
-
-    /// Where a record stands that is not set aside there.
-    private static func state(
-        of record: Row, at destination: Row, _ routing: DestinationRouting?, _ db: Database
-    ) throws -> RecordStanding.State {
-        let name: String = try destination.sound("name")
-        let header = RecordRow.header(record)
-        func stateOf(_ meant: RecordStanding.State) -> RecordStanding.State {
-            guard let routing, let header else { return meant }
-            if routing.accepts(header) { return meant }
-            return routing.lacksForm(for: header) ? .withoutForm : .notForIt
-        }
-        guard let position: Int64 = record.intact("position") else {
-            return routing == nil ? .notConfigured : stateOf(.waiting)
-        }
-        let isOnItsWay = try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS (
-                    SELECT 1 FROM \(BatchTable.all)
-                    WHERE destination = ? AND first_position <= ?
-                        AND instr(' ' || positions || ' ', ' ' || ? || ' ') > 0)
-                """,
-            arguments: [name, position, position])
-        if isOnItsWay == true { return routing == nil ? .notConfigured : .onItsWay }
-        let isAhead = try Bool.fetchOne(
-            db,
-            sql: "SELECT EXISTS (SELECT 1 FROM ahead WHERE destination = ? AND ? BETWEEN first AND last)",
-            arguments: [name, position])
-        let isDealtWith = try position <= destination.sound("position") || isAhead == true
-        // What waited when the operator signed out was given up.
-        let isGivenUp = try (record["seq"] as Int64) <= destination.sound("cleared_seq")
-        if isDealtWith || isGivenUp { return stateOf(.done) }
-        return routing == nil ? .notConfigured : stateOf(.waiting)
     }
 }

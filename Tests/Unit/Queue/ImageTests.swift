@@ -316,7 +316,7 @@ import Testing
             _ = try await store.entries.enter([entry], image: bench.image())
             var seen: [String] = []
             let omitted = try QueueReader(path: directory + "/queue.sqlite")
-                .forEachRecord(measured: .min ..< .max) { seen.append($0.id) }
+                .forEachRecord(RecordFilter(), routings: nil) { record, _ in seen.append(record.id) }
             #expect(seen == [entry.id.text] && omitted == QueueReader.Omitted())
             #expect(!RecordKind.image.isDelivered)
         }
