@@ -11,7 +11,7 @@ import threading
 from .waiting import Failure, wait_until
 
 # Of one answer of the command: a device is woken, linked and paired meanwhile.
-LIMIT_S = 90
+LIMIT_S = 60
 
 
 class Terminal:
@@ -36,8 +36,10 @@ class Terminal:
 
     def wait(self, words, seconds=LIMIT_S):
         """Waits until this stands behind what was waited for before."""
-        wait_until(f"{words!r} at the terminal, which says {self.text[-1500:]!r}", seconds,
-                   lambda: words in self.text[self.seen:])
+        try:
+            wait_until(f"{words!r} at the terminal", seconds, lambda: words in self.text[self.seen:])
+        except Failure as failure:
+            raise Failure(f"{failure}, which says {self.text[-1500:]!r}") from None
         self.seen = self.text.index(words, self.seen) + len(words)
 
     def type(self, line):
