@@ -168,7 +168,8 @@ struct Setup: AsynchronousCommand {
 
     private static func expectWritable(_ path: String) throws {
         let directory = ConfigurationPieces.directory(beside: path)
-        let place = FileManager.default.fileExists(atPath: directory) ? directory : directory + "/.."
+        let above = URL(filePath: directory).deletingLastPathComponent().path
+        let place = FileManager.default.fileExists(atPath: directory) ? directory : above
         guard FileManager.default.isWritableFile(atPath: place) else {
             throw CommandFailure(.noPermission, "\(directory): you may not write there: run it as root")
         }

@@ -26,7 +26,7 @@ TOKEN = "tok-3f1b"
 
 def run(lab):
     lab.gateway.stop()
-    os.makedirs(os.path.dirname(CONFIGURATION), exist_ok=True)
+    package_directory()
     write_readable(CONFIGURATION, SHIPPED)
     cuff = lab.add("BM54", BEURER_CUFF, bonding={"method": "passkey"})
     thermometer = lab.add("thermometer", THERMOMETER)
@@ -48,6 +48,14 @@ def run(lab):
         lab.gateway.stop()
         for directory in DIRECTORIES:
             shutil.rmtree(directory, ignore_errors=True)
+
+
+def package_directory():
+    """For the service's group, as the package makes it."""
+    directory = os.path.dirname(CONFIGURATION)
+    os.makedirs(directory, exist_ok=True)
+    shutil.chown(directory, group="ingestd")
+    os.chmod(directory, 0o750)
 
 
 def set_up(lab, terminal, cuff):
