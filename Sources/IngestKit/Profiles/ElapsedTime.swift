@@ -43,15 +43,26 @@ package struct ElapsedTime {
         offset = Int8(bitPattern: try cursor.uint8("time zone and DST offset"))
     }
 
-    /// What it says of a reading: the wall time where there is one, and why there is none.
+    private static let notCurrentFlag = "time-not-current"
+    private static let tickCounterFlag = "time-tick-counter"
+
+    /// What it says of a reading: the wall time where there is one, and why there is none. It takes the place of what
+    /// another one has said, as that of a member of a bundle does.
     func apply(to reading: inout Reading) {
+        reading.deviceTime = nil
+        reading.utcOffsetSeconds = nil
+        reading.secondFraction = nil
+        let said = [
+            Self.notCurrentFlag, Self.tickCounterFlag, Reading.utcTimeFlag, Reading.invalidDeviceTimeFlag,
+        ]
+        reading.flags.removeAll { said.contains($0) }
         if flags.contains(.tickCounter) {
-            reading.flags.append("time-tick-counter")
+            reading.flags.append(Self.tickCounterFlag)
             return
         }
         // The clock was set since, and nobody knows how wrong it was: no date.
         if !flags.contains(.currentTimeline), !isSynchronized {
-            reading.flags.append("time-not-current")
+            reading.flags.append(Self.notCurrentFlag)
             return
         }
         var seconds = Self.epoch + Int64(counter / flags.unitsPerSecond)

@@ -4,6 +4,8 @@ package struct ContinuousGlucoseSensor: SimulatedSensor {
     package struct Script: Sendable {
         /// Without one, what is measured between links is notified on the next.
         package var hasControlPoint = true
+        /// Whether the session's start can be read.
+        package var showsStart = true
         /// Whether everything carries an E2E-CRC.
         package var hasChecksums = false
         /// Time offsets of records whose checksum is wrong.
@@ -164,7 +166,9 @@ package struct ContinuousGlucoseSensor: SimulatedSensor {
                         value: script.hasChecksums ? secured(features) : features + [0xFF, 0xFF]),
                     Characteristic(
                         Self.status, .read, value: secured(Wire.bytes(last) + [isStopped ? 1 : 0, 0, 0])),
-                    Characteristic(Self.sessionStartTime, [.read, .write], value: secured(start)),
+                    Characteristic(
+                        Self.sessionStartTime, script.showsStart ? [.read, .write] : [.write],
+                        value: secured(start)),
                     Characteristic(Self.sessionRunTime, .read, value: secured(Wire.bytes(runTime))),
                 ] + controlPoints.map { Characteristic($0, [.indicate, .write]) }),
             .deviceInformation(model: "Simulated Glucose Sensor", serial: serial),

@@ -155,6 +155,25 @@ import Testing
         #expect(reading.flags == ["modality-fast"])
     }
 
+    /// Of an elapsed time: its flags, and what is read of it. All are of one moment, 09:14:57.
+    private static let stamps: [(flags: UInt8, time: String?, said: [String])] = [
+        (0x22, "2026-11-20T09:14:57", ["device-time-utc"]), (0x20, "2026-11-20T09:14:57", []),
+        (0x21, nil, ["time-tick-counter"]), (0x00, nil, ["time-not-current"]),
+    ]
+
+    @Test(arguments: stamps.indices, stamps.indices)
+    func theTimeStampOfMembersTakesThePlaceOfTheBundles(outer: Int, inner: Int) throws {
+        func stamp(_ index: Int) -> [UInt8] {
+            [Self.stamps[index].flags, 0x11, 0xCC, 0x92, 0x32, 0, 0, 0, 0]
+        }
+        let member = Self.numeric(3, type: 150364, fields: stamp(inner))
+        let body = [0x02, 0x00] + stamp(outer) + [2] + member + member
+        let reading = try decode([0xFF, UInt8(body.count), 0x00] + body)
+        #expect(reading.deviceTime?.description == Self.stamps[inner].time)
+        #expect(reading.flags == Self.stamps[inner].said)
+        #expect(reading.measurements.count == 2)
+    }
+
     /// Of a bundle, what its own status is, and that of each member.
     @Test func aStatusHoldsForTheValuesOfItsObservation() throws {
         func member(_ status: UInt8?) -> [UInt8] {

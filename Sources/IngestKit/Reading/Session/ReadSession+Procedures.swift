@@ -112,13 +112,16 @@ extension ReadSession {
         guard access.filter == .timeOffset else { return }
         do {
             if try await link.has(ContinuousGlucose.sessionStartTime, in: access.service) {
-                let start = try await link.read(ContinuousGlucose.sessionStartTime, in: access.service)
-                committer.session = try ContinuousGlucose.sessionStart(start)
+                // What comes by itself is dated by its reception if the start cannot be read.
+                let start =
+                    known.hasStoredRecords
+                    ? try await link.read(ContinuousGlucose.sessionStartTime, in: access.service)
+                    : try await values.value(ContinuousGlucose.sessionStartTime, in: access.service)
+                if let start { committer.session = try ContinuousGlucose.sessionStart(start) }
             }
         } catch let error as LinkError {
             throw .link(error)
         } catch  where !known.hasStoredRecords {
-            // What comes by itself is dated by its reception then.
         } catch {
             // Read with a start that is not known, each record would be another one.
             throw .noReport("the sensor's session start time cannot be read: \(error)")

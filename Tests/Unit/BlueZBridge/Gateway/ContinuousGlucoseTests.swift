@@ -75,6 +75,21 @@ struct ContinuousGlucoseTests {
         }
     }
 
+    /// Neither its records nor their dates are to be had; the values come all the same.
+    @Test func valuesOfASensorWithoutAControlPointComeThoughItsStartCannotBeRead() async throws {
+        let sensor = Self.sensor(1) {
+            $0.script.hasControlPoint = false
+            $0.script.showsStart = false
+            $0.measure(.init(705, 140))
+        }
+        try await Self.run(sensor) { bench in
+            try await bench.readOnce()
+            let record = try #require(bench.noted.committed.all.first)
+            #expect(bench.noted.committed.all.count == 1)
+            #expect(record.measurements.map(\.code) == [160212])
+        }
+    }
+
     /// The service requires the control point; what the sensor says of its session and its features holds without.
     @Test func valuesOfASensorWithoutAControlPointAreDatedAndCodedByItsSession() async throws {
         let sensor = Self.sensor(1) {
