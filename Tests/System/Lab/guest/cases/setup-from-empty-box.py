@@ -16,6 +16,7 @@ from labkit.waiting import expect_equal
 
 TITLE = "setup from an empty box to the delivered readings of a bonded cuff and of a thermometer"
 LIMIT_S = 400
+SCANS_ACTIVELY = True
 DEVICE = "model ID and ADDRESS"
 DELIVERY_LIMIT_S = 120
 # By which the cuff's clock is ahead: it shows whole seconds, and what was measured before the entry is nobody's.
