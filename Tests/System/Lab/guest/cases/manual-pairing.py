@@ -48,7 +48,10 @@ def run(lab):
         lab.journal.wait(event, kind="blood-pressure")
     # And when the device leaves.
     commands.run("ingestd", "unpair", cuff.address)
-    expect_equal(commands.run("bluetoothctl", "devices", "Paired"), "", "bonds")
+    # bluetoothctl also tells of devices that bluetoothd forgets meanwhile, each behind a mark.
+    listed = [line for line in commands.run("bluetoothctl", "devices", "Paired").splitlines()
+              if line.startswith("Device ")]
+    expect_equal(listed, [], "bonds")
 
 
 def allow(entry):
