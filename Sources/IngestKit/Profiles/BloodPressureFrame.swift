@@ -37,8 +37,10 @@ struct BloodPressureFrame {
         diastolic = try cursor.uint16("diastolic")
         meanArterialPressure = try cursor.uint16("mean arterial pressure")
         var isSwapped = false
-        if flags.contains(.timeStamp) {
-            isSwapped = try decodeTime(&cursor)
+        if flags.contains(.timeStamp), let swappedTime = try decodeTime(&cursor) {
+            // A wrong year alone does not say that the pressures are exchanged too.
+            isSwapped = !isPossible(systolic) && isPossible(systolic.byteSwapped)
+            if isSwapped { time = .known(swappedTime) }
         }
         if flags.contains(.pulseRate) {
             pulseRate = try cursor.uint16("pulse rate")
@@ -67,18 +69,27 @@ struct BloodPressureFrame {
     /// The years in which a cuff can have measured, for a date that is wrong as it was sent.
     private static let likelyYears = 2000...2099
 
-    /// Returns whether only the other byte order gives a date: then it is the whole frame's.
-    private mutating func decodeTime(_ cursor: inout ByteCursor) throws(DecodeError) -> Bool {
+    /// - Returns: the date in the other byte order, where that alone gives one.
+    private mutating func decodeTime(_ cursor: inout ByteCursor) throws(DecodeError) -> DeviceTime? {
         let stamp = try cursor.bytes(7, "time stamp")
         var asSent = ByteCursor(Array(stamp))
         time = try asSent.dateTime("time stamp")
-        guard time == .impossible else { return false }
+        guard time == .impossible else { return nil }
         var swapped = ByteCursor(stamp.prefix(2).reversed() + stamp.dropFirst(2))
         guard case .known(let swappedTime) = try swapped.dateTime("time stamp"),
             Self.likelyYears.contains(swappedTime.year)
-        else { return false }
-        time = .known(swappedTime)
-        return true
+        else { return nil }
+        return swappedTime
+    }
+
+    /// Whether a cuff can show it as the first pressure of a reading: 1 to 400 mm[Hg], or 0.1 to 60 kPa.
+    private func isPossible(_ raw: UInt16) -> Bool {
+        guard case .exact(let value) = MedicalFloat.sfloat(raw) else { return false }
+        var thousandths = value.coefficient
+        // An SFLOAT's exponent is -8 to 7, so that this neither overflows nor takes long.
+        for _ in 0..<max(0, Int(value.exponent) + 3) { thousandths *= 10 }
+        for _ in 0..<max(0, -3 - Int(value.exponent)) { thousandths /= 10 }
+        return (flags.contains(.kilopascal) ? 100...60_000 : 1_000...400_000).contains(thousandths)
     }
 
     private mutating func swapPressures() {

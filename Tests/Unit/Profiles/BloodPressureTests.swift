@@ -175,6 +175,20 @@ import Testing
         #expect(reading.user == 1 && reading.flags == ["irregular-pulse"])
     }
 
+    /// 120, 80, 93 and 72 /min; the years 8 and 55,559 as they were sent, 2048 and 2009 the other way round.
+    @Test(arguments: [[0x08, 0x00, 11, 20, 14, 9, 0], [0x07, 0xD9, 8, 11, 18, 31, 0]] as [[UInt8]])
+    func pressuresThatAreRightAreNotExchangedForAWrongYear(date: [UInt8]) throws {
+        let reading = try decode([0x1E, 120, 0, 80, 0, 93, 0] + date + [72, 0, 1, 4, 0])
+        #expect(
+            reading.measurements == [
+                measured("systolic", 150021, 120, "mm[Hg]"), measured("diastolic", 150022, 80, "mm[Hg]"),
+                measured("mean-arterial-pressure", 150023, 93, "mm[Hg]"),
+                measured("pulse-rate", 149546, 72, "/min"),
+            ])
+        #expect(reading.deviceTime == nil && reading.user == 1)
+        #expect(reading.flags == ["irregular-pulse", "device-time-invalid"])
+    }
+
     @Test func nothingThatMakesSenseAsSentIsSwapped() throws {
         // 120, 80, 90, and every pulse rate that is a number of beats, or absent
         for raw in UInt16.min...UInt16.max {
