@@ -52,6 +52,7 @@ package struct ElapsedTime {
         reading.deviceTime = nil
         reading.utcOffsetSeconds = nil
         reading.secondFraction = nil
+        reading.isOfEarlierTimeline = false
         let said = [
             Self.notCurrentFlag, Self.tickCounterFlag, Reading.utcTimeFlag, Reading.invalidDeviceTimeFlag,
         ]
@@ -72,6 +73,7 @@ package struct ElapsedTime {
         }
         if let time = DeviceTime(wallSeconds: seconds) {
             reading.deviceTime = time
+            reading.isOfEarlierTimeline = !flags.contains(.currentTimeline)
             reading.utcOffsetSeconds = offsetSeconds
             if flags.unitsPerSecond > 1 { reading.secondFraction = Int(counter % flags.unitsPerSecond) }
         } else {

@@ -12,6 +12,8 @@ package struct Reading: Sendable, Equatable {
     package var timeOffsetMinutes: Int?
     /// By how much the device's wall time is ahead of UTC, in seconds; nil where the device does not say it.
     package var utcOffsetSeconds: Int?
+    /// Whether the device's clock was set since: what it shows now says nothing of this time, which was right.
+    package var isOfEarlierTimeline = false
     package var sequence: Int?
     package var user: Int?
     /// Status in kebab case: `irregular-pulse`, `body-movement`.

@@ -162,13 +162,15 @@ package struct RecordFactory: Sendable {
     ) -> RecordDating {
         let firstSeen = circumstances.firstSeen ?? .always(subjects)
         let assignment = reading.flatMap { self.assignment(of: $0, subjects, device: device) }
+        let isComparable = reading?.isOfEarlierTimeline != true
         return RecordDating(
             reception: .boot(id: bootID, instant: instant), way: circumstances.way,
             device: reading?.localDeviceTime(in: zone),
             isDeviceDoubtful: reading?.flags.contains(Reading.timeFaultFlag) == true ? true : nil,
             instant: reading?.instant(in: zone),
             isUTC: reading?.isUTC == true ? true : nil, deviceOffset: reading?.utcOffsetSeconds,
-            count: circumstances.count, clock: circumstances.clock, shownClock: circumstances.shownClock,
+            count: circumstances.count, clock: isComparable ? circumstances.clock : nil,
+            shownClock: isComparable ? circumstances.shownClock : nil,
             deviceKnown: firstSeen.device, subject: assignment?.subject,
             subjectSince: assignment.flatMap { assignment in
                 subjects.since.flatMap(midnight).map(NotedMoment.wall)

@@ -233,6 +233,7 @@ import Testing
         let reading = try decode(Self.numeric(3, type: 147842, fields: stamp))
         #expect(reading.deviceTime?.description == time)
         #expect(reading.flags == flags)
+        #expect(reading.isOfEarlierTimeline == (time != nil && stamp[0] & 0x20 == 0))
         let isSaid = stamp[0] & 0x10 != 0 && stamp[8] != 0x80
         #expect(reading.utcOffsetSeconds == (isSaid ? Int(Int8(bitPattern: stamp[8])) * 900 : nil))
         let clock = try Profile.genericHealthSensor.decode(stamp + [0, 0], of: 0x2BF2)

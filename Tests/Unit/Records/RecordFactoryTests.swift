@@ -198,6 +198,15 @@ import Testing
         #expect(record.time.value == "2026-11-20T09:10:00+00:00")
     }
 
+    /// The network set the device's clock right at the measurement; somebody has put it an hour ahead since.
+    @Test func whatAClockShowsThatWasSetSinceDoesNotMoveTheTimeFromBefore() throws {
+        var reading = reading(at: try wall(1_795_166_000))
+        reading.isOfEarlierTimeline = true
+        let time = make(reading, at: 1_795_166_104, clockOffset: 3_600).record.time
+        #expect(time.value == "2026-11-20T09:13:20+00:00" && time.source == .device)
+        #expect(time.clockOffsetSeconds == nil)
+    }
+
     @Test(arguments: ["time-offset-overrun", "time-offset-underrun"])
     func anOffsetBeyondItsFieldLeavesTheMomentUnknownAndTheNameAsItIs(flag: String) throws {
         var reading = Reading(kind: .glucose, deviceTime: try wall(1_795_166_000), sequence: 7)
