@@ -230,7 +230,7 @@ extension Reading {
     /// When it was, in seconds since 1970, where that does not depend on what the gateway's zone makes of the device's wall
     /// time: the device tells UTC, or its own offset from it. For continuous glucose, so many minutes after the session's
     /// start, whatever the clocks were set to in between.
-    func instant(in zone: TimeZoneRules) -> Int64? {
+    package func instant(in zone: TimeZoneRules) -> Int64? {
         guard let deviceTime, deviceTime.isPossible else { return nil }
         let wall = deviceTime.wallSeconds
         let base: Int64

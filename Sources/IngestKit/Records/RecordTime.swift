@@ -55,7 +55,7 @@ package struct ReadingTime {
     }
 
     /// 2010-01-01T00:00:00Z: a clock that says less was never set (`DeviceTime.isOfNoSetClock`).
-    static let earliestBelieved: Int64 = 1_262_304_000
+    package static let earliestBelieved: Int64 = 1_262_304_000
     /// How far ahead of ours a device's clock may be and still be believed.
     static let believedLead: Int64 = 5 * 60
 
@@ -78,7 +78,7 @@ package struct ReadingTime {
         device: DeviceTime?, way: Way, clock observed: ClockObservation?, instant: Int64? = nil,
         isUTC: Bool = false, deviceOffset: Int? = nil, isDoubtful: Bool = false, counted: Int64? = nil
     ) -> Decision {
-        let clock = observed?.inZone(ofReadings: deviceOffset)
+        let clock = observed?.inZone(ofReadings: deviceOffset.map { $0 + seasonalDifference(instant) })
         let dated = (isDoubtful ? nil : device).flatMap { device in
             if way == .live, deviceOffset != nil, let observed,
                 observed.isSetInOurZone(device, received: received)
@@ -102,6 +102,13 @@ package struct ReadingTime {
             source: measured == nil ? unmeasured : .device, device: device,
             clockOffsetSeconds: clock?.offsetSeconds, received: Self.text(received, offset: nil))
         return Decision(time: time, measured: measured?.instant)
+    }
+
+    /// By how much the gateway's zone is further ahead of UTC now than it was at a moment. A device's zone is taken to have
+    /// had the same summer time since.
+    private func seasonalDifference(_ instant: Int64?) -> Int {
+        guard let instant, isBelievable(instant) else { return 0 }
+        return zone.offset(at: received) - zone.offset(at: instant)
     }
 
     private func corrected(

@@ -141,6 +141,21 @@ import Testing
         #expect(berlin.value == right.value && berlin.clockOffsetSeconds == 0)
     }
 
+    /// The clocks were put back in the night between: the reading says summer time, the clock shows winter time.
+    @Test func aReadingFromBeforeAChangeOfTheClocksIsNotMovedByIt() throws {
+        let rule = try #require(PosixTimeZone(Array("CET-1CEST,M3.5.0,M10.5.0/3".utf8)))
+        let zone = TimeZoneRules(firstOffset: 3_600, transitions: [], later: rule)
+        // 2026-10-25T09:00:00Z and 2026-10-24T18:00:00Z.
+        let (now, measured): (Int64, Int64) = (1_792_918_800, 1_792_864_800)
+        let clock = ClockObservation(
+            try #require(DeviceTime(wallSeconds: now + 3_600)), at: now, in: zone)
+        let time = ReadingTime(zone: zone, received: now).decide(
+            device: DeviceTime(wallSeconds: measured + 7_200), way: .live, clock: clock, instant: measured,
+            deviceOffset: 7_200
+        ).time
+        #expect(time.value == "2026-10-24T20:00:00+02:00" && time.clockOffsetSeconds == 0)
+    }
+
     /// It may be in any zone, so that its distance of hours says nothing of the device's UTC.
     @Test func aClockWithoutAZoneJudgesUTCOnlyWhereItIsNear() throws {
         let far = try Self.decide(offset: nil, isUTC: true)

@@ -35,11 +35,25 @@ final class ClockCheck {
         self.environment = environment
     }
 
-    /// By how much the readings of this link say to be ahead of UTC; nil: none has said it.
-    private var saidOffset: Int?
+    /// By how much the newest reading of this link says to be ahead of UTC, and when it was measured; nil: none has said it.
+    private var said: (offset: Int, moment: Int64)?
+    private var saidOffset: Int? { said?.offset }
 
-    /// A reading came, new or known.
-    func noteOffset(of reading: Reading?) { saidOffset = reading?.utcOffsetSeconds ?? saidOffset }
+    /// A reading came, new or known. One from before the clocks were last changed says nothing of the zone now.
+    /// - Parameter isStored: whether it is from the device's memory.
+    func noteOffset(of reading: Reading?, isStored: Bool) {
+        guard let reading, let offset = reading.utcOffsetSeconds else { return }
+        let now = environment.clock.wallNanoseconds / 1_000_000_000
+        let zone = environment.factory.zone
+        var moment = isStored ? Int64.min : now
+        if let instant = reading.instant(in: zone),
+            (ReadingTime.earliestBelieved...max(now, ReadingTime.earliestBelieved)).contains(instant)
+        {
+            guard zone.offset(at: instant) == zone.offset(at: now) else { return }
+            moment = instant
+        }
+        if said.map({ moment >= $0.moment }) ?? true { said = (offset, moment) }
+    }
 
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
     /// takes to find one may be more than the peripheral waits for, so the first search comes when the

@@ -22,14 +22,14 @@ struct EnhancedCuffTests {
 
     /// The same with what its display shows, 5 h 30 min ahead of its time stamp.
     private static func inIndia(
-        _ reading: (plain: [UInt8], enhanced: [UInt8])
+        _ reading: (plain: [UInt8], enhanced: [UInt8]), ahead offset: UInt32 = 19_800
     ) -> (plain: [UInt8], enhanced: [UInt8]) {
         var reading = reading
         reading.enhanced[0] |= 0x20
         let stamp = reading.enhanced[7...].enumerated().reduce(UInt32(0)) {
             $0 | UInt32($1.element) << (8 * $1.offset)
         }
-        reading.enhanced += (0..<4).map { UInt8(truncatingIfNeeded: (stamp + 19_800) >> (8 * $0)) }
+        reading.enhanced += (0..<4).map { UInt8(truncatingIfNeeded: (stamp + offset) >> (8 * $0)) }
         return reading
     }
 
@@ -73,6 +73,24 @@ struct EnhancedCuffTests {
             await bench.peripheral.change(EnhancedCuff.self) { $0.measure(Self.inIndia(Self.reading(1))) }
             try await bench.readAgain()
             #expect(bench.noted.committed.all.count == 2)
+            #expect(bench.count(of: "clock-skew") == 0)
+        }
+    }
+
+    /// It was carried to India since its older readings.
+    @Test func theNewestReadingOfALinkSaysTheZone() async throws {
+        let cuff = EnhancedCuff(
+            [Self.inIndia(Self.reading(5))],
+            stored: [.init(0, Self.inIndia(Self.reading(0), ahead: 0).enhanced)])
+        try await run(cuff) { bench in
+            let right = bench.clock.wallNanoseconds / 1_000_000_000
+            await bench.peripheral.show(
+                SimulatedClock(
+                    0x2A2B, in: 0x1805, lead: right + 19_800 - GatewayBench.deviceTime.wallSeconds))
+            try await bench.readOnce()
+            await bench.peripheral.change(EnhancedCuff.self) { $0.measure(Self.inIndia(Self.reading(6))) }
+            try await bench.readAgain()
+            #expect(bench.noted.committed.all.count == 3)
             #expect(bench.count(of: "clock-skew") == 0)
         }
     }
