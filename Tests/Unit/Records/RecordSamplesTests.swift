@@ -102,14 +102,7 @@ import Testing
 
     /// What no peripheral sent: one by hand, one of each kind that only imports have.
     private func entries() throws -> [EnteredRecord] {
-        var entries = [SampleEntries.glucose]
-        for kind in [RecordKind.activity, .workout, .sleep, .nutrition, .reproductiveHealth] {
-            var entry = SampleEntries.steps
-            entry.kind = kind
-            entry.name += kind.rawValue
-            entries.append(entry)
-        }
-        return try entries.map {
+        try ([SampleEntries.glucose] + SampleEntries.imported).map {
             try #require(EnteredRecord($0, gateway: "ward-3-box-1", received: 1_795_166_104))
         }
     }
