@@ -81,6 +81,9 @@ package struct ElapsedTime {
         }
     }
 
+    /// Says of a structure, by its first octet, that the clock was not set since.
+    static func markCurrent(_ flags: inout UInt8) { flags |= Flags.currentTimeline.rawValue }
+
     /// The offset from UTC; nil where it is not used, or is one that no zone has: from UTC-12 to UTC+14 and two hours of
     /// daylight saving.
     private var offsetSeconds: Int? {

@@ -106,11 +106,15 @@ package enum GenericHealthSensor {
         return members.map { number + $0 }
     }
 
-    /// A stored observation is named as the live one that it may have been: without the record number.
+    /// A stored observation is named as the live one that it may have been: without the record number, and as if the clock
+    /// had not been set since.
     @Sendable
     static func name(of raw: RawPayload) -> RawPayload {
-        guard raw.characteristic == stored else { return raw }
-        return RawPayload(characteristic: live, bytes: Array(raw.bytes.dropFirst(recordNumberSize)))
+        guard [live, stored].contains(raw.characteristic) else { return raw }
+        let number = raw.characteristic == stored ? recordNumberSize : 0
+        return RawPayload(
+            characteristic: live,
+            bytes: HealthObservation.onCurrentTimeline(Array(raw.bytes.dropFirst(number))))
     }
 
     private static func fills(_ bytes: ArraySlice<UInt8>, _ isStored: Bool) -> Bool {

@@ -293,4 +293,31 @@ extension HealthObservation {
             return [member.form, UInt8(content.count & 0xFF), UInt8(content.count >> 8 & 0xFF)] + content
         }
     }
+
+    /// The observation, or bundle with all its members, as it was before the device's clock was set: with each time stamp on
+    /// the current timeline. Bytes that hold none stay as they are.
+    static func onCurrentTimeline(_ observation: [UInt8]) -> [UInt8] {
+        var named = observation
+        /// Returns where the fields end.
+        func mark(at start: Int) -> Int? {
+            var body = ByteCursor(Array(named[min(start + headerSize, named.count)...]))
+            guard let bits = try? body.uint16("observation flags"),
+                let fields = try? Fields(Flags(rawValue: bits), &body)
+            else { return nil }
+            let flags = Flags(rawValue: bits)
+            if flags.contains(.timeStamp) {
+                ElapsedTime.markCurrent(&named[start + headerSize + 2 + (flags.contains(.type) ? 4 : 0)])
+            }
+            return start + headerSize + fields.encoded.count
+        }
+        guard let count = mark(at: 0), named[0] == Class.bundle.rawValue, count < named.count else {
+            return named
+        }
+        var start = count + 1
+        for _ in 0..<named[count] {
+            guard start + headerSize <= named.count, mark(at: start) != nil else { break }
+            start += headerSize + Int(named[start + 1]) + Int(named[start + 2]) << 8
+        }
+        return named
+    }
 }

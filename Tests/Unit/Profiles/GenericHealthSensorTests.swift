@@ -242,6 +242,32 @@ import Testing
         #expect(clock.flags == flags)
     }
 
+    /// Between the two the clock was set, so that the stored one is of an earlier timeline; it was synchronised.
+    @Test func anObservationHasOneNameLiveAndStored() throws {
+        func member(_ flags: UInt8) -> [UInt8] {
+            Self.numeric(3, type: 147842, fields: [flags, 0x11, 0xCC, 0x92, 0x32, 0, 0, 6, 0])
+        }
+        func bundle(_ flags: UInt8) -> [UInt8] {
+            let body =
+                [0x02, 0x00, flags, 0x11, 0xCC, 0x92, 0x32, 0, 0, 6, 0, 2] + member(flags) + member(flags)
+            return [0xFF, UInt8(body.count), 0x00] + body
+        }
+        func name(_ bytes: [UInt8], of characteristic: BluetoothUUID) -> RawPayload? {
+            Profile.genericHealthSensor.name(of: RawPayload(characteristic: characteristic, bytes: bytes))
+        }
+        for form in [member, bundle] {
+            #expect(name([7, 0, 0, 0] + form(0x02), of: 0x2BDD) == name(form(0x22), of: 0x2B8B))
+            #expect(name(form(0x22), of: 0x2B8B)?.bytes == form(0x22))
+            // Cut off anywhere, and still no trap.
+            for count in 0..<form(0x02).count {
+                _ = name(Array(form(0x02).prefix(count)), of: 0x2B8B)
+            }
+        }
+        let undated: [UInt8] = [1, 12, 0, 1, 0, 0x00, 0x80, 2, 0, 0xA0, 0x0A, 72, 0, 0, 0]
+        #expect(name(undated, of: 0x2B8B)?.bytes == undated)
+        #expect(name(undated, of: 0x2A35)?.characteristic == 0x2A35)
+    }
+
     @Test func aCompoundHasAMeasurementForEachComponent() throws {
         let body: [UInt8] =
             [0x01, 0x00, 0x04, 0x4A, 0x02, 0x00]  // flags: type; MDC_PRESS_BLD_NONINV
