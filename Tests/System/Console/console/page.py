@@ -7,31 +7,22 @@ from pathlib import Path
 
 import axe_playwright_python
 from kit.gateway import Failure, expect_equal, wait_until
-from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from .box import Box, Console, CUFF
+from .box import CUFF
+from .browser import Browser
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 PICTURES = os.environ.get("PICTURES")
 
 
-class Page(Box):
+class Page(Browser):
     def __init__(self, directory):
         # Nobody answers there.
         super().__init__(directory, {"clinic": {"url": "http://127.0.0.1:9/"}})
-        self.console = Console(self.gateway)
-        options = webdriver.ChromeOptions()
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     f"--user-data-dir={directory}/chromium", "--hide-scrollbars"):
-            options.add_argument(word)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.browser = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-        self.browser.set_window_size(1280, 900)
         self.gateway.until(lambda: self.reads() >= 2, "both devices are read")
-        self.browser.get(self.console.url)
+        self.open()
         self.see("Something needs you")
 
     def reads(self):
@@ -48,33 +39,6 @@ class Page(Box):
             "nothing-was-asked-of-another-host": self.stays_here,
             "the-address-does-not-open-a-second-browser": self.opens_once,
         }
-
-    def find(self, selector):
-        return self.browser.find_element(By.CSS_SELECTOR, selector)
-
-    def text(self):
-        return self.find("body").text
-
-    def see(self, text):
-        wait_until(lambda: text in self.text(), f"the page says {text!r}; it says {self.text()[-600:]!r}", 120)
-
-    def focused(self):
-        return self.browser.switch_to.active_element
-
-    def press(self, *keys):
-        chain = ActionChains(self.browser)
-        for key in keys:
-            chain.send_keys(key)
-        chain.perform()
-
-    def tab_to(self, name):
-        """Goes on by the tabulator until what has the focus is called so."""
-        for _ in range(80):
-            label = self.focused().accessible_name
-            if label == name:
-                return
-            self.press(Keys.TAB)
-        raise Failure(f"{name!r} is not reached by the tabulator")
 
     def picture(self, name):
         if PICTURES:
@@ -212,8 +176,3 @@ class Page(Box):
         self.browser.get("about:blank")
         self.browser.get(self.console.url)
         self.see("opens once")
-
-    def stop(self):
-        self.browser.quit()
-        self.console.stop()
-        super().stop()
