@@ -14,9 +14,9 @@ final class ConsoleTerminal: Terminal {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "ingestd.setup.input")
 
-    func write(_ line: String) throws { try StandardOutput.draw(PlainText.ascii(line) + "\n") }
+    func write(_ line: String) throws { try StandardOutput.draw(PlainText.plain(line) + "\n") }
 
-    func prompt(_ text: String) throws { try StandardOutput.draw(PlainText.ascii(text) + " ") }
+    func prompt(_ text: String) throws { try StandardOutput.draw(PlainText.plain(text) + " ") }
 
     func secret(_ question: String) async throws -> String? {
         // First: what is pasted comes as soon as it is asked for.

@@ -203,7 +203,8 @@ struct DestinationStep: Sendable {
     private func isAccepted(_ draft: DestinationDraft) async throws -> Bool {
         try dialogue.say("Testing \(draft.name), up to a minute ...")
         let findings = try await findings(draft)
-        for finding in findings {
+        // Where the secret lies for the test is nobody's business.
+        for finding in findings where finding.check != .credential || finding.level != .ok {
             let mark = finding.level == .ok ? "good" : finding.level.rawValue
             try dialogue.say("  \(mark): \(finding.message)" + (finding.remedy.map { "; \($0)" } ?? ""))
         }

@@ -2,6 +2,7 @@
 struct DeviceList: Sendable {
     /// As many as leave room for the question on a screen of 24 lines.
     static let mostLines = 15
+    private static let longestName = 20
 
     private(set) var shown: [FoundDevice] = []
     /// Those that no model fits.
@@ -38,12 +39,14 @@ struct DeviceList: Sendable {
 
     private static func line(_ number: Int, _ device: FoundDevice) -> String {
         let signal = padded(device.signal.map(String.init) ?? "?", 4)
-        let name = device.name.map { " \"\(TerminalText.line($0))\"" } ?? ""
+        // The name tells two of a model apart, and must not crowd the model out.
+        let name =
+            device.name.map { "  \"\(PlainText.plain(TerminalText.line($0)).prefix(longestName))\"" } ?? ""
         let model = device.matches.first(where: \.isReadable)
         let state =
             device.listed.map { listed in "listed as \(listed.alias ?? String(listed.id))" }
             ?? "new: \(model.map { "\($0.id) \($0.name)" } ?? "")"
-        return PlainText.cut("\(padded(String(number), 2)) \(signal) dBm  \(device.address)  \(state)\(name)")
+        return PlainText.cut("\(padded(String(number), 2)) \(signal) dBm  \(device.address)\(name)  \(state)")
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {

@@ -44,7 +44,7 @@ import Testing
         #expect(terminal.lines.count { $0.hasPrefix("  Not so:") } == 1)
     }
 
-    @Test func everyLineIsASCIIAndFits() throws {
+    @Test func everyLineFitsAndHasNoSigns() throws {
         let terminal = ScriptedTerminal([])
         try Dialogue(terminal: terminal, asks: true).say(
             "Küche → \u{1B}[31m " + String(repeating: "/path", count: 40)
@@ -53,7 +53,11 @@ import Testing
         #expect(terminal.lines.count > 5)
         for line in terminal.lines {
             #expect(line.count <= 79)
-            #expect(line.utf8.allSatisfy { 0x20..<0x7F ~= $0 })
+            // Letters, where the locale of the test has them.
+            #expect(
+                line.unicodeScalars.allSatisfy {
+                    (" "..."~").contains($0) || $0.properties.isAlphabetic && $0 < "\u{530}"
+                })
         }
         #expect(terminal.lines.suffix(2).allSatisfy { $0.hasPrefix("  ") })
     }
@@ -297,6 +301,31 @@ import Testing
         #expect(lines.allSatisfy { $0.count <= 79 })
         #expect(lines.last?.contains("25 with weaker signals") == true)
         #expect(list.add(found).first?.hasPrefix("16") == true)
+    }
+
+    @Test func lettersAreShownWhereTheLocaleHasThem() {
+        #expect(PlainText.plain("Küche — Łódź 心\u{1B}", showsLetters: true) == "Küche ? Łódź ??")
+        #expect(PlainText.plain("Küche", showsLetters: false) == "K?che")
+        #expect(PlainText.isOfUTF8(["LC_ALL": "", "LC_CTYPE": "de_DE.UTF-8", "LANG": "C"]))
+        #expect(PlainText.isOfUTF8(["LANG": "C.utf8"]))
+        #expect(!PlainText.isOfUTF8(["LC_ALL": "C", "LANG": "de_DE.UTF-8"]))
+        #expect(!PlainText.isOfUTF8([:]))
+    }
+
+    /// Two cuffs of one maker are told apart by their names, and no name hides the model.
+    @Test(arguments: [
+        ("Cuff B-0002", "Cuff B-0002"),
+        (String(repeating: "x", count: 29), String(repeating: "x", count: 20)),
+    ])
+    func aDeviceIsShownByItsNameAndItsModel(name: String, shown: String) throws {
+        var list = DeviceList()
+        let data = Self.cuff + Hex.text([UInt8(1 + name.utf8.count), 0x09] + Array(name.utf8))
+        let found = FoundDevice(
+            try Self.device("C0:00:00:00:00:01", signal: -60, data: data),
+            catalogue: try loadedCatalogue(), readableProfiles: Profiles.names)
+        let line = try #require(list.add([found]).first)
+        #expect(line.hasPrefix(" 1  -60 dBm  C0:00:00:00:00:01  \"\(shown)\"  new: 1001 Generic"))
+        #expect(line.count <= 80)
     }
 
     private func loadedCatalogue() throws -> Catalogue {
