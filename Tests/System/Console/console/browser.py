@@ -1,5 +1,7 @@
 """Chromium with the page of a console, worked as its user works it."""
 
+import time
+
 from kit.gateway import Failure, wait_until
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
@@ -52,6 +54,15 @@ class Browser(Box):
                 return
             self.press(Keys.TAB)
         raise Failure(f"{name!r} is not reached by the tabulator")
+
+    def show(self, width, scheme, size="100%"):
+        """On a screen of so many pixels, light or dark, with text of this size."""
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                     {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+        self.browser.execute_script("document.documentElement.style.fontSize = arguments[0]", size)
+        time.sleep(0.3)
 
     def stop(self):
         self.browser.quit()

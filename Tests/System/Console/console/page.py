@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 
 import axe_playwright_python
@@ -14,7 +13,6 @@ from .box import CUFF
 from .browser import Browser
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-PICTURES = os.environ.get("PICTURES")
 
 
 class Page(Browser):
@@ -39,16 +37,6 @@ class Page(Browser):
             "nothing-was-asked-of-another-host": self.stays_here,
             "the-address-does-not-open-a-second-browser": self.opens_once,
         }
-
-    def picture(self, name):
-        if PICTURES:
-            height = self.browser.execute_script("return document.documentElement.scrollHeight")
-            data = self.browser.execute_cdp_cmd("Page.captureScreenshot", {
-                "captureBeyondViewport": True,
-                "clip": {"x": 0, "y": 0, "width": self.browser.execute_script("return innerWidth"),
-                         "height": height, "scale": 1}})["data"]
-            import base64
-            (Path(PICTURES) / f"{name}.png").write_bytes(base64.b64decode(data))
 
     def expect_accessible(self, where):
         self.browser.execute_script(AXE)
@@ -103,7 +91,6 @@ class Page(Browser):
             if str(value["value"]) not in rows:
                 raise Failure(f"{value['value']} is not in {rows!r}")
         self.expect_accessible("with a plot")
-        self.picture("console-plot")
         # The same by the person.
         select = self.find("#plot-of")
         select.find_elements(By.TAG_NAME, "option")[-1].click()
@@ -143,19 +130,12 @@ class Page(Browser):
     def fits(self):
         for width, name in [(360, "telephone"), (1280, "desk")]:
             for scheme in ("light", "dark"):
-                self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
-                                             {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
                 for size in ("100%", "200%"):
-                    self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                        "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
-                    self.browser.execute_script("document.documentElement.style.fontSize = arguments[0]", size)
-                    time.sleep(0.3)
+                    self.show(width, scheme, size)
                     wide = self.browser.execute_script("return document.documentElement.scrollWidth")
                     if wide > width:
                         raise Failure(f"{name}, {size}: it is {wide} px wide")
                     self.expect_accessible(f"{name}, {scheme}, {size}")
-                    if size == "100%":
-                        self.picture(f"console-{name}-{scheme}")
         self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         self.browser.execute_script("document.documentElement.style.fontSize = ''")
 

@@ -1,10 +1,12 @@
 """What a person of the box does on the page, by keyboard alone: refused records, and a device that is paired."""
 
+import base64
 import json
 import os
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from kit.gateway import INGESTD, Failure, expect_equal, wait_until
 from selenium.webdriver.common.keys import Keys
@@ -15,6 +17,7 @@ from .browser import Browser
 # It has a passkey, and gives nothing to a gateway that was not paired.
 PAIRED = {"id": 1001, "address": "C0:00:00:00:00:06", "alias": "bonded cuff", "require_bond": True}
 PASSKEY = "123456"
+PICTURES = os.environ.get("PICTURES")
 
 
 class Backend:
@@ -52,6 +55,7 @@ class Work(Browser):
             "refused-records-are-sent-again": self.retries,
             "refused-records-are-given-up-after-a-question": self.gives_up,
             "a-device-is-paired-by-its-passkey": self.pairs,
+            **({"pictures-of-the-manual": self.draws} if PICTURES else {}),
         }
 
     def refused(self):
@@ -132,6 +136,23 @@ class Work(Browser):
         # Its button is another one from now on.
         self.tab_to("Pair bonded cuff")
         wait_until(lambda: "Pair anew" in self.find("#device-list").text, "the page shows the bond", 60)
+
+    def draws(self):
+        self.browser.execute_script("document.activeElement.blur()")
+        self.tab_to("Show readings of kitchen cuff")
+        self.press(Keys.ENTER)
+        self.see("Blood pressure (mm[Hg])")
+        for width, scheme, name in [(1280, "light", "desk"), (360, "dark", "telephone")]:
+            self.show(width, scheme)
+            self.picture(f"console-{name}-{scheme}")
+
+    def picture(self, name):
+        height = self.browser.execute_script("return document.documentElement.scrollHeight")
+        data = self.browser.execute_cdp_cmd("Page.captureScreenshot", {
+            "captureBeyondViewport": True,
+            "clip": {"x": 0, "y": 0, "width": self.browser.execute_script("return innerWidth"),
+                     "height": height, "scale": 1}})["data"]
+        (Path(PICTURES) / f"{name}.png").write_bytes(base64.b64decode(data))
 
     def stop(self):
         super().stop()
