@@ -8,16 +8,11 @@ package struct DecodeAnswer: Sendable, Equatable {
     package init(characteristic: BluetoothUUID, hex: String) {
         self.init(hex: hex) { bytes throws(DecodeError) in
             let records = try Profiles.records(in: bytes, of: characteristic)
-            let first = try Profiles.decode(
-                characteristic: characteristic, bytes: records.count > 1 ? records[0] : bytes)
-            return (
-                first,
-                records.dropFirst().map { record in
-                    Result { () throws(DecodeError) in
-                        try Profiles.decode(characteristic: characteristic, bytes: record)
-                    }
+            return (records.count > 1 ? records : [bytes]).map { record in
+                Result { () throws(DecodeError) in
+                    try Profiles.decode(characteristic: characteristic, bytes: record)
                 }
-            )
+            }
         }
     }
 
@@ -30,26 +25,24 @@ package struct DecodeAnswer: Sendable, Equatable {
         advertisement hex: String, key: BindKey? = nil, address: BluetoothAddress? = nil
     ) {
         self.init(hex: hex) { bytes throws(DecodeError) in
-            (try BroadcastFormats.decode(bytes, key: key, address: address), [])
+            [.success(try BroadcastFormats.decode(bytes, key: key, address: address))]
         }
     }
 
     /// Most answers are shorter, in bytes: the text is not copied as it grows.
     private static let usualLength = 512
 
-    /// - Parameter decode: gives the first record's reading, and those of the records after it, where
-    ///   one value holds several.
+    /// - Parameter decode: gives the reading of each record, of which one value may hold several.
     private init(
-        hex: String,
-        decode: ([UInt8]) throws(DecodeError) -> (Reading, further: [Result<Reading, DecodeError>])
+        hex: String, decode: ([UInt8]) throws(DecodeError) -> [Result<Reading, DecodeError>]
     ) {
         var text = JSONText()
         text.reserve(Self.usualLength)
         if let bytes = Hex.bytes(hex) {
             do throws(DecodeError) {
-                let (reading, further) = try decode(bytes)
-                text.append(reading, further: further)
-                isDecoded = true
+                let records = try decode(bytes)
+                if case .success? = records.first { isDecoded = true } else { isDecoded = false }
+                if let first = records.first { text.append(first, further: records.dropFirst()) }
             } catch {
                 text.append(failure: error.description)
                 isDecoded = false
@@ -65,16 +58,34 @@ package struct DecodeAnswer: Sendable, Equatable {
 extension JSONText {
     fileprivate mutating func append(failure: String) {
         beginObject()
-        member("ok", false)
-        member("error", failure)
+        addMembers(of: failure)
         endObject()
     }
 
-    /// - Parameter further: each is answered in an object of its own, a bad one too.
+    /// - Parameter further: each is answered in an object of its own.
     fileprivate mutating func append(
-        _ reading: Reading, further: [Result<Reading, DecodeError>] = []
+        _ record: Result<Reading, DecodeError>, further: ArraySlice<Result<Reading, DecodeError>> = []
     ) {
         beginObject()
+        switch record {
+        case .success(let reading): addMembers(of: reading)
+        case .failure(let error): addMembers(of: error.description)
+        }
+        if !further.isEmpty {
+            key("further")
+            beginArray()
+            for record in further { append(record) }
+            endArray()
+        }
+        endObject()
+    }
+
+    private mutating func addMembers(of failure: String) {
+        member("ok", false)
+        member("error", failure)
+    }
+
+    private mutating func addMembers(of reading: Reading) {
         member("ok", true)
         member("kind", reading.kind.rawValue)
         key("measurements")
@@ -86,17 +97,5 @@ extension JSONText {
         if let sequence = reading.sequence { member("sequence", sequence) }
         if let user = reading.user { member("user", user) }
         if !reading.flags.isEmpty { member("flags", reading.flags) }
-        if !further.isEmpty {
-            key("further")
-            beginArray()
-            for record in further {
-                switch record {
-                case .success(let reading): append(reading)
-                case .failure(let error): append(failure: error.description)
-                }
-            }
-            endArray()
-        }
-        endObject()
     }
 }

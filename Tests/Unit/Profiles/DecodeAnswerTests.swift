@@ -66,6 +66,14 @@ import Testing
         #expect(!answer.isDecoded)
     }
 
+    /// The checksum of the first record does not fit.
+    @Test func aBadRecordDoesNotHideThoseBehindIt() {
+        let answer = DecodeAnswer(characteristic: 0x2AA7, hex: "0800780005000000060079000600")
+        #expect(
+            answer.json.hasPrefix(#"{"ok":false,"error":"E2E-CRC does not fit","further":[{"ok":true,"#))
+        #expect(!answer.isDecoded)
+    }
+
     @Test func theKnownCharacteristicsAreListedInOrder() {
         #expect(
             Profiles.characteristics.map(\.description) == [
