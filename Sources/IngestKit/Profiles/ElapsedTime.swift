@@ -43,7 +43,6 @@ package struct ElapsedTime {
         offset = Int8(bitPattern: try cursor.uint8("time zone and DST offset"))
     }
 
-    private static let notCurrentFlag = "time-not-current"
     private static let tickCounterFlag = "time-tick-counter"
 
     /// What it says of a reading: the wall time where there is one, and why there is none. It takes the place of what
@@ -54,17 +53,17 @@ package struct ElapsedTime {
         reading.secondFraction = nil
         reading.isOfEarlierTimeline = false
         let said = [
-            Self.notCurrentFlag, Self.tickCounterFlag, Reading.utcTimeFlag, Reading.invalidDeviceTimeFlag,
+            Reading.notCurrentTimeFlag, Self.tickCounterFlag, Reading.utcTimeFlag,
+            Reading.invalidDeviceTimeFlag,
         ]
         reading.flags.removeAll { said.contains($0) }
         if flags.contains(.tickCounter) {
             reading.flags.append(Self.tickCounterFlag)
             return
         }
-        // The clock was set since, and nobody knows how wrong it was: no date.
+        // The clock was set since, and nobody knows how wrong it was: its time names the reading and is not believed.
         if !flags.contains(.currentTimeline), !isSynchronized {
-            reading.flags.append(Self.notCurrentFlag)
-            return
+            reading.flags.append(Reading.notCurrentTimeFlag)
         }
         var seconds = Self.epoch + Int64(counter / flags.unitsPerSecond)
         if flags.contains(.utc) {
@@ -98,6 +97,11 @@ package struct ElapsedTime {
     static func decode(_ cursor: inout ByteCursor) throws(DecodeError) -> Reading {
         var reading = Reading(kind: .currentTime)
         try ElapsedTime(&cursor).apply(to: &reading)
+        // A clock that was set since it showed this shows nothing.
+        if reading.flags.contains(Reading.notCurrentTimeFlag) {
+            reading.deviceTime = nil
+            reading.utcOffsetSeconds = nil
+        }
         return reading
     }
 }

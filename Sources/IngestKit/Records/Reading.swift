@@ -152,6 +152,10 @@ extension Reading {
     static let unknownOffsetFlags: Set = [timeOffsetOverrunFlag, timeOffsetUnderrunFlag]
     /// A fault in the sensor may have made its time wrong (Glucose Measurement, Sensor Status Annunciation, bit 11).
     package static let timeFaultFlag = "time-fault"
+    /// The device's clock was set since by hand, or by nobody knows what (GATT Specification Supplement, Elapsed Time).
+    package static let notCurrentTimeFlag = "time-not-current"
+    /// Of which the device itself says that its time may be wrong.
+    static let doubtfulTimeFlags: Set = [timeFaultFlag, notCurrentTimeFlag]
     /// The device time is UTC, of a device that does not say its time zone.
     package static let utcTimeFlag = "device-time-utc"
 

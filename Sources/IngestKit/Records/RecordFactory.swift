@@ -166,7 +166,8 @@ package struct RecordFactory: Sendable {
         return RecordDating(
             reception: .boot(id: bootID, instant: instant), way: circumstances.way,
             device: reading?.localDeviceTime(in: zone),
-            isDeviceDoubtful: reading?.flags.contains(Reading.timeFaultFlag) == true ? true : nil,
+            isDeviceDoubtful: reading?.flags.contains(where: Reading.doubtfulTimeFlags.contains) == true
+                ? true : nil,
             instant: reading?.instant(in: zone),
             isUTC: reading?.isUTC == true ? true : nil, deviceOffset: reading?.utcOffsetSeconds,
             count: circumstances.count, clock: isComparable ? circumstances.clock : nil,

@@ -158,7 +158,7 @@ import Testing
     /// Of an elapsed time: its flags, and what is read of it. All are of one moment, 09:14:57.
     private static let stamps: [(flags: UInt8, time: String?, said: [String])] = [
         (0x22, "2026-11-20T09:14:57", ["device-time-utc"]), (0x20, "2026-11-20T09:14:57", []),
-        (0x21, nil, ["time-tick-counter"]), (0x00, nil, ["time-not-current"]),
+        (0x21, nil, ["time-tick-counter"]), (0x00, "2026-11-20T09:14:57", ["time-not-current"]),
     ]
 
     @Test(arguments: stamps.indices, stamps.indices)
@@ -226,7 +226,7 @@ import Testing
             ([0x2C, 0x1F, 0x7F, 0x43, 0x86, 0xB7, 0x07, 7, 0], "2026-11-20T09:14:57", []),  // 100 µs
             ([0x21, 1, 0, 0, 0, 0, 0, 0, 0], nil, ["time-tick-counter"]),
             ([0x00, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 6, 0], "2026-11-20T09:14:57", []),  // was set
-            ([0x00, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 4, 0], nil, ["time-not-current"]),
+            ([0x00, 0x11, 0xCC, 0x92, 0x32, 0x00, 0x00, 4, 0], "2026-11-20T09:14:57", ["time-not-current"]),
             ([0x20, 255, 255, 255, 255, 255, 255, 0, 0], nil, ["device-time-invalid"]),
         ] as [([UInt8], String?, [String])])
     func timeStampsAreWallTimesWhereTheyCanBe(stamp: [UInt8], time: String?, flags: [String]) throws {
@@ -237,8 +237,9 @@ import Testing
         let isSaid = stamp[0] & 0x10 != 0 && stamp[8] != 0x80
         #expect(reading.utcOffsetSeconds == (isSaid ? Int(Int8(bitPattern: stamp[8])) * 900 : nil))
         let clock = try Profile.genericHealthSensor.decode(stamp + [0, 0], of: 0x2BF2)
-        #expect(clock.kind == .currentTime && clock.deviceTime == reading.deviceTime)
-        #expect(clock.utcOffsetSeconds == reading.utcOffsetSeconds)
+        let isClock = !flags.contains("time-not-current")
+        #expect(clock.kind == .currentTime && clock.deviceTime == (isClock ? reading.deviceTime : nil))
+        #expect(clock.utcOffsetSeconds == (isClock ? reading.utcOffsetSeconds : nil))
         #expect(clock.flags == flags)
     }
 

@@ -96,11 +96,14 @@ import Testing
         #expect(record.flags == (name == "gap" ? ["device-time-skipped"] : []), "\(name)")
     }
 
-    @Test(arguments: [RecordFactory.Circumstances.Way.live, .stored(isFirstTransfer: false)])
-    func aTimeThatTheDeviceDoubtsNamesTheReadingAndDoesNotDateIt(way: RecordFactory.Circumstances.Way) throws
-    {
+    @Test(
+        arguments: [RecordFactory.Circumstances.Way.live, .stored(isFirstTransfer: false)],
+        [Reading.timeFaultFlag, Reading.notCurrentTimeFlag])
+    func aTimeThatTheDeviceDoubtsNamesTheReadingAndDoesNotDateIt(
+        way: RecordFactory.Circumstances.Way, flag: String
+    ) throws {
         var reading = reading(at: try wall(1_795_166_000))
-        reading.flags = [Reading.timeFaultFlag]
+        reading.flags = [flag]
         let (record, isIdentified) = make(reading, at: 1_795_166_104, way: way)
         #expect(record.time.value == "2026-11-20T09:15:04+00:00")
         #expect(record.time.source == (way == .live ? .received : .unknown))
