@@ -78,7 +78,7 @@ package struct ReadingTime {
         device: DeviceTime?, way: Way, clock observed: ClockObservation?, instant: Int64? = nil,
         isUTC: Bool = false, deviceOffset: Int? = nil, isDoubtful: Bool = false, counted: Int64? = nil
     ) -> Decision {
-        let clock = observed?.inZone(ofReadings: deviceOffset.map { $0 + seasonalDifference(instant) })
+        let clock = observed.map { inZone($0, ofReadings: deviceOffset, instant) }
         let dated = (isDoubtful ? nil : device).flatMap { device in
             if way == .live, deviceOffset != nil, let observed,
                 observed.isSetInOurZone(device, received: received)
@@ -104,11 +104,16 @@ package struct ReadingTime {
         return Decision(time: time, measured: measured?.instant)
     }
 
-    /// By how much the gateway's zone is further ahead of UTC now than it was at a moment. A device's zone is taken to have
-    /// had the same summer time since.
-    private func seasonalDifference(_ instant: Int64?) -> Int {
-        guard let instant, isBelievable(instant) else { return 0 }
-        return zone.offset(at: received) - zone.offset(at: instant)
+    /// The clock in the zone that the reading says. If the gateway's clocks were changed since the reading, the device's may
+    /// have been, too, or not: what shows it less wrong is taken.
+    private func inZone(
+        _ observed: ClockObservation, ofReadings deviceOffset: Int?, _ instant: Int64?
+    ) -> ClockObservation {
+        let unchanged = observed.inZone(ofReadings: deviceOffset)
+        guard let deviceOffset, let instant, isBelievable(instant) else { return unchanged }
+        let change = zone.offset(at: received) - zone.offset(at: instant)
+        let changed = observed.inZone(ofReadings: deviceOffset + change)
+        return changed.offsetSeconds.magnitude < unchanged.offsetSeconds.magnitude ? changed : unchanged
     }
 
     private func corrected(

@@ -141,19 +141,33 @@ import Testing
         #expect(berlin.value == right.value && berlin.clockOffsetSeconds == 0)
     }
 
-    /// The clocks were put back in the night between: the reading says summer time, the clock shows winter time.
-    @Test func aReadingFromBeforeAChangeOfTheClocksIsNotMovedByIt() throws {
+    /// Of Berlin's clocks, which were put back or forward in the night between reading and link, the device's may or may not
+    /// have been. It was measured at 18:00Z, and is read at 09:00Z.
+    @Test(
+        arguments: [
+            // The day of the link, what the reading says, what the clock shows, both in seconds ahead of UTC; the value.
+            (10, 25, 7_200, 3_600, "2026-10-24T20:00:00+02:00"),
+            (10, 25, 7_200, 7_200, "2026-10-24T20:00:00+02:00"),
+            (10, 25, 3_600, 3_600, "2026-10-24T19:00:00+01:00"),
+            (10, 25, 19_800, 19_800, "2026-10-24T23:30:00+05:30"),
+            (3, 29, 3_600, 7_200, "2026-03-28T19:00:00+01:00"),
+            (3, 29, 3_600, 3_600, "2026-03-28T19:00:00+01:00"),
+            (3, 29, 19_800, 19_800, "2026-03-28T23:30:00+05:30"),
+        ] as [(Int, Int, Int64, Int64, String)], [0, 200] as [Int64])
+    func aReadingFromBeforeAChangeOfTheClocksIsNotMovedByIt(
+        sample: (month: Int, day: Int, offset: Int64, shown: Int64, value: String), lead: Int64
+    ) throws {
         let rule = try #require(PosixTimeZone(Array("CET-1CEST,M3.5.0,M10.5.0/3".utf8)))
         let zone = TimeZoneRules(firstOffset: 3_600, transitions: [], later: rule)
-        // 2026-10-25T09:00:00Z and 2026-10-24T18:00:00Z.
-        let (now, measured): (Int64, Int64) = (1_792_918_800, 1_792_864_800)
+        let now = Self.seconds(sample.month, sample.day, 9, 0)
+        let measured = now - 15 * 3_600
         let clock = ClockObservation(
-            try #require(DeviceTime(wallSeconds: now + 3_600)), at: now, in: zone)
+            try #require(DeviceTime(wallSeconds: now + sample.shown + lead)), at: now, in: zone)
         let time = ReadingTime(zone: zone, received: now).decide(
-            device: DeviceTime(wallSeconds: measured + 7_200), way: .live, clock: clock, instant: measured,
-            deviceOffset: 7_200
+            device: DeviceTime(wallSeconds: measured + sample.offset + lead), way: .live, clock: clock,
+            instant: measured + lead, deviceOffset: Int(sample.offset)
         ).time
-        #expect(time.value == "2026-10-24T20:00:00+02:00" && time.clockOffsetSeconds == 0)
+        #expect(time.value == sample.value && time.clockOffsetSeconds == Int(lead))
     }
 
     /// It may be in any zone, so that its distance of hours says nothing of the device's UTC.
