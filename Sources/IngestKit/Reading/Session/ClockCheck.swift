@@ -37,12 +37,21 @@ final class ClockCheck {
 
     /// By how much the newest reading of this link says to be ahead of UTC, and when it was measured; nil: none has said it.
     private var said: (offset: Int, moment: Int64)?
-    private var saidOffset: Int? { said?.offset }
+    /// A clock that does not say its zone, compared in the gateway's.
+    private var comparedHere: ClockObservation?
+    /// Whether a reading came that says no zone.
+    private var cameWithoutZone = false
+    /// How old a reading may be, in seconds, to say the zone before those that may follow on the link.
+    private static let freshSeconds: Int64 = 600
 
     /// A reading came, new or known. One from before the clocks were last changed says nothing of the zone now.
     /// - Parameter isStored: whether it is from the device's memory.
     func noteOffset(of reading: Reading?, isStored: Bool) {
-        guard let reading, let offset = reading.utcOffsetSeconds else { return }
+        guard let reading else { return }
+        guard let offset = reading.utcOffsetSeconds else {
+            cameWithoutZone = true
+            return
+        }
         let now = environment.clock.wallNanoseconds / 1_000_000_000
         let zone = environment.factory.zone
         var moment = isStored ? Int64.min : now
@@ -52,7 +61,21 @@ final class ClockCheck {
             guard zone.offset(at: instant) == zone.offset(at: now) else { return }
             moment = instant
         }
-        if said.map({ moment >= $0.moment }) ?? true { said = (offset, moment) }
+        guard said.map({ moment >= $0.moment }) ?? true else { return }
+        said = (offset, moment)
+        // One that was set shows what the gateway gave it.
+        guard let comparedHere, findings.observation?.wasSet == nil else { return }
+        let observed = comparedHere.inZone(ofReadings: offset)
+        guard observed != findings.observation else { return }
+        findings.observation = observed
+        unreleased.redate(by: findings)
+    }
+
+    /// Whether a reading may follow that says the zone, and is newer than the newest that has said it.
+    private var mayZoneChange: Bool {
+        let now = environment.clock.wallNanoseconds / 1_000_000_000
+        return said.map { $0.moment < now - Self.freshSeconds }
+            ?? (known.memory.saysOffset ?? !cameWithoutZone)
     }
 
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
@@ -72,7 +95,7 @@ final class ClockCheck {
     /// Seeks the clock of a peripheral that has dated what is committed now, while it waits for the
     /// confirmation: many hang up as soon as they have it. What it gives again is known by its date.
     func beforeConfirming() async throws(SessionError) {
-        if unjudged != nil, mayComeFirst, await link.ended == nil {
+        if unjudged != nil, !mayZoneChange, mayComeFirst, await link.ended == nil {
             do {
                 return try await judgeByReading()
             } catch {
@@ -120,11 +143,16 @@ final class ClockCheck {
     /// Looks at the clock after the measurement, if it was not before, and seeks one that is not known.
     /// - Parameter isDue: whether what a peripheral lacks is to be looked for anew.
     func afterMeasurement(isDue: Bool) async throws(LinkError) {
-        try await judgeByReading()
+        if !mayZoneChange { try await judgeByReading() }
         guard isDue || known.memory.clockCharacteristic != nil || known.memory.hasSoughtClock != true else {
             return
         }
         try await lookOnce()
+    }
+
+    /// Judges a clock by the newest of all readings of the link. One that has ended cannot be set any more.
+    func afterAll() async {
+        try? await judgeByReading()
     }
 
     /// A peripheral that hangs up whenever its clock is read must not keep its readings for it.
@@ -193,12 +221,11 @@ final class ClockCheck {
                 $0, utcOffsetSeconds: reading.utcOffsetSeconds, isUTC: reading.isUTC, at: seconds, in: zone)
         }
         let saysZone = reading.utcOffsetSeconds != nil || reading.isUTC
+        if !saysZone { comparedHere = observed }
         // A model that measures only when it was set cannot wait for that.
-        if !saysZone, known.memory.saysOffset == true, saidOffset == nil,
-            !entry.model.has(.expectsClock)
-        {
+        if !saysZone, mayZoneChange, !entry.model.has(.expectsClock) {
             unjudged = (observed, source, seconds)
-            findings.observation = observed
+            findings.observation = observed?.inZone(ofReadings: said?.offset)
             return unreleased.redate(by: findings)
         }
         try await judge(observed, of: source, saysZone: saysZone, at: seconds)
@@ -206,7 +233,10 @@ final class ClockCheck {
 
     /// Judges a clock that waits for the zone of a reading, if one has said it. Otherwise that waits for the next link.
     private func judgeByReading() async throws(LinkError) {
-        guard let (observed, source, seconds) = unjudged, saidOffset != nil else { return }
+        guard let (observed, source, seconds) = unjudged, said != nil || known.memory.saysOffset != true
+        else {
+            return
+        }
         unjudged = nil
         try await judge(observed, of: source, saysZone: false, at: seconds)
     }
@@ -219,7 +249,7 @@ final class ClockCheck {
         _ observation: ClockObservation?, of source: Profile.Source, saysZone: Bool, at seconds: Int64
     ) async throws(LinkError) {
         // What came before it on this link may say in which zone a clock is that does not say it itself.
-        let zoneOffset = saysZone ? nil : saidOffset
+        let zoneOffset = saysZone ? nil : said?.offset
         var observed = observation?.inZone(ofReadings: zoneOffset)
         let isSet = try await set(source, observed: observed, zoneOffset: zoneOffset)
         if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }

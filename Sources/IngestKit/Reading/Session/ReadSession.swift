@@ -268,6 +268,7 @@ package actor ReadSession {
         case .oneTouchVerio: try await readOneTouchMeter()
         case .broadcast: throw .notReadable
         }
+        await clock.afterAll()
         try await awaitHangUp()
     }
 

@@ -95,6 +95,25 @@ struct EnhancedCuffTests {
         }
     }
 
+    /// The same with both readings live, the older one first, on the device's first link.
+    @Test(arguments: [AllowedPeripheral.ClockPolicy.observe, .set])
+    func anOlderReadingThatComesFirstDoesNotDecideTheZone(clock: AllowedPeripheral.ClockPolicy) async throws {
+        try await GatewayBench.run(
+            sensor: EnhancedCuff([Self.inIndia(Self.reading(0), ahead: 0), Self.inIndia(Self.reading(2))]),
+            as: "blood-pressure", entry: .init(clock: clock)
+        ) { bench in
+            let lead =
+                bench.clock.wallNanoseconds / 1_000_000_000 + 19_800 - GatewayBench.deviceTime.wallSeconds
+            await bench.peripheral.show(SimulatedClock(0x2A2B, in: 0x1805, lead: lead))
+            try await bench.readOnce()
+            let times = bench.noted.releases.all.flatMap(\.records).map(\.time)
+            #expect(times.map { String($0.value.prefix(15)) } == ["2026-11-20T09:0", "2026-11-20T14:3"])
+            #expect(times.allSatisfy { (-5...5).contains($0.clockOffsetSeconds ?? .max) })
+            #expect(bench.count(of: "clock-skew") == 0)
+            #expect(await bench.peripheral.shownClock?.lead == lead)
+        }
+    }
+
     /// Its confirmation was lost: what comes again is known, and says its zone all the same.
     @Test func aReadingThatComesAgainSaysTheZoneToo() async throws {
         let reading = Self.inIndia(Self.reading(0))
