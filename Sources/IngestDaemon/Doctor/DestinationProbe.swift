@@ -205,9 +205,10 @@ struct DestinationProbe: Sendable {
         case .accepted:
             return .ok(.request, "request: a question that leaves nothing there was answered", at: name)
         case .none:
-            let tested = settings.credential == nil ? "the connection" : "credential file and connection"
+            let untested = settings.credential == nil ? "" : ", and with it whether the credential is good"
             return .ok(
-                .request, "request: type \(type) has none that is harmless; tested: \(tested)", at: name)
+                .request, "request: the first record tests it\(untested); \(type) has none that is harmless",
+                at: name)
         case .notAllowed(let status):
             return .warning(
                 .request,

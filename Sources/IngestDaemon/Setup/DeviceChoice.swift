@@ -26,7 +26,8 @@ struct DeviceChoice: Sendable {
     func run(_ configuration: Configuration) async throws -> Choice {
         var list = DeviceList()
         try dialogue.say(
-            "Device: start it as for a measurement, near the box, and not beside a phone that knows it.")
+            "Device: start it as for a measurement, or put it into its pairing mode if its manual has one. Keep it near "
+                + "the box, and not beside a phone that knows it.")
         while true {
             try await listen(&list, configuration)
             let answer = try await dialogue.ask(
@@ -116,10 +117,11 @@ struct DeviceChoice: Sendable {
         var model = first
         if models.count > 1 {
             for model in models.prefix(DeviceList.mostLines) {
-                try dialogue.say("  \(model.id)  \(model.name)")
+                try dialogue.say("  ID \(model.id)  \(model.name)")
             }
             model = try await dialogue.ask(
-                "Which model, by its ID", flag: "--model", standard: String(first.id)
+                "Which model, by its ID (Enter if you do not know)", flag: "--model",
+                standard: String(first.id)
             ) { text throws(WrongAnswer) in
                 guard let model = models.first(where: { String($0.id) == text }) else {
                     throw WrongAnswer("expected an ID of the list")

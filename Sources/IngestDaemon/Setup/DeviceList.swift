@@ -34,7 +34,9 @@ struct DeviceList: Sendable {
 
     /// What was heard beside them.
     var note: String? {
-        strangers.isEmpty ? nil : "    (\(strangers.count) more of no known model: ingestd scan shows them)"
+        strangers.isEmpty
+            ? nil
+            : "    (\(strangers.count) more of no known model, perhaps a neighbour's: ingestd scan shows them)"
     }
 
     private static func line(_ number: Int, _ device: FoundDevice) -> String {

@@ -10,7 +10,9 @@ struct ReadingStep: Sendable {
     /// - Parameter number: of the newest record before the device was set up; nil where the queue cannot be read.
     /// - Returns: whether a reading was delivered.
     func run(_ device: SetupDevice, after number: Int64?) async throws -> Bool {
-        try dialogue.say("Take a reading with \(device.label). Before and while you measure:")
+        try dialogue.say(
+            "Take a reading with \(device.label), or wait a little if you have just taken one. Before and while you measure:"
+        )
         let instructions = device.model.instructions
         for text in [instructions.beforeMeasurement, instructions.duringMeasurement] where !text.isEmpty {
             try dialogue.say("  \(text)")
@@ -79,7 +81,7 @@ struct ReadingStep: Sendable {
             device.address.map { peripheral.address == $0.description } ?? (peripheral.id == device.model.id)
         }
         switch peripheral?.state {
-        case .unheard: return "Not heard yet."
+        case .unheard: return "Not heard yet since it was added."
         case .waiting: return "Heard; it is read when the adapter is free."
         case .reading: return "It is being read."
         case .quieting, .cooling: return "It was read."

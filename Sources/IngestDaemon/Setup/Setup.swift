@@ -158,7 +158,7 @@ struct Setup: AsynchronousCommand {
             }
             answers = DeviceStep.Answers(isNotPaired: noPair)
         } while try await dialogue.confirm("Another device?", standard: false)
-        try dialogue.say("Done. How it fares: ingestd status")
+        try dialogue.say("Done. What came: ingestd records. How the box fares: ingestd status")
         guard isDelivered else { throw ExitCode(ExitStatus.tryAgain.rawValue) }
     }
 

@@ -31,7 +31,8 @@ actor PairingAttempt: PairingResponder {
             return known
         case (nil, .nobody): return nil
         case (nil, .theOperator(let job)):
-            let step = OperatorStep(.passkeyWanted, "The device wants its passkey, six digits.")
+            let step = OperatorStep(
+                .passkeyWanted, "The device wants its passkey: six digits that it shows, or its manual.")
             guard case .passkey(let passkey) = await job.ask(step) else { return nil }
             return passkey
         }
