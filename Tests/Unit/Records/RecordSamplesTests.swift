@@ -81,7 +81,8 @@ import Testing
             let address = try #require(BluetoothAddress("58:2D:34:3B:2E:BF"))
             let reading = try BroadcastFormats.decode(bytes, key: nil, address: address)
             let device = DeviceBlock(
-                peripheralID: 1010, address: address, alias: nil,
+                peripheralID: [.bthome: 1008, .miScale: 1009][reading.kind] ?? 1010, address: address,
+                alias: nil,
                 battery: reading.kind == .mibeacon ? 59 : nil)
             records.append(
                 record(reading, RawPayload(characteristic: nil, bytes: bytes), offset: nil, device: device))
