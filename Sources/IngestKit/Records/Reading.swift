@@ -154,8 +154,10 @@ extension Reading {
     package static let timeFaultFlag = "time-fault"
     /// The device's clock was set since by hand, or by nobody knows what (GATT Specification Supplement, Elapsed Time).
     package static let notCurrentTimeFlag = "time-not-current"
-    /// Of which the device itself says that its time may be wrong.
-    static let doubtfulTimeFlags: Set = [timeFaultFlag, notCurrentTimeFlag]
+    /// Whether the device itself says that its time may be wrong.
+    package var isTimeDoubtful: Bool {
+        flags.contains { $0 == Self.timeFaultFlag || $0 == Self.notCurrentTimeFlag }
+    }
     /// The device time is UTC, of a device that does not say its time zone.
     package static let utcTimeFlag = "device-time-utc"
 

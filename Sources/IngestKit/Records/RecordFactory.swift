@@ -166,7 +166,7 @@ package struct RecordFactory: Sendable {
         return RecordDating(
             reception: .boot(id: bootID, instant: instant), way: circumstances.way,
             device: reading?.localDeviceTime(in: zone),
-            isDeviceDoubtful: reading?.flags.contains(where: Reading.doubtfulTimeFlags.contains) == true
+            isDeviceDoubtful: reading?.isTimeDoubtful == true
                 ? true : nil,
             instant: reading?.instant(in: zone),
             isUTC: reading?.isUTC == true ? true : nil, deviceOffset: reading?.utcOffsetSeconds,

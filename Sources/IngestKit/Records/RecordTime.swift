@@ -105,7 +105,7 @@ package struct ReadingTime {
     }
 
     /// The clock in the zone that the reading says. If the gateway's clocks were changed since the reading, the device's may
-    /// have been, too, or not: what shows it less wrong is taken.
+    /// have been, too, or not: it was where that shows it nearly right, to half of the change.
     private func inZone(
         _ observed: ClockObservation, ofReadings deviceOffset: Int?, _ instant: Int64?
     ) -> ClockObservation {
@@ -113,7 +113,7 @@ package struct ReadingTime {
         guard let deviceOffset, let instant, isBelievable(instant) else { return unchanged }
         let change = zone.offset(at: received) - zone.offset(at: instant)
         let changed = observed.inZone(ofReadings: deviceOffset + change)
-        return changed.offsetSeconds.magnitude < unchanged.offsetSeconds.magnitude ? changed : unchanged
+        return changed.offsetSeconds.magnitude < change.magnitude / 2 ? changed : unchanged
     }
 
     private func corrected(

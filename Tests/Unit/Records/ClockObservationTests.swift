@@ -170,6 +170,21 @@ import Testing
         #expect(time.value == sample.value && time.clockOffsetSeconds == Int(lead))
     }
 
+    /// Berlin's clocks were changed between what the clock shows and now, and that says nothing.
+    @Test(arguments: [-200, 150, -2_000] as [Int64])
+    func aClockThatIsDaysOffIsInTheZoneOfItsReadings(days: Int64) throws {
+        let rule = try #require(PosixTimeZone(Array("CET-1CEST,M3.5.0,M10.5.0/3".utf8)))
+        let zone = TimeZoneRules(firstOffset: 3_600, transitions: [], later: rule)
+        let (now, lead) = (Self.seconds(11, 29, 4, 0), days * 86_400)
+        let clock = ClockObservation(
+            try #require(DeviceTime(wallSeconds: now + 3_600 + lead)), at: now, in: zone)
+        let time = ReadingTime(zone: zone, received: now).decide(
+            device: DeviceTime(wallSeconds: now - 60 + 3_600 + lead), way: .live, clock: clock,
+            instant: now - 60 + lead, deviceOffset: 3_600
+        ).time
+        #expect(time.value == "2026-11-29T04:59:00+01:00" && time.clockOffsetSeconds == Int(lead))
+    }
+
     /// It may be in any zone, so that its distance of hours says nothing of the device's UTC.
     @Test func aClockWithoutAZoneJudgesUTCOnlyWhereItIsNear() throws {
         let far = try Self.decide(offset: nil, isUTC: true)

@@ -18,9 +18,6 @@ final class ClockCheck {
     /// Whether the clock was looked at on this link.
     private(set) var hasLooked = false
 
-    /// A clock that does not say its zone, of a device whose readings do: it is judged when one has come.
-    private var unjudged: (observed: ClockObservation?, source: Profile.Source, seconds: Int64)?
-
     private var entry: AllowedPeripheral { known.entry }
 
     init(
@@ -37,25 +34,26 @@ final class ClockCheck {
 
     /// By how much the newest reading of this link says to be ahead of UTC, and when it was measured; nil: none has said it.
     private var said: (offset: Int, moment: Int64)?
-    /// A clock that does not say its zone, compared in the gateway's.
-    private var comparedHere: ClockObservation?
-    /// Whether a reading came that says no zone.
-    private var cameWithoutZone = false
-    /// How old a reading may be, in seconds, to say the zone before those that may follow on the link.
-    private static let freshSeconds: Int64 = 600
+    /// A clock that does not say its zone, as compared in the gateway's, and when, in seconds since 1970.
+    private var compared: (observed: ClockObservation?, source: Profile.Source, seconds: Int64)?
+    /// What the clock was judged by; nil: it was not.
+    private var judged: (observed: ClockObservation?, zoneOffset: Int, seconds: Int64)?
+    /// By how much the time to which the clock was set on this link is ahead of UTC; nil: it was not set.
+    private var setOffset: Int?
+    /// By more than all zones are apart, in seconds: such a clock is wrong in each of them.
+    private static let zonesSpan = 26 * 3_600
 
-    /// A reading came, new or known. One from before the clocks were last changed says nothing of the zone now.
+    /// A reading came, new or known. One from before the clocks were last changed says nothing of the zone now, nor does one
+    /// by a clock that was set since.
     /// - Parameter isStored: whether it is from the device's memory.
     func noteOffset(of reading: Reading?, isStored: Bool) {
-        guard let reading else { return }
-        guard let offset = reading.utcOffsetSeconds else {
-            cameWithoutZone = true
-            return
-        }
+        guard let reading, let offset = reading.utcOffsetSeconds, !reading.isTimeDoubtful,
+            !reading.isOfEarlierTimeline
+        else { return }
         let now = environment.clock.wallNanoseconds / 1_000_000_000
         let zone = environment.factory.zone
         var moment = isStored ? Int64.min : now
-        if let instant = reading.instant(in: zone),
+        if let instant = reading.instant(in: zone).map({ $0 - grossDistance(in: offset) }),
             (ReadingTime.earliestBelieved...max(now, ReadingTime.earliestBelieved)).contains(instant)
         {
             guard zone.offset(at: instant) == zone.offset(at: now) else { return }
@@ -63,19 +61,23 @@ final class ClockCheck {
         }
         guard said.map({ moment >= $0.moment }) ?? true else { return }
         said = (offset, moment)
-        // One that was set shows what the gateway gave it.
-        guard let comparedHere, findings.observation?.wasSet == nil else { return }
-        let observed = comparedHere.inZone(ofReadings: offset)
+        guard var observed = compared?.observed?.inZone(ofReadings: offset) else { return }
+        observed.wasSet = findings.observation?.wasSet
         guard observed != findings.observation else { return }
         findings.observation = observed
         unreleased.redate(by: findings)
     }
 
-    /// Whether a reading may follow that says the zone, and is newer than the newest that has said it.
-    private var mayZoneChange: Bool {
-        let now = environment.clock.wallNanoseconds / 1_000_000_000
-        return said.map { $0.moment < now - Self.freshSeconds }
-            ?? (known.memory.saysOffset ?? !cameWithoutZone)
+    /// By how much the clock is ahead, if by more than a zone can make; else 0.
+    private func grossDistance(in offset: Int) -> Int64 {
+        let distance = compared?.observed?.inZone(ofReadings: offset).offsetSeconds ?? 0
+        return distance.magnitude > Self.zonesSpan ? Int64(distance) : 0
+    }
+
+    /// Whether the newest reading says another zone than that by which the clock was judged, or the first.
+    private var awaitsJudgement: Bool {
+        guard let said, compared != nil else { return false }
+        return judged.map { $0.zoneOffset != said.offset } ?? true
     }
 
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
@@ -95,7 +97,7 @@ final class ClockCheck {
     /// Seeks the clock of a peripheral that has dated what is committed now, while it waits for the
     /// confirmation: many hang up as soon as they have it. What it gives again is known by its date.
     func beforeConfirming() async throws(SessionError) {
-        if unjudged != nil, !mayZoneChange, mayComeFirst, await link.ended == nil {
+        if awaitsJudgement, mayComeFirst, await link.ended == nil {
             do {
                 return try await judgeByReading()
             } catch {
@@ -143,16 +145,23 @@ final class ClockCheck {
     /// Looks at the clock after the measurement, if it was not before, and seeks one that is not known.
     /// - Parameter isDue: whether what a peripheral lacks is to be looked for anew.
     func afterMeasurement(isDue: Bool) async throws(LinkError) {
-        if !mayZoneChange { try await judgeByReading() }
+        try await judgeByReading()
         guard isDue || known.memory.clockCharacteristic != nil || known.memory.hasSoughtClock != true else {
             return
         }
         try await lookOnce()
     }
 
-    /// Judges a clock by the newest of all readings of the link. One that has ended cannot be set any more.
+    /// Judges a clock by the newest of all readings of the link.
     func afterAll() async {
+        // A link that ends now is no failure: all came before.
         try? await judgeByReading()
+    }
+
+    /// Tells of a clock that is wrong, once all readings of the link have said what they say of its zone.
+    func conclude() {
+        guard let judged else { return }
+        tellSkew(findings.observation ?? judged.observed, isSet: setOffset != nil, at: judged.seconds)
     }
 
     /// A peripheral that hangs up whenever its clock is read must not keep its readings for it.
@@ -221,27 +230,26 @@ final class ClockCheck {
                 $0, utcOffsetSeconds: reading.utcOffsetSeconds, isUTC: reading.isUTC, at: seconds, in: zone)
         }
         let saysZone = reading.utcOffsetSeconds != nil || reading.isUTC
-        if !saysZone { comparedHere = observed }
-        // A model that measures only when it was set cannot wait for that.
-        if !saysZone, mayZoneChange, !entry.model.has(.expectsClock) {
-            unjudged = (observed, source, seconds)
-            findings.observation = observed?.inZone(ofReadings: said?.offset)
+        if !saysZone { compared = (observed, source, seconds) }
+        // A model that measures only when it was set cannot wait for that, and a clock that is wrong in each zone need not.
+        if !saysZone, known.memory.saysOffset == true, said == nil,
+            !(entry.model.has(.expectsClock) && entry.clock == .set),
+            let observed, observed.offsetSeconds.magnitude <= Self.zonesSpan
+        {
+            findings.observation = observed
             return unreleased.redate(by: findings)
         }
         try await judge(observed, of: source, saysZone: saysZone, at: seconds)
     }
 
-    /// Judges a clock that waits for the zone of a reading, if one has said it. Otherwise that waits for the next link.
+    /// Judges a clock by the zone of the newest reading, if that has said one which it was not judged by. Otherwise one that
+    /// waits for a zone is judged on the next link.
     private func judgeByReading() async throws(LinkError) {
-        guard let (observed, source, seconds) = unjudged, said != nil || known.memory.saysOffset != true
-        else {
-            return
-        }
-        unjudged = nil
+        guard awaitsJudgement, let (observed, source, seconds) = compared else { return }
         try await judge(observed, of: source, saysZone: false, at: seconds)
     }
 
-    /// Sets the device's clock if the allow-list says so, and reports a clock that is wrong.
+    /// Sets the device's clock if the allow-list says so. At the end of the link a wrong one is told of.
     /// - Parameters:
     ///   - saysZone: whether it says its zone itself.
     ///   - seconds: when it was read, since 1970.
@@ -251,11 +259,12 @@ final class ClockCheck {
         // What came before it on this link may say in which zone a clock is that does not say it itself.
         let zoneOffset = saysZone ? nil : said?.offset
         var observed = observation?.inZone(ofReadings: zoneOffset)
+        judged = (observed, zoneOffset ?? environment.factory.zone.offset(at: seconds), seconds)
         let isSet = try await set(source, observed: observed, zoneOffset: zoneOffset)
-        if isSet { observed?.wasSet = environment.clock.wallNanoseconds / 1_000_000_000 }
+        observed?.wasSet =
+            isSet ? environment.clock.wallNanoseconds / 1_000_000_000 : findings.observation?.wasSet
         findings.observation = observed
         unreleased.redate(by: findings)
-        tellSkew(observed, isSet: isSet, at: seconds)
     }
 
     /// Sets the clock where the allow-list says so, and it is wrong or its model expects it at each link.
@@ -265,13 +274,15 @@ final class ClockCheck {
         _ source: Profile.Source, observed: ClockObservation?, zoneOffset: Int?
     ) async throws(LinkError) -> Bool {
         guard entry.clock == .set else { return false }
-        let difference = observed.map { abs($0.offsetSeconds) }
-        guard entry.model.has(.expectsClock) || difference ?? .max > ClockObservation.toleratedSeconds else {
-            return false
-        }
         let wall = environment.clock.wallNanoseconds
         let seconds = wall / 1_000_000_000
         let offset = Int64(zoneOffset ?? environment.factory.zone.offset(at: seconds))
+        let difference = observed.map { abs($0.offsetSeconds) }
+        guard
+            entry.model.has(.expectsClock) && setOffset == nil
+                || setOffset.map({ $0 != Int(offset) })
+                    ?? (difference ?? .max > ClockObservation.toleratedSeconds)
+        else { return false }
         guard let time = DeviceTime(wallSeconds: seconds + offset),
             let value = DeviceClock.setting(
                 source.characteristic, to: time, nanoseconds: wall % 1_000_000_000),
@@ -280,6 +291,7 @@ final class ClockCheck {
         do {
             try await link.write(value, to: source.characteristic, in: source.service)
             await values.confirmationArrived()
+            setOffset = Int(offset)
             return true
         } catch {
             switch error {

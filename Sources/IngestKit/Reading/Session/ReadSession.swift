@@ -230,6 +230,7 @@ package actor ReadSession {
         default: break
         }
         committer.conclude(after: failure)
+        clock.conclude()
         await end()
         await unreleased.release()
         await known.remember(in: environment.devices)

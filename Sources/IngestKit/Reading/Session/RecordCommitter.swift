@@ -203,8 +203,6 @@ final class RecordCommitter {
         if allowance.records > 0 { known.memory.allowance = allowance }
         if drafts.contains(where: { $0.basis.reading?.utcOffsetSeconds != nil }) {
             known.memory.saysOffset = true
-        } else if !drafts.isEmpty, known.memory.saysOffset == nil {
-            known.memory.saysOffset = false
         }
         if hasNew { known.memory.lastCommit = environment.clock.wallNanoseconds }
         if unreleased.areDue { await unreleased.release() }

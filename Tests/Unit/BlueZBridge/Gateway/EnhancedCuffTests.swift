@@ -110,7 +110,8 @@ struct EnhancedCuffTests {
             #expect(times.map { String($0.value.prefix(15)) } == ["2026-11-20T09:0", "2026-11-20T14:3"])
             #expect(times.allSatisfy { (-5...5).contains($0.clockOffsetSeconds ?? .max) })
             #expect(bench.count(of: "clock-skew") == 0)
-            #expect(await bench.peripheral.shownClock?.lead == lead)
+            let after = try #require(await bench.peripheral.shownClock?.lead)
+            #expect((-60...60).contains(after - lead))
         }
     }
 
@@ -127,6 +128,34 @@ struct EnhancedCuffTests {
             try await bench.readAgain()
             #expect(Set(bench.noted.committed.all.map(\.id)).count == 1)
             #expect(bench.count(of: "clock-skew") == 0)
+        }
+    }
+
+    /// Its clock is so far behind that the reading of now looks old, or it lost its date and says no zone any more.
+    @Test(arguments: [900, 800_000_000], [AllowedPeripheral.ClockPolicy.observe, .set])
+    func aClockThatIsWrongIsToldOfWhateverItsReadingsSay(
+        behind: Int64, clock: AllowedPeripheral.ClockPolicy
+    ) async throws {
+        try await GatewayBench.run(
+            sensor: EnhancedCuff([Self.inIndia(Self.reading(0))]), as: "blood-pressure",
+            entry: .init(clock: clock)
+        ) { bench in
+            func lead(behind: Int64) -> Int64 {
+                bench.clock.wallNanoseconds / 1_000_000_000 + 19_800 - behind
+                    - GatewayBench.deviceTime.wallSeconds
+            }
+            await bench.peripheral.show(SimulatedClock(0x2A2B, in: 0x1805, lead: lead(behind: 0)))
+            try await bench.readOnce()
+            #expect(bench.count(of: "clock-skew") == 0)
+            let isLost = behind > 86_400
+            let next = isLost ? Self.reading(1) : Self.inIndia(Self.reading(1))
+            await bench.peripheral.show(SimulatedClock(0x2A2B, in: 0x1805, lead: lead(behind: behind)))
+            await bench.peripheral.change(EnhancedCuff.self) { $0.measure(next) }
+            try await bench.readAgain()
+            #expect(bench.count(of: "clock-skew") == 1)
+            let after = try #require(await bench.peripheral.shownClock?.lead)
+            let isRight = (-60...60).contains(after - lead(behind: isLost ? 19_800 : 0))
+            #expect(isRight == (clock == .set))
         }
     }
 
