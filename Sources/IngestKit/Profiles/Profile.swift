@@ -191,6 +191,13 @@ package enum Profiles {
         .heartRate, .miScale, .mibeacon, .oneTouchVerio, .pulseOximeter, .thermometer, .weightScale,
     ]
 
+    /// Of the characteristics beside which there may be a clock that does not say its zone (2A2B, 2A08), those whose
+    /// readings may say it.
+    package static let sayingZones: Set<BluetoothUUID> = [
+        EnhancedBloodPressure.measurement, EnhancedBloodPressure.record, GenericHealthSensor.live,
+        GenericHealthSensor.stored,
+    ]
+
     /// What this version can read.
     package static var names: Set<String> { Set(all.map(\.name)) }
 

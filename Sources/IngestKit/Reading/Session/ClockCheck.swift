@@ -36,6 +36,8 @@ final class ClockCheck {
     private var said: (offset: Int, moment: Int64)?
     /// A clock that does not say its zone, as compared in the gateway's, and when, in seconds since 1970.
     private var compared: (observed: ClockObservation?, source: Profile.Source, seconds: Int64)?
+    /// Whether a dated reading came that says no zone.
+    private var cameWithoutZone = false
     /// What the clock was judged by; nil: it was not.
     private var judged: (observed: ClockObservation?, zoneOffset: Int, seconds: Int64)?
     /// By how much the time to which the clock was set on this link is ahead of UTC; nil: it was not set.
@@ -47,37 +49,56 @@ final class ClockCheck {
     /// by a clock that was set since.
     /// - Parameter isStored: whether it is from the device's memory.
     func noteOffset(of reading: Reading?, isStored: Bool) {
-        guard let reading, let offset = reading.utcOffsetSeconds, !reading.isTimeDoubtful,
-            !reading.isOfEarlierTimeline
-        else { return }
+        guard let reading, !reading.isTimeDoubtful, !reading.isOfEarlierTimeline else { return }
+        guard let offset = reading.utcOffsetSeconds else {
+            cameWithoutZone = cameWithoutZone || reading.hasDate
+            return
+        }
         let now = environment.clock.wallNanoseconds / 1_000_000_000
         let zone = environment.factory.zone
         var moment = isStored ? Int64.min : now
-        if let instant = reading.instant(in: zone).map({ $0 - grossDistance(in: offset) }),
-            (ReadingTime.earliestBelieved...max(now, ReadingTime.earliestBelieved)).contains(instant)
-        {
+        if let instant = likelyInstant(of: reading, at: now) {
             guard zone.offset(at: instant) == zone.offset(at: now) else { return }
             moment = instant
         }
         guard said.map({ moment >= $0.moment }) ?? true else { return }
         said = (offset, moment)
         guard var observed = compared?.observed?.inZone(ofReadings: offset) else { return }
-        observed.wasSet = findings.observation?.wasSet
+        // One that was set in the gateway's zone shows what the gateway gave it.
+        let before = findings.observation
+        guard before?.wasSet == nil || before?.saysZone == true else { return }
+        observed.wasSet = before?.wasSet
         guard observed != findings.observation else { return }
         findings.observation = observed
         unreleased.redate(by: findings)
     }
 
-    /// By how much the clock is ahead, if by more than a zone can make; else 0.
-    private func grossDistance(in offset: Int) -> Int64 {
-        let distance = compared?.observed?.inZone(ofReadings: offset).offsetSeconds ?? 0
-        return distance.magnitude > Self.zonesSpan ? Int64(distance) : 0
+    /// When a reading was measured, which may be by a clock that is wrong; nil where no guess lies between 2010 and now.
+    private func likelyInstant(of reading: Reading, at now: Int64) -> Int64? {
+        guard let instant = reading.instant(in: environment.factory.zone) else { return nil }
+        let distance = Int64(
+            compared?.observed?.inZone(ofReadings: reading.utcOffsetSeconds).offsetSeconds ?? 0)
+        // A smaller distance may be that of another zone, into which the device was carried since.
+        let isGross = distance.magnitude > Self.zonesSpan
+        let guesses = isGross ? [instant - distance, instant] : [instant, instant - distance]
+        return guesses.first { ($0 >= ReadingTime.earliestBelieved) && $0 <= now }
     }
 
-    /// Whether the newest reading says another zone than that by which the clock was judged, or the first.
+    /// Whether the clock can be judged by a zone by which it was not yet: that of the newest reading, or the gateway's for a
+    /// device whose readings say none.
     private var awaitsJudgement: Bool {
-        guard let said, compared != nil else { return false }
+        guard compared != nil else { return false }
+        guard let said else { return judged == nil && cameWithoutZone && known.memory.saysOffset != true }
         return judged.map { $0.zoneOffset != said.offset } ?? true
+    }
+
+    /// Whether a reading of the device may say a zone: one has, or none is known yet and it has what can.
+    private func maySayZone() async throws(LinkError) -> Bool {
+        if let says = known.memory.saysOffset { return says }
+        for source in profile.sources where Profiles.sayingZones.contains(source.characteristic) {
+            if try await link.has(source.characteristic, in: source.service) { return true }
+        }
+        return false
     }
 
     /// Looks at the clock before the measurement, once it is known where: that costs two PDUs. What it
@@ -97,7 +118,7 @@ final class ClockCheck {
     /// Seeks the clock of a peripheral that has dated what is committed now, while it waits for the
     /// confirmation: many hang up as soon as they have it. What it gives again is known by its date.
     func beforeConfirming() async throws(SessionError) {
-        if awaitsJudgement, mayComeFirst, await link.ended == nil {
+        if awaitsJudgement, isNamedByDate, mayComeFirst, await link.ended == nil {
             do {
                 return try await judgeByReading()
             } catch {
@@ -105,12 +126,16 @@ final class ClockCheck {
                 throw .link(error)
             }
         }
-        guard known.memory.hasSoughtClock != true, mayComeFirst,
-            let basis = unreleased.newest, basis.reading?.hasDate == true, basis.circumstances.dateNames,
+        guard known.memory.hasSoughtClock != true, mayComeFirst, isNamedByDate,
             // One that did not wait has not hung up because it was asked.
             await link.ended == nil
         else { return }
         try await lookAtRisk()
+    }
+
+    /// Whether what is to be confirmed is known again by its date, if the link ends before that.
+    private var isNamedByDate: Bool {
+        unreleased.newest.map { $0.reading?.hasDate == true && $0.circumstances.dateNames } ?? false
     }
 
     /// Looks at the clock while the peripheral has not given, or not been confirmed, all of its reading.
@@ -232,9 +257,9 @@ final class ClockCheck {
         let saysZone = reading.utcOffsetSeconds != nil || reading.isUTC
         if !saysZone { compared = (observed, source, seconds) }
         // A model that measures only when it was set cannot wait for that, and a clock that is wrong in each zone need not.
-        if !saysZone, known.memory.saysOffset == true, said == nil,
+        if !saysZone, said == nil, !cameWithoutZone || known.memory.saysOffset == true,
             !(entry.model.has(.expectsClock) && entry.clock == .set),
-            let observed, observed.offsetSeconds.magnitude <= Self.zonesSpan
+            let observed, observed.offsetSeconds.magnitude <= Self.zonesSpan, try await maySayZone()
         {
             findings.observation = observed
             return unreleased.redate(by: findings)
@@ -259,8 +284,8 @@ final class ClockCheck {
         // What came before it on this link may say in which zone a clock is that does not say it itself.
         let zoneOffset = saysZone ? nil : said?.offset
         var observed = observation?.inZone(ofReadings: zoneOffset)
-        judged = (observed, zoneOffset ?? environment.factory.zone.offset(at: seconds), seconds)
         let isSet = try await set(source, observed: observed, zoneOffset: zoneOffset)
+        judged = (observed, zoneOffset ?? environment.factory.zone.offset(at: seconds), seconds)
         observed?.wasSet =
             isSet ? environment.clock.wallNanoseconds / 1_000_000_000 : findings.observation?.wasSet
         findings.observation = observed

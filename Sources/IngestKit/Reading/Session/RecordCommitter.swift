@@ -201,7 +201,9 @@ final class RecordCommitter {
             }
         }
         if allowance.records > 0 { known.memory.allowance = allowance }
-        if drafts.contains(where: { $0.basis.reading?.utcOffsetSeconds != nil }) {
+        if drafts.compactMap(\.basis.reading).contains(where: {
+            $0.utcOffsetSeconds != nil && !$0.isTimeDoubtful
+        }) {
             known.memory.saysOffset = true
         }
         if hasNew { known.memory.lastCommit = environment.clock.wallNanoseconds }

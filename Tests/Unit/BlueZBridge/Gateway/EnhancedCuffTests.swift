@@ -22,14 +22,15 @@ struct EnhancedCuffTests {
 
     /// The same with what its display shows, 5 h 30 min ahead of its time stamp.
     private static func inIndia(
-        _ reading: (plain: [UInt8], enhanced: [UInt8]), ahead offset: UInt32 = 19_800
+        _ reading: (plain: [UInt8], enhanced: [UInt8]), ahead offset: UInt32 = 19_800, later: UInt32 = 0
     ) -> (plain: [UInt8], enhanced: [UInt8]) {
         var reading = reading
         reading.enhanced[0] |= 0x20
         let stamp = reading.enhanced[7...].enumerated().reduce(UInt32(0)) {
             $0 | UInt32($1.element) << (8 * $1.offset)
         }
-        reading.enhanced += (0..<4).map { UInt8(truncatingIfNeeded: (stamp + offset) >> (8 * $0)) }
+        let bytes = { (seconds: UInt32) in (0..<4).map { UInt8(truncatingIfNeeded: seconds >> (8 * $0)) } }
+        reading.enhanced = reading.enhanced[..<7] + bytes(stamp + later) + bytes(stamp + later + offset)
         return reading
     }
 
@@ -128,6 +129,42 @@ struct EnhancedCuffTests {
             try await bench.readAgain()
             #expect(Set(bench.noted.committed.all.map(\.id)).count == 1)
             #expect(bench.count(of: "clock-skew") == 0)
+        }
+    }
+
+    /// The clock is right, and nothing is known of the device yet: it is not set before a reading says the zone.
+    @Test func aRightClockOfAnUnknownDeviceIsLeftAlone() async throws {
+        try await GatewayBench.run(
+            sensor: EnhancedCuff([Self.inIndia(Self.reading(0))]), as: "blood-pressure",
+            entry: .init(clock: .set)
+        ) { bench in
+            let lead =
+                bench.clock.wallNanoseconds / 1_000_000_000 + 19_800 - GatewayBench.deviceTime.wallSeconds
+            await bench.peripheral.show(SimulatedClock(0x2A2B, in: 0x1805, lead: lead))
+            try await bench.readOnce()
+            #expect(await bench.peripheral.shownClock?.timesSet == 0)
+            #expect(bench.count(of: "clock-skew") == 0)
+        }
+    }
+
+    /// It is three hours ahead, in India. The older reading, from before it was carried there, comes last.
+    @Test func theNewestReadingIsFoundByAClockThatIsAheadToo() async throws {
+        try await GatewayBench.run(
+            sensor: EnhancedCuff([
+                Self.inIndia(Self.reading(2), later: 10_800),
+                Self.inIndia(Self.reading(0), ahead: 0, later: 5_400),
+            ]),
+            as: "blood-pressure"
+        ) { bench in
+            let lead =
+                bench.clock.wallNanoseconds / 1_000_000_000 + 19_800 + 10_800
+                - GatewayBench.deviceTime.wallSeconds
+            await bench.peripheral.show(SimulatedClock(0x2A2B, in: 0x1805, lead: lead))
+            try await bench.readOnce()
+            let times = bench.noted.releases.all.flatMap(\.records).map(\.time)
+            #expect(times.allSatisfy { (10_795...10_805).contains($0.clockOffsetSeconds ?? 0) })
+            #expect(times.first?.value.hasPrefix("2026-11-20T14:3") == true)
+            #expect(bench.count(of: "clock-skew") == 1)
         }
     }
 
