@@ -84,10 +84,13 @@ final class ClockCheck {
         return guesses.first { ($0 >= ReadingTime.earliestBelieved) && $0 <= now }
     }
 
+    /// A model that measures only when its clock was set on the link is set before that, and dates by what it was set to.
+    private var isSetOnEachLink: Bool { entry.model.has(.expectsClock) && entry.clock == .set }
+
     /// Whether the clock can be judged by a zone by which it was not yet: that of the newest reading, or the gateway's for a
     /// device whose readings say none.
     private var awaitsJudgement: Bool {
-        guard compared != nil else { return false }
+        guard compared != nil, !isSetOnEachLink else { return false }
         guard let said else { return judged == nil && cameWithoutZone && known.memory.saysOffset != true }
         return judged.map { $0.zoneOffset != said.offset } ?? true
     }
@@ -256,10 +259,10 @@ final class ClockCheck {
         }
         let saysZone = reading.utcOffsetSeconds != nil || reading.isUTC
         if !saysZone { compared = (observed, source, seconds) }
-        // A model that measures only when it was set cannot wait for that, and a clock that is wrong in each zone need not.
+        // A clock that is wrong in each zone need not wait for one.
         if !saysZone, said == nil, !cameWithoutZone || known.memory.saysOffset == true,
-            !(entry.model.has(.expectsClock) && entry.clock == .set),
-            let observed, observed.offsetSeconds.magnitude <= Self.zonesSpan, try await maySayZone()
+            !isSetOnEachLink, let observed, observed.offsetSeconds.magnitude <= Self.zonesSpan,
+            try await maySayZone()
         {
             findings.observation = observed
             return unreleased.redate(by: findings)
