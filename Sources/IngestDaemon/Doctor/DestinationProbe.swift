@@ -205,9 +205,10 @@ struct DestinationProbe: Sendable {
         case .accepted:
             return .ok(.request, "request: a question that leaves nothing there was answered", at: name)
         case .none:
-            let untested = settings.credential == nil ? "" : ", and with it whether the credential is good"
+            let untested =
+                settings.credential == nil ? "" : "; the first record shows whether it takes the credential"
             return .ok(
-                .request, "request: the first record tests it\(untested); \(type) has none that is harmless",
+                .request, "request: none is made, for type \(type) has none that is harmless\(untested)",
                 at: name)
         case .notAllowed(let status):
             return .warning(

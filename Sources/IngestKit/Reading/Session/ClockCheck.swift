@@ -277,7 +277,7 @@ final class ClockCheck {
         try await judge(observed, of: source, saysZone: false, at: seconds)
     }
 
-    /// Sets the device's clock if the allow-list says so. At the end of the link a wrong one is told of.
+    /// Sets the device's clock if the allow-list says so. `conclude` tells of a clock that was wrong.
     /// - Parameters:
     ///   - saysZone: whether it says its zone itself.
     ///   - seconds: when it was read, since 1970.
