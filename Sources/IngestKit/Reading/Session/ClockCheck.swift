@@ -49,7 +49,7 @@ final class ClockCheck {
     /// by a clock that was set since.
     /// - Parameter isStored: whether it is from the device's memory.
     func noteOffset(of reading: Reading?, isStored: Bool) {
-        guard let reading, !reading.isTimeDoubtful, !reading.isOfEarlierTimeline else { return }
+        guard let reading, !reading.isOfEarlierTimeline else { return }
         guard let offset = reading.utcOffsetSeconds else {
             cameWithoutZone = cameWithoutZone || reading.hasDate
             return
