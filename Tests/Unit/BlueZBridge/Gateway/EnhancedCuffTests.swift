@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct EnhancedCuffTests {
     /// A reading of 138/85 and so many more, 09:00:00 and as many minutes, in both forms.
-    private static func reading(_ number: UInt8) -> (plain: [UInt8], enhanced: [UInt8]) {
+    static func reading(_ number: UInt8) -> (plain: [UInt8], enhanced: [UInt8]) {
         let pressures: [UInt8] = [138 + number, 0x00, 0x55, 0x00, 0x66, 0x00]
         // 2026-11-20T09:00:00 in seconds since 2000.
         let seconds = UInt32(848_480_400) + 60 * UInt32(number)
@@ -21,7 +21,7 @@ struct EnhancedCuffTests {
     }
 
     /// The same with what its display shows, 5 h 30 min ahead of its time stamp.
-    private static func inIndia(
+    static func inIndia(
         _ reading: (plain: [UInt8], enhanced: [UInt8]), ahead offset: UInt32 = 19_800, later: UInt32 = 0
     ) -> (plain: [UInt8], enhanced: [UInt8]) {
         var reading = reading
