@@ -63,6 +63,8 @@ make_disks() {
   cp -r "$lab/guest" "$1/payload/guest"
   cp "$root/Tests/Support/kit/tags.py" "$1/payload/guest/labkit/"
   cp "$root/tools/hardware-evidence" "$1/payload/"
+  mkdir "$1/payload/docs"
+  cp -r "$root"/docs/*.md "$root/docs/samples" "$1/payload/docs/"
   [ -z "${LAYER:-}" ] || cp -r "$LAYER/." "$1/payload/"
   printf '%s\n' "${cases[@]}" > "$1/payload/cases"
   make_payload_disk "$1"
@@ -87,8 +89,7 @@ fill_payload() {
   done
 }
 
-# fill_packages PAYLOAD: the package under test, the same under an earlier number, PREVIOUS if there is one, and the page
-# that tells what to do with them.
+# fill_packages PAYLOAD: the package under test, the same under an earlier number, and PREVIOUS if there is one.
 fill_packages() {
   local tree
   mkdir -p "$1"/package/{first,newer}
@@ -102,7 +103,6 @@ fill_packages() {
     mkdir "$1/package/previous"
     cp "$PREVIOUS" "$1/package/previous/" || fail "PREVIOUS: $PREVIOUS cannot be read"
   fi
-  cp "$root/docs/operating.md" "$1/"
 }
 
 # make_payload_disk DIRECTORY: payload.img out of payload/ in this directory.

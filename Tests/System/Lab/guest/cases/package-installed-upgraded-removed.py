@@ -1,11 +1,10 @@
 """The package, from docs/operating.md's first page as it stands there to its removal."""
 
 import os
-import re
-import subprocess
 
 from labkit import commands, gateway, package
 from labkit.gateway import UNIT
+from labkit.guide import Guide
 from labkit.kinds import THERMOMETER
 from labkit.payloads import temperature
 from labkit.tags import tag
@@ -24,12 +23,10 @@ ALIAS = "kitchen thermometer"
 def run(lab):
     first, newer = package.path("first"), package.path("newer")
     package.remove_by_hand()
-    page = blocks(f"{gateway.PAYLOAD}/operating.md", "From the package to the first record")
-    expect_equal(len(page), 3, "blocks of commands on the page")
-    install, configure, look = page
+    page = Guide("operating", os.path.dirname(first), "From the package to the first record")
 
     # As shipped: healthy, idle, and it says how to go on.
-    shell(install, first)
+    page.run("apt install")
     wait_until("the service runs", START_LIMIT_S, lambda: commands.is_active(UNIT))
     lab.journal.wait("started", seconds=START_LIMIT_S)
     status = commands.run("systemctl", "show", "--property=StatusText", "--value", UNIT)
@@ -39,12 +36,13 @@ def run(lab):
                  "the configuration's owner and mode")
     expect_equal(commands.run("systemctl", "is-enabled", UNIT), "enabled", "at the next start of the box")
 
-    shell(configure, first)
+    page.run("cat >")
     lab.journal.wait("adapter-ready", seconds=START_LIMIT_S)
     thermometer = lab.add(ALIAS, THERMOMETER)
     take(lab, thermometer, 366)
     lab.journal.wait("submitted", thermometer)
-    expect("Submitted body-temperature" in shell(look, first), "journalctl shows it")
+    expect("Submitted body-temperature" in page.run("journalctl"), "journalctl shows it")
+    page.end()
 
     # An upgrade with a record in the queue.
     lab.receiver.answer(503)
@@ -86,19 +84,3 @@ def take(lab, thermometer, tenths, count=1):
     thermometer.give(temperature(tenths, -1))
     lab.journal.wait("read", thermometer, count=count)
 
-
-def shell(script, file):
-    """Runs a block of the page in the directory of the package's file, as a person does who agrees."""
-    script = script.replace("apt install", "apt-get install --yes --no-install-recommends")
-    done = subprocess.run(["bash", "-e", "-c", script], cwd=os.path.dirname(file), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=package.LIMIT_S,
-                          env={**os.environ, "PAGER": "cat"})
-    expect_equal(done.returncode, 0, f"exit status of {script!r}, which said {done.stdout!r}")
-    return done.stdout
-
-
-def blocks(path, heading):
-    """The blocks of commands under a heading, without their indentation."""
-    section = re.search(rf"^## {re.escape(heading)}\n(.*?)^## ", package.read(path), re.MULTILINE | re.DOTALL)[1]
-    return [re.sub(r"^    ", "", block, flags=re.MULTILINE)
-            for block in re.findall(r"(?:^    .*\n)+", section, re.MULTILINE)]

@@ -39,7 +39,7 @@ def remove_by_hand():
     for file in glob.glob("/etc/ingestd/**/*", recursive=True) + glob.glob(f"{STATE}/*"):
         if os.path.isfile(file):
             os.remove(file)
-    commands.run("userdel", "ingestd")
+    commands.run("userdel", "ingestd", check=False)
     commands.run("ldconfig")
     commands.run("systemctl", "daemon-reload")
 

@@ -1,5 +1,6 @@
 """`ingestd receive` as the backend, and what it was given."""
 
+import contextlib
 import json
 import subprocess
 import urllib.error
@@ -19,11 +20,24 @@ class Receiver:
 
     def __init__(self, output_path, error_path):
         self.output_path = output_path
+        self.error_path = error_path
         self.start = 0
-        with open(output_path, "ab") as output, open(error_path, "ab") as errors:
+        self.begin()
+
+    def begin(self):
+        with open(self.output_path, "ab") as output, open(self.error_path, "ab") as errors:
             self.process = subprocess.Popen(
                 ["/usr/bin/ingestd", "receive", "--json", "--port", str(PORT)], stdout=output, stderr=errors)
         wait_until("the receiver listens", START_LIMIT_S, self.listens)
+
+    @contextlib.contextmanager
+    def paused(self):
+        """Leaves its port to another one."""
+        self.close()
+        try:
+            yield
+        finally:
+            self.begin()
 
     def listens(self):
         try:
