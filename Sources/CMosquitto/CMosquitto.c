@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -317,6 +319,9 @@ static int hand_over(CMosquitto *client)
         shutdown(client->inner, SHUT_WR);
         return 0;
     }
+    /* A broker's small answers may wait in its kernel until ours has acknowledged the one before (RFC 896): at once, and not
+     * after the 40 ms for which an acknowledgement waits for something to go with it (TCP_QUICKACK in tcp(7)). */
+    setsockopt(client->network, IPPROTO_TCP, TCP_QUICKACK, &(int){1}, sizeof(int));
     client->unread += (size_t)count;
     if (client->unread > most_unread)
         return MOSQ_ERR_OVERSIZE_PACKET;
