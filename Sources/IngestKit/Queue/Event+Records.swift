@@ -49,7 +49,7 @@ extension StoredBatch.Item {
     /// Whether it is out of another program's export.
     fileprivate var isImported: Bool {
         // Entries have no peripheral: of others the body need not be looked at.
-        guard header.peripheralID == 0, imageOf == nil, let origin = RecordContent(json: body)?.origin else {
+        guard header.peripheralID == 0, imageOf == nil, let origin = RecordContent.origin(of: body) else {
             return false
         }
         return origin != .manual

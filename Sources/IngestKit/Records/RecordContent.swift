@@ -85,76 +85,140 @@ package struct RecordContent: Equatable {
     private typealias Malformed = ReceivedBatch.Malformed
 
     private mutating func read(_ json: String) throws(Malformed) {
-        let members = try Self.members(of: json)
-        id = try Self.text(members["id"])
-        guard members["version"] == "1", let kind = RecordKind(rawValue: try Self.text(members["kind"]))
-        else { throw Malformed(offset: 0) }
-        self.kind = kind
-        stage = Record.Stage(rawValue: try Self.text(members["stage"] ?? "\"live\"")) ?? .live
-        subject = try members["subject"].map(Self.text)
-        try readTime(members["time"])
-        flags = try members["flags"].map(Self.texts) ?? []
-        let device = try members["device"].map(Self.members) ?? [:]
-        manufacturer = try device["manufacturer"].map(Self.text)
-        model = try device["model"].map(Self.text)
-        serial = try device["serial"].map(Self.text)
-        firmware = try device["firmware"].map(Self.text)
-        hardware = try device["hardware"].map(Self.text)
-        software = try device["software"].map(Self.text)
-        systemID = try device["system_id"].map(Self.text)
-        if let udi = try device["udi"].map(Self.members) {
-            self.udi = UniqueDeviceIdentifier(
-                label: try udi["label"].map(Self.text),
-                deviceIdentifier: try udi["device_identifier"].map(Self.text),
-                issuer: try udi["issuer"].map(Self.text), authority: try udi["authority"].map(Self.text))
-        }
-        if let origin = try members["origin"].map(Self.members) {
-            self.origin = RecordEntry.Origin(rawValue: try Self.text(origin["type"]))
-            originName = try origin["name"].map(Self.text)
-            originVersion = try origin["version"].map(Self.text)
-        }
-        address = try device["address"].map(Self.text) ?? ""
-        gateway = try members["gateway"].map(Self.text) ?? ""
-        peripheralID = device["peripheral_id"].flatMap { Int($0) }
-        related = try members["related"].map(Self.text)
-        let raw = try members["raw"].map(Self.members) ?? [:]
-        characteristic = try raw["characteristic"].map(Self.text) ?? ""
-        isSimulated = members["simulated"] == "true"
-        if let image = try members["image"].map(Self.members) {
-            guard let kind = RecordKind(rawValue: try Self.text(image["of"])) else {
-                throw Malformed(offset: 0)
+        var scanner = JSONScanner(Array(json.utf8))
+        var isOfVersion = false
+        var known: RecordKind?
+        var isDated = false
+        try scanner.members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            switch name {
+            case "version": isOfVersion = try scanner.value(depth: 1) == "1"
+            case "id": id = try scanner.string()
+            case "kind": known = RecordKind(rawValue: try scanner.string())
+            case "stage": stage = Record.Stage(rawValue: try scanner.string()) ?? .live
+            case "subject": subject = try scanner.string()
+            case "time": isDated = try readTime(&scanner)
+            case "flags": flags = try scanner.strings()
+            case "device": try readDevice(&scanner)
+            case "origin": (origin, originName, originVersion) = try Self.provenance(&scanner)
+            case "gateway": gateway = try scanner.string()
+            case "related": related = try scanner.string()
+            case "raw":
+                try scanner.texts { (name: String, text: String) in
+                    if name == "characteristic" { characteristic = text }
+                }
+            case "simulated": isSimulated = try scanner.value(depth: 1) == "true"
+            case "image": image = try Self.image(&scanner)
+            case "measurements": values = try Self.values(&scanner)
+            default: try scanner.skip(depth: 1)
             }
-            self.image = Image(of: kind, type: try Self.text(image["type"]))
         }
-        guard let measurements = members["measurements"] else { return }
-        var scanner = JSONScanner(Array(measurements.utf8))
-        var found: [Value] = []
-        try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
-            let measurement = try Self.members(of: try scanner.value(depth: 1))
-            found.append(
-                Value(
-                    type: try Self.text(measurement["type"]), unit: try Self.text(measurement["unit"]),
-                    number: measurement["value"].flatMap { $0 == "null" ? nil : $0 },
-                    code: try measurement["code"].map(Self.text).flatMap { UInt32($0) },
-                    absent: try measurement["absent"].map(Self.text).flatMap(AbsentReason.init)))
-        }
-        values = found
+        guard isOfVersion, isDated, let known else { throw Malformed(offset: 0) }
+        kind = known
     }
 
-    private mutating func readTime(_ json: String?) throws(Malformed) {
-        let members = try json.map(Self.members) ?? [:]
-        guard let source = RecordTime.Source(rawValue: try Self.text(members["source"])),
-            let (time, offset) = Self.moment(try Self.text(members["value"]))
-        else { throw Malformed(offset: 0) }
+    private mutating func readDevice(_ scanner: inout JSONScanner) throws(Malformed) {
+        try scanner.members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            switch name {
+            case "manufacturer": manufacturer = try scanner.string()
+            case "model": model = try scanner.string()
+            case "serial": serial = try scanner.string()
+            case "firmware": firmware = try scanner.string()
+            case "hardware": hardware = try scanner.string()
+            case "software": software = try scanner.string()
+            case "system_id": systemID = try scanner.string()
+            case "udi":
+                var parts: [String: String] = [:]
+                try scanner.texts { parts[$0] = $1 }
+                udi = UniqueDeviceIdentifier(
+                    label: parts["label"], deviceIdentifier: parts["device_identifier"],
+                    issuer: parts["issuer"], authority: parts["authority"])
+            case "address": address = try scanner.string()
+            case "peripheral_id": peripheralID = Int(try scanner.value(depth: 1))
+            default: try scanner.skip(depth: 1)
+            }
+        }
+    }
+
+    private typealias Provenance = (origin: RecordEntry.Origin?, name: String?, version: String?)
+
+    private static func provenance(_ scanner: inout JSONScanner) throws(Malformed) -> Provenance {
+        var parts: [String: String] = [:]
+        try scanner.texts { parts[$0] = $1 }
+        guard let type = parts["type"] else { throw Malformed(offset: 0) }
+        return (RecordEntry.Origin(rawValue: type), parts["name"], parts["version"])
+    }
+
+    private static func image(_ scanner: inout JSONScanner) throws(Malformed) -> Image {
+        var parts: [String: String] = [:]
+        try scanner.texts { parts[$0] = $1 }
+        guard let kind = parts["of"].flatMap(RecordKind.init(rawValue:)), let type = parts["type"] else {
+            throw Malformed(offset: 0)
+        }
+        return Image(of: kind, type: type)
+    }
+
+    private static func values(_ scanner: inout JSONScanner) throws(Malformed) -> [Value] {
+        var values: [Value] = []
+        try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
+            var type: String?
+            var unit: String?
+            var number: String?
+            var code: UInt32?
+            var absent: AbsentReason?
+            try scanner.members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+                switch name {
+                case "type": type = try scanner.string()
+                case "unit": unit = try scanner.string()
+                case "value":
+                    let text = try scanner.value(depth: 1)
+                    number = text == "null" ? nil : text
+                case "code": code = UInt32(try scanner.string())
+                case "absent": absent = AbsentReason(rawValue: try scanner.string())
+                default: try scanner.skip(depth: 1)
+                }
+            }
+            guard let type, let unit else { throw Malformed(offset: 0) }
+            values.append(Value(type: type, unit: unit, number: number, code: code, absent: absent))
+        }
+        return values
+    }
+
+    /// - Returns: whether it says when, and by whose clock.
+    private mutating func readTime(_ scanner: inout JSONScanner) throws(Malformed) -> Bool {
+        var source: RecordTime.Source?
+        var value: (time: Int64, offset: Int)?
+        try scanner.members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            switch name {
+            case "source": source = RecordTime.Source(rawValue: try scanner.string())
+            case "value": value = Self.moment(try scanner.string())
+            case "received": received = try scanner.string()
+            case "end": end = Self.moment(try scanner.string())?.time
+            case "clock_offset_s": clockOffsetSeconds = Int(try scanner.value(depth: 1))
+            case "device":
+                // A wall time counts as if it were UTC.
+                deviceTime = Self.moment(try scanner.string() + "+00:00")
+                    .flatMap { DeviceTime(wallSeconds: $0.time) }
+            default: try scanner.skip(depth: 1)
+            }
+        }
+        guard let source, let value else { return false }
         timeSource = source
-        received = try members["received"].map(Self.text) ?? ""
-        self.time = time
-        utcOffsetSeconds = offset
-        end = try members["end"].map(Self.text).flatMap { Self.moment($0)?.time }
-        clockOffsetSeconds = members["clock_offset_s"].flatMap { Int($0) }
-        // A wall time counts as if it were UTC.
-        deviceTime = try members["device"].map(Self.text).flatMap { Self.moment($0 + "+00:00") }
-            .flatMap { DeviceTime(wallSeconds: $0.time) }
+        (time, utcOffsetSeconds) = value
+        return true
+    }
+
+    /// Where a record is from, without the rest of it; nil for a reading of a device, and for what is no record.
+    package static func origin(of json: String) -> RecordEntry.Origin? {
+        var scanner = JSONScanner(Array(json.utf8))
+        var origin: RecordEntry.Origin?
+        try? scanner.members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            if name == "origin" {
+                origin = try provenance(&scanner).origin
+            } else {
+                try scanner.skip(depth: 1)
+            }
+        }
+        return origin
     }
 
     /// When the gateway received it, in seconds since 1970.
@@ -188,7 +252,7 @@ package struct RecordContent: Equatable {
         text.beginObject()
         do {
             try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
-                let name = String(name.dropFirst().dropLast())
+                let name = String(Substring(name.utf8.dropFirst().dropLast()))
                 // Where the canonical order of members has it (docs/records.md).
                 if !isThere, ["subject", "related", "device", "origin", "gateway"].contains(name) {
                     isThere = true
@@ -203,30 +267,20 @@ package struct RecordContent: Equatable {
         text.endObject()
         return isThere ? text.string : json
     }
+}
 
-    /// An object's members, each as JSON.
-    private static func members(of object: String) throws(Malformed) -> [String: String] {
-        var scanner = JSONScanner(Array(object.utf8))
-        var members: [String: String] = [:]
-        try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in
-            members[String(name.dropFirst().dropLast())] = try scanner.value(depth: 1)
+extension JSONScanner {
+    /// Passes an object, and calls `member` with the name and the text of each string in it.
+    fileprivate mutating func texts(_ member: (String, String) -> Void) throws(Malformed) {
+        try members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            if scanner.isAtString() { member(name, try scanner.string()) } else { try scanner.skip(depth: 2) }
         }
-        return members
     }
 
-    private static func texts(_ json: String) throws(Malformed) -> [String] {
-        var scanner = JSONScanner(Array(json.utf8))
+    /// Passes an array of strings.
+    fileprivate mutating func strings() throws(Malformed) -> [String] {
         var texts: [String] = []
-        try scanner.array { (scanner: inout JSONScanner) throws(Malformed) in
-            texts.append(try text(try scanner.value(depth: 1)))
-        }
+        try array { (scanner: inout JSONScanner) throws(Malformed) in texts.append(try scanner.string()) }
         return texts
-    }
-
-    private static func text(_ json: String?) throws(Malformed) -> String {
-        guard let json, let text = try? JSONDecoder().decode(String.self, from: Data(json.utf8)) else {
-            throw Malformed(offset: 0)
-        }
-        return text
     }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Finds where JSON values begin and end (RFC 8259); numbers and strings are passed as they stand.
 package struct JSONScanner {
     /// Why a text is no JSON.
@@ -25,13 +27,24 @@ package struct JSONScanner {
         if current != nil { throw Malformed(offset: index) }
     }
 
+    /// Calls `member` at each value with its name.
+    package mutating func members(
+        _ member: (String, inout JSONScanner) throws(Malformed) -> Void
+    ) throws(Malformed) {
+        try list("{", "}") { (scanner: inout JSONScanner) throws(Malformed) in
+            let name = try scanner.string()
+            try scanner.expect(":")
+            try member(name, &scanner)
+        }
+    }
+
     /// Calls `member` at each value with its name, in quotation marks.
     package mutating func object(
         _ member: (String, inout JSONScanner) throws(Malformed) -> Void
     ) throws(Malformed) {
         try list("{", "}") { (scanner: inout JSONScanner) throws(Malformed) in
             let name = try scanner.text { (scanner: inout JSONScanner) throws(Malformed) in
-                try scanner.string()
+                try scanner.skipString()
             }
             try scanner.expect(":")
             try member(name, &scanner)
@@ -55,8 +68,11 @@ package struct JSONScanner {
         skipBlanks()
         let start = index
         try pass(&self)
-        let line = bytes[start..<index].map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
-        return String(decoding: line, as: UTF8.self)
+        let passed = bytes[start..<index]
+        guard passed.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
+            return String(decoding: passed, as: UTF8.self)
+        }
+        return String(decoding: passed.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }, as: UTF8.self)
     }
 
     /// Passes one value, without its text.
@@ -73,7 +89,7 @@ package struct JSONScanner {
                 try scanner.skip(depth: depth + 1)
             }
         case UInt8(ascii: "\""):
-            try string()
+            try skipString()
         default:
             try word()
         }
@@ -95,7 +111,26 @@ package struct JSONScanner {
         }
     }
 
-    private mutating func string() throws(Malformed) {
+    /// Whether the next value is a string.
+    package mutating func isAtString() -> Bool {
+        skipBlanks()
+        return current == UInt8(ascii: "\"")
+    }
+
+    /// Passes a string; its text.
+    package mutating func string() throws(Malformed) -> String {
+        skipBlanks()
+        let start = index
+        try skipString()
+        let text = bytes[start + 1..<index - 1]
+        guard text.contains(UInt8(ascii: "\\")) else { return String(decoding: text, as: UTF8.self) }
+        guard let text = try? JSONDecoder().decode(String.self, from: Data(bytes[start..<index])) else {
+            throw Malformed(offset: start)
+        }
+        return text
+    }
+
+    private mutating func skipString() throws(Malformed) {
         try expect("\"")
         while let byte = current, byte != UInt8(ascii: "\"") {
             // A control character must be escaped, so a line break in a string is no JSON.
