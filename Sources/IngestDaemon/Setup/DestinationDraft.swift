@@ -91,6 +91,8 @@ private struct AskedValue: SettingValue {
     func boolean() -> Bool? { Bool(text) }
     func choice<Choice: RawRepresentable & CaseIterable>(of type: Choice.Type) -> Choice?
     where Choice.RawValue == String { Choice(rawValue: text) }
+    func choices<Choice: RawRepresentable & CaseIterable>(_ what: String, of type: Choice.Type) -> [Choice]?
+    where Choice.RawValue == String { nil }
     func value<Value>(_ what: String, _ read: (String) -> Value?) -> Value? { read(text) }
     func url(schemes: [String], onLoopback: [String]) -> String? { text }
     func headers() -> [HTTPHeader] { [] }

@@ -7,6 +7,11 @@ extension NodeReader: SettingValue {
         choice(among: Array(type.allCases))
     }
 
+    func choices<Choice: RawRepresentable & CaseIterable>(_ what: String, of type: Choice.Type) -> [Choice]?
+    where Choice.RawValue == String {
+        list(what) { $0.choice(of: type) }
+    }
+
     /// A URL of one of these schemes, or of those that are for this machine alone.
     func url(schemes: [String], onLoopback: [String] = []) -> String? {
         let prefixes = TextForm.list(schemes.map { $0 + "://" })

@@ -39,6 +39,16 @@ package struct OutgoingBatch: Sendable, Equatable {
         self.records = records
         self.image = image
     }
+
+    /// The same without these fields of its records; nil if one of them cannot be read.
+    func without(_ fields: Set<RedactedField>) -> OutgoingBatch? {
+        var kept: [String] = []
+        for record in records {
+            guard let record = RecordContent.json(record, without: fields) else { return nil }
+            kept.append(record)
+        }
+        return OutgoingBatch(gateway: gateway, records: kept, image: image)
+    }
 }
 
 /// What came of a batch. `error` is in our words; `httpStatus` is nil where the answer did not come by HTTP.

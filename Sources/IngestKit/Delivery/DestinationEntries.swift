@@ -1,3 +1,5 @@
+import IngestRecords
+
 /// The entries of one destination in the configuration file, as its type reads them. What is wrong is told with its place
 /// in the file.
 package protocol DestinationEntries {
@@ -19,6 +21,10 @@ package protocol SettingValue {
     func boolean() -> Bool?
     func choice<Choice: RawRepresentable & CaseIterable>(of type: Choice.Type) -> Choice?
     where Choice.RawValue == String
+    /// A list of such, which is not empty.
+    /// - Parameter what: what one of them is, as "field".
+    func choices<Choice: RawRepresentable & CaseIterable>(_ what: String, of type: Choice.Type) -> [Choice]?
+    where Choice.RawValue == String
     /// - Parameter what: what was expected, as "an absolute URI".
     func value<Value>(_ what: String, _ read: (String) -> Value?) -> Value?
     /// A URL of one of these schemes, or of those that are for this machine alone.
@@ -30,6 +36,7 @@ package protocol SettingValue {
 
 extension SettingValue {
     func text() -> String? { text("text", limit: 128) }
+    func redactedFields() -> Set<RedactedField> { Set(choices("field", of: RedactedField.self) ?? []) }
     func httpURL() -> String? { url(schemes: ["https"], onLoopback: ["http"]) }
 }
 
@@ -43,4 +50,7 @@ extension KeyDescription {
     static let proxy = KeyDescription(
         "proxy", "URL, `http://HOST:PORT` or `socks5://HOST:PORT`", default: "none",
         "The way out. TLS goes through it to the destination.")
+    static let redact = KeyDescription(
+        "redact", "list of \(TextForm.list(RedactedField.allCases.map { "`\($0.rawValue)`" }))", default: "none",
+        "What this destination does not get of a record.")
 }

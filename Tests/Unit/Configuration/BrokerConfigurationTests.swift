@@ -44,6 +44,10 @@ import Testing
             "2:67: destinations[0].status_topic: expected no braces but those of {gateway}"
         ),
         (
+            "url: \"mqtts://b.example\", topic: \"a/{subject}\", redact: [subject]",
+            "2:60: destinations[0].topic: expected a topic without {subject}, which redact leaves out"
+        ),
+        (
             "url: \"mqtts://b.example\", gzip: true",
             "2:59: destinations[0].gzip: warning: has no effect for type mqtt"
         ),

@@ -95,14 +95,14 @@ import Testing
             destinations:
               - {name: a, type: webhook, url: "http://[::1]:80/x", format: ndjson, gzip: true, headers: {X-Ward: "3"},
                  signing_key: s, ca_file: /etc/ca.pem, client_certificate: c, client_key: /run/closed-secret,
-                 proxy: "http://127.0.0.1:3128", order: strict}
+                 proxy: "http://127.0.0.1:3128", order: strict, redact: [raw, subject]}
               - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3", auth: basic}
               - {name: c, type: junction, user: p, region: eu, environment: sandbox}
               - {name: d, type: validic, api: v1, organization: o, user: p, credential: t, kinds: [glucose, battery]}
               - {name: e, type: spike, url: "https://x.example/cb/a", credential: s,
                  main_callback_url: "https://x.example/cb"}
               - {name: f, type: mqtt, url: "mqtts://broker.example", topic: "wards/{subject}",
-                 status_topic: "status/{gateway}", user: u}
+                 status_topic: "status/{gateway}", user: u, redact: [address]}
             """
         let checked = try Samples.parse(text)
         // A blood pressure monitor alone feeds them all.
@@ -116,6 +116,7 @@ import Testing
         let webhook = try #require(all[0].form as? WebhookSettings)
         #expect(webhook.format == .ndjson && webhook.usesGzip && all[0].order == .strict)
         #expect(webhook.headers == [.init(name: "X-Ward", value: "3")])
+        #expect(webhook.redacted == [.raw, .subject])
         #expect(webhook.signingKey == .named("s") && all[0].transport.clientCertificate == .named("c"))
         #expect(all[0].transport.clientKey == .path("/run/closed-secret"))
         #expect(all[0].transport.caFile == "/etc/ca.pem")
@@ -311,7 +312,7 @@ import Testing
         "gzip: maybe", "headers: {cookie: a}", "format: xml", "signing_key: a/b", "patient_system: x",
         "region: asia", "environment: test", "organization: [o]", "application_id: [a]",
         "main_callback_url: x", "topic: \"a/#\"", "status_topic: \"{kind}\"", "auth: [a]", "user: [u]",
-        "batch: {max_records: 0}", "proxy: x",
+        "batch: {max_records: 0}", "proxy: x", "redact: [name]", "redact: []",
     ])
     func aWrongValueIsAnErrorInADestinationOfAnyType(entry: String) throws {
         let key = try #require(entry.split(separator: ":").first)

@@ -51,6 +51,17 @@ import Testing
                 == Self.batch.records)
     }
 
+    @Test func aMessageHasNothingThatTheDestinationDoesNotGet() async {
+        let publisher = Scripted(.answered([0, 0], reply: nil))
+        let mqtt = MQTT(redacted: [.address], publisher: publisher) { BrokerLogin() }
+        #expect(await mqtt.deliver(Self.batch) == .taken())
+        #expect(
+            publisher.messages.flatMap { $0.map { String(decoding: $0.payload, as: UTF8.self) } }
+                == Self.batch.records.map {
+                    $0.replacing(#","address":"F1:F1:F1:F1:F1:F1""#, with: "")
+                })
+    }
+
     @Test func whatIsNoRecordIsNotSent() async {
         let publisher = Scripted(.answered([0], reply: nil))
         let answer = await MQTT(publisher: publisher) { BrokerLogin() }

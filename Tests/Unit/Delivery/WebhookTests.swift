@@ -121,6 +121,19 @@ import Testing
         }
     }
 
+    @Test func aRequestHasNothingThatTheDestinationDoesNotGet() async throws {
+        try await withHarness(Answer(status: 200)) { harness, receiver in
+            let running = try await harness.start(
+                settings: WebhookSettings(url: harness.url, redacted: [.raw, .address]), ids: ["a", "b"])
+            try await running.eventually(2, .submitted)
+            let request = try #require(receiver.received.first)
+            #expect(try request.ids == ["a", "b"])
+            #expect(!request.text.contains("\"raw\"") && !request.text.contains("\"address\""))
+            #expect(request.text.contains("\"measurements\""))
+            try await running.stop()
+        }
+    }
+
     @Test func aKeyThatWasReplacedIsTriedAtOnce() async throws {
         let keys = try #require(SigningKeys(Self.otherKey))
         let answer: @Sendable (TestReceiver.Received) -> Answer = { request in

@@ -1,4 +1,4 @@
-import IngestRecords
+package import IngestRecords
 import Synchronization
 
 /// What the operator set for a broker.
@@ -6,7 +6,7 @@ package struct MQTTSettings: DestinationForm {
     package static let typeName = "mqtt"
     package static let keys: [KeyDescription] = [
         KeyDescription("application_id", "text", default: "`ingestd-GATEWAY-NAME`", "The client identifier."),
-        .batch,
+        .batch, .redact,
         KeyDescription(
             "status_topic", "text without `+` and `#`", default: "none",
             "The topic under which the broker keeps whether the gateway is connected; may hold `{gateway}`."),
@@ -23,6 +23,8 @@ package struct MQTTSettings: DestinationForm {
     /// The topic under which a broker tells whether the gateway is connected; nil: it does not.
     package let statusTopic: TopicTemplate?
     package let user: String?
+    /// What messages do not hold of a record.
+    package let redacted: Set<RedactedField>
 
     package init?(_ entries: some DestinationEntries) {
         let reader = entries.required("url", "a URL")
@@ -36,6 +38,10 @@ package struct MQTTSettings: DestinationForm {
         topic = Self.topic(entries["topic"], TopicTemplate.Placeholder.allCases) ?? .standard
         statusTopic = Self.topic(entries["status_topic"], [.gateway])
         user = entries["user"]?.text()
+        redacted = entries["redact"]?.redactedFields() ?? []
+        for hidden in topic.placeholders.compactMap(\.redacted) where redacted.contains(hidden) {
+            entries["topic"]?.error(expected: "a topic without {\(hidden.rawValue)}, which redact leaves out")
+        }
         guard let url, let address else { return nil }
         (text, self.address) = (url, address)
     }
@@ -52,7 +58,7 @@ package struct MQTTSettings: DestinationForm {
                     + (parts.isTrial ? "-doctor" : ""),
                 status: parts.isTrial
                     ? nil : statusTopic.map { BrokerStatus(topic: $0, gateway: parts.gateway) }))
-        let mqtt = MQTT(topic: topic, publisher: publisher) { () throws(BrokerLoginError) in
+        let mqtt = MQTT(topic: topic, redacted: redacted, publisher: publisher) { () throws(BrokerLoginError) in
             try BrokerLogin(
                 user: user, credential: parts.credential, transport: parts.transportSettings,
                 isEncrypted: address.isEncrypted, credentials: parts.credentials)
@@ -89,6 +95,7 @@ package struct MQTTSettings: DestinationForm {
 /// Publishes each record as a message at a broker (docs/destinations/mqtt.md).
 package final class MQTT: Destination {
     private let topic: TopicTemplate
+    private let redacted: Set<RedactedField>
     private let publisher: any MessagePublisher
     private let readLogin: @Sendable () throws(BrokerLoginError) -> BrokerLogin
     /// As last read; nil until it is, and after each answer but a good one.
@@ -96,10 +103,12 @@ package final class MQTT: Destination {
 
     /// - Parameter login: reads it anew.
     package init(
-        topic: TopicTemplate = .standard, publisher: any MessagePublisher,
+        topic: TopicTemplate = .standard, redacted: Set<RedactedField> = [],
+        publisher: any MessagePublisher,
         login: @escaping @Sendable () throws(BrokerLoginError) -> BrokerLogin
     ) {
         self.topic = topic
+        self.redacted = redacted
         self.publisher = publisher
         self.readLogin = login
     }
@@ -107,10 +116,10 @@ package final class MQTT: Destination {
     package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         var messages: [BrokerMessage] = []
         for json in batch.records {
-            guard let record = RecordContent(json: json) else {
-                return .unfit("is no record that can be read")
-            }
-            messages.append(BrokerMessage(topic: topic.topic(of: record), payload: Array(json.utf8)))
+            guard let record = RecordContent(json: json),
+                let payload = RecordContent.json(json, without: redacted)
+            else { return .unfit("is no record that can be read") }
+            messages.append(BrokerMessage(topic: topic.topic(of: record), payload: Array(payload.utf8)))
         }
         do throws(BrokerLoginError) {
             let before = try currentLogin()

@@ -5,6 +5,15 @@ package struct TopicTemplate: Sendable, Hashable {
     package enum Placeholder: String, Sendable, CaseIterable {
         case gateway, kind, stage, subject, address
         case peripheralID = "peripheral_id"
+
+        /// The field of a record that stands there, of those that a destination may be kept from getting.
+        var redacted: RedactedField? {
+            switch self {
+            case .subject: .subject
+            case .address: .address
+            case .gateway, .kind, .stage, .peripheralID: nil
+            }
+        }
     }
 
     private enum Part: Sendable, Hashable {
@@ -26,6 +35,11 @@ package struct TopicTemplate: Sendable, Hashable {
     ])
 
     private let parts: [Part]
+
+    /// Those that stand in it.
+    var placeholders: [Placeholder] {
+        parts.compactMap { if case .placeholder(let placeholder) = $0 { placeholder } else { nil } }
+    }
 
     private init(parts: [Part]) {
         self.parts = parts

@@ -1,3 +1,5 @@
+package import IngestRecords
+
 /// What the operator set for a webhook.
 package struct WebhookSettings: DestinationForm {
     package enum Format: String, Sendable, Hashable, CaseIterable {
@@ -14,7 +16,7 @@ package struct WebhookSettings: DestinationForm {
         KeyDescription(
             "signing_key", "credential", default: "none",
             "Signs requests by Standard Webhooks: one to four keys in base64, as `whsec_…`."),
-        .proxy,
+        .proxy, .redact,
     ]
 
     /// Where to POST.
@@ -25,14 +27,18 @@ package struct WebhookSettings: DestinationForm {
     /// Further headers; none of those that the gateway sets itself, but for User-Agent.
     package let headers: [HTTPHeader]
     package var signingKey: CredentialName?
+    /// What requests do not hold of a record.
+    package let redacted: Set<RedactedField>
 
     package init(
-        url: String, format: Format = .json, usesGzip: Bool = false, headers: [HTTPHeader] = []
+        url: String, format: Format = .json, usesGzip: Bool = false, headers: [HTTPHeader] = [],
+        redacted: Set<RedactedField> = []
     ) {
         address = url
         self.format = format
         self.usesGzip = usesGzip
         self.headers = headers
+        self.redacted = redacted
     }
 
     package init?(_ entries: some DestinationEntries) {
@@ -41,6 +47,7 @@ package struct WebhookSettings: DestinationForm {
         usesGzip = entries["gzip"]?.boolean() ?? false
         headers = entries["headers"]?.headers() ?? []
         signingKey = entries.signingKey("signing_key")
+        redacted = entries["redact"]?.redactedFields() ?? []
         guard let url else { return nil }
         address = url
     }
@@ -91,6 +98,9 @@ package final class Webhook: Destination {
     }
 
     package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
+        guard let batch = batch.without(settings.redacted) else {
+            return .unfit("is no record that can be read")
+        }
         let body = Self.body(of: batch, settings.format)
         return await posts.perform { await self.post(body, $0) }
     }
