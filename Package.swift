@@ -117,7 +117,7 @@ let modules: [Target] = [
         "Delivery", ["Core", "Records", "Peripherals", "Events", "Storage"],
         [
             .httpClient, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .nioCompression, .nioSOCKS, .nioSSL,
-            .crypto, .logging,
+            .crypto, .cryptoExtras, .logging,
         ]),
     // Readings that no peripheral sent: entries by hand, and imports.
     domain("Entries", ["Core", "Records", "Storage"]),

@@ -262,10 +262,9 @@ extension Configuration {
             .compactMap { CredentialName($0) }
         return ofDevices
             + destinations.flatMap { destination in
-                [
-                    destination.credential, destination.transport.clientCertificate,
-                    destination.transport.clientKey,
-                ].compactMap(\.self) + destination.form.furtherCredentials
+                destination.credentials
+                    + [destination.transport.clientCertificate, destination.transport.clientKey]
+                    .compactMap(\.self)
             }
     }
 }

@@ -11,7 +11,7 @@ struct CredentialProbe: Sendable {
         let transport = settings.transport
         var findings: [Finding] = []
         var isComplete = true
-        for credential in [settings.credential].compactMap(\.self) + settings.form.furtherCredentials {
+        for credential in settings.credentials {
             do throws(CredentialError) {
                 _ = try surroundings.credentials.read(credential)
                 findings.append(readable(credential, at: name))

@@ -52,8 +52,7 @@ final class CredentialStanding: Sendable {
     }
 
     private func problems(of settings: DestinationSettings) -> [String] {
-        let names = [settings.credential].compactMap(\.self) + settings.form.furtherCredentials
-        let unreadable = names.compactMap { name in
+        let unreadable = settings.credentials.compactMap { name in
             do throws(CredentialError) {
                 _ = try credentials.read(name)
                 return nil as String?

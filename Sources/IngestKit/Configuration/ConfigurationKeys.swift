@@ -2,7 +2,8 @@
 package enum ConfigurationKeys {
     package static let all =
         [
-            root, gateway, bluetooth, passive, peripheral, queue, destination, batch, events, hooks, logging,
+            root, gateway, bluetooth, passive, peripheral, queue, destination, oauth, batch, events, hooks,
+            logging,
         ] + destinationTypes
 
     static let root = KeySection(

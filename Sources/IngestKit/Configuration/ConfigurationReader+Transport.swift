@@ -57,7 +57,7 @@ extension ConfigurationReader {
         return name
     }
 
-    private func tellOfFile(_ words: String, at reader: NodeReader) {
+    func tellOfFile(_ words: String, at reader: NodeReader) {
         switch host.fileSeverity {
         case .error: reader.error(words)
         case .warning: reader.warning(words)

@@ -9,14 +9,14 @@ package struct RedactedConfiguration: Sendable, Equatable {
 
     /// Keys whose values say who, where, or with what, whatever they look like.
     private static let hidden: Set<String> = [
-        "address", "alias", "application_id", "headers", "main_callback_url", "organization",
-        "patient_system",
-        "proxy", "status_topic", "subject", "topic", "url", "user", "user_id", "users",
+        "address", "alias", "application_id", "client_id", "headers", "main_callback_url", "organization",
+        "patient_system", "proxy", "scope", "status_topic", "subject", "token_url", "topic", "url", "user",
+        "user_id", "users",
     ]
     /// Keys whose values are names of credentials, files and destinations.
     private static let names: Set<String> = [
         "ca_file", "client_certificate", "client_key", "credential", "destinations", "key", "name", "passkey",
-        "signing_key", "state_directory", "time_zone",
+        "private_key", "secret", "signing_key", "state_directory", "time_zone",
     ]
 
     /// A line for each value, and one for each file.

@@ -50,7 +50,11 @@ extension KeyDescription {
     static let proxy = KeyDescription(
         "proxy", "URL, `http://HOST:PORT` or `socks5://HOST:PORT`", default: "none",
         "The way out. TLS goes through it to the destination.")
+    static let oauth = KeyDescription(
+        "oauth", "mapping", default: "none",
+        "Where the tokens of requests are asked for (RFC 6749, section 4.4), instead of `credential`.")
     static let redact = KeyDescription(
-        "redact", "list of \(TextForm.list(RedactedField.allCases.map { "`\($0.rawValue)`" }))", default: "none",
+        "redact", "list of \(TextForm.list(RedactedField.allCases.map { "`\($0.rawValue)`" }))",
+        default: "none",
         "What this destination does not get of a record.")
 }

@@ -74,6 +74,8 @@ package struct DestinationParts: Sendable {
     /// The gateway's, by its name in the IANA database.
     package let timeZone: String
     package let credential: CredentialName?
+    /// Where tokens are from, instead of `credential`.
+    package let oauth: OAuthTokens?
     package let credentials: Credentials
     package let transportSettings: TransportSettings
     package let transport: HTTPTransport
@@ -94,6 +96,9 @@ package struct DestinationParts: Sendable {
     ) {
         self.isTrial = isTrial
         (name, credential, transportSettings) = (settings.name, settings.credential, settings.transport)
+        oauth = settings.oauth.map {
+            OAuthTokens($0, credentials: credentials, transport: transport, clock: clock)
+        }
         self.gateway = gateway
         self.vault = vault
         self.timeZone = timeZone
@@ -109,6 +114,13 @@ package struct DestinationParts: Sendable {
     func secret() throws(CredentialError) -> String? {
         guard let credential else { return nil }
         return try credentials.read(credential).text ?? ""
+    }
+
+    /// What requests carry: a token of the authorization server, or the credential as it is now. Nil without either.
+    /// - Throws: `OAuthFailure`, `CredentialError`.
+    func token() async throws -> String? {
+        if let oauth { return try await oauth.token() }
+        return try secret()
     }
 }
 

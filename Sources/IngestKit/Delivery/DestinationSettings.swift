@@ -27,6 +27,8 @@ package struct DestinationSettings: Sendable, Equatable {
     package var name: String
     private let ownForm: Form
     package var credential: CredentialName?
+    /// Where the tokens of its requests are from, instead of `credential`.
+    package var oauth: OAuthSettings?
     /// How its requests travel.
     package var transport: TransportSettings
     package var batch: Batch
@@ -56,12 +58,17 @@ package struct DestinationSettings: Sendable, Equatable {
         (form.url.flatMap { URLText($0) }?.isLoopback ?? false) && (transport.proxy?.isLoopback ?? true)
     }
 
+    /// Its credentials, without those of its TLS.
+    package var credentials: [CredentialName] {
+        [credential, oauth?.client.credential].compactMap(\.self) + form.furtherCredentials
+    }
+
     /// The files of its credentials and of its TLS.
     package func files(_ credentials: Credentials) -> WatchedFiles {
-        let names = [credential, transport.clientCertificate, transport.clientKey] + form.furtherCredentials
+        let names =
+            self.credentials + [transport.clientCertificate, transport.clientKey].compactMap(\.self)
         return WatchedFiles(
-            [transport.caFile].compactMap(\.self)
-                + names.compactMap { $0 }.compactMap { credentials.path(of: $0) })
+            [transport.caFile].compactMap(\.self) + names.compactMap { credentials.path(of: $0) })
     }
 
     /// The kinds of records that go here; nil is every kind.

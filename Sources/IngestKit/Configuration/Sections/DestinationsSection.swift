@@ -66,6 +66,26 @@ extension ConfigurationKeys {
         ])
 }
 
+extension ConfigurationKeys {
+    static let oauth = KeySection(
+        "destinations[].oauth",
+        [
+            KeyDescription(
+                "token_url", "URL", default: "required",
+                "The authorization server's token endpoint; `http://` for loopback hosts alone."),
+            KeyDescription(
+                "client_id", "text", default: "required", "What the authorization server calls the gateway."),
+            KeyDescription(
+                "scope", "text", default: "none", "What tokens are to allow, in the server's words."),
+            KeyDescription(
+                "secret", "credential", default: "none", "The client's secret; this or `private_key`."),
+            KeyDescription(
+                "private_key", "credential", default: "none",
+                "The key that signs the client's assertions, in PEM: EC on the curve P-384 (ES384), or RSA (RS384)."
+            ),
+        ])
+}
+
 // The destinations.
 extension ConfigurationReader {
     typealias Destination = DestinationSettings
@@ -92,6 +112,7 @@ extension ConfigurationReader {
         let type = entries.required("type", TextForm.list(types))?.choice(among: types)
             .flatMap(DestinationForms.named)
         let credential = credential(entries["credential"])
+        let oauth = readOAuth(entries)
         let batch = entries["batch"].map(readBatch)
         let kinds = entries["kinds"]?.list("kind", mayBeEmpty: true) {
             $0.choice(among: Self.deliveredKinds)
@@ -111,6 +132,7 @@ extension ConfigurationReader {
         guard let name, let form else { return nil }
         var destination = Destination(name: name, form: form)
         destination.credential = credential
+        destination.oauth = destination.type.keys.contains { $0.name == "oauth" } ? oauth : nil
         destination.transport = transport
         destination.batch = batch ?? destination.batch
         destination.kinds = kinds

@@ -20,7 +20,7 @@ package struct FHIRSettings: DestinationForm {
             "patient_system", "absolute URI", default: "none",
             "System of the identifiers by which the server knows subjects; without it they are the ids of its Patient "
                 + "resources."),
-        .proxy,
+        .proxy, .oauth,
     ]
     package static let takesImages = true
     /// The kinds that have a form there: what the guide has codes for.
@@ -76,7 +76,9 @@ package struct FHIRSettings: DestinationForm {
     package func tryOut(_ parts: DestinationParts) async -> TrialOutcome { await fhir(parts).search() }
 
     private func fhir(_ parts: DestinationParts) -> FHIR {
-        FHIR(settings: self, transport: parts.transport, clock: parts.clock) { try parts.secret() }
+        FHIR(settings: self, transport: parts.transport, clock: parts.clock, oauth: parts.oauth) {
+            try await parts.token()
+        }
     }
 
     /// A scheme and something after it (RFC 3986 3).
@@ -102,13 +104,15 @@ package final class FHIR: Destination {
         let credential: String?
     }
 
-    /// - Parameter credential: reads it anew; nil for a server that wants none.
+    /// - Parameters:
+    ///   - oauth: where the credential is from, if it is a token of an authorization server.
+    ///   - credential: reads it anew; nil for a server that wants none.
     package init(
-        settings: FHIRSettings, transport: HTTPTransport, clock: any GatewayClock,
+        settings: FHIRSettings, transport: HTTPTransport, clock: any GatewayClock, oauth: OAuthTokens? = nil,
         credential: @escaping @Sendable () async throws -> String? = { nil }
     ) {
         self.settings = settings
-        posts = AuthorizedPosts(transport: transport, clock: clock) {
+        posts = AuthorizedPosts(transport: transport, clock: clock, oauth: oauth, token: \.credential) {
             Secret(credential: try await credential())
         }
     }

@@ -58,7 +58,8 @@ package struct MQTTSettings: DestinationForm {
                     + (parts.isTrial ? "-doctor" : ""),
                 status: parts.isTrial
                     ? nil : statusTopic.map { BrokerStatus(topic: $0, gateway: parts.gateway) }))
-        let mqtt = MQTT(topic: topic, redacted: redacted, publisher: publisher) { () throws(BrokerLoginError) in
+        let mqtt = MQTT(topic: topic, redacted: redacted, publisher: publisher) {
+            () throws(BrokerLoginError) in
             try BrokerLogin(
                 user: user, credential: parts.credential, transport: parts.transportSettings,
                 isEncrypted: address.isEncrypted, credentials: parts.credentials)

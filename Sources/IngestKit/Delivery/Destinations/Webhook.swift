@@ -16,7 +16,7 @@ package struct WebhookSettings: DestinationForm {
         KeyDescription(
             "signing_key", "credential", default: "none",
             "Signs requests by Standard Webhooks: one to four keys in base64, as `whsec_…`."),
-        .proxy, .redact,
+        .proxy, .redact, .oauth,
     ]
 
     /// Where to POST.
@@ -57,9 +57,11 @@ package struct WebhookSettings: DestinationForm {
     package var furtherCredentials: [CredentialName] { signingKey.map { [$0] } ?? [] }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
-        let webhook = Webhook(settings: self, transport: parts.transport, clock: parts.clock) {
+        let webhook = Webhook(
+            settings: self, transport: parts.transport, clock: parts.clock, oauth: parts.oauth
+        ) {
             WebhookSecrets(
-                token: try parts.secret(),
+                token: try await parts.token(),
                 signingKeys: try signingKey.map { try parts.credentials.signingKeys($0) })
         }
         return ConnectedDestination(destination: webhook) { _ in
@@ -87,14 +89,18 @@ package final class Webhook: Destination {
     /// clock was judged, which is no reason to call the destination down.
     static var clockPatience: Duration { .seconds(30) }
 
-    /// - Parameter secrets: reads them anew.
+    /// - Parameters:
+    ///   - oauth: where the token of the secrets is from.
+    ///   - secrets: reads them anew.
     package init(
         settings: WebhookSettings, transport: HTTPTransport, clock: any GatewayClock,
+        oauth: OAuthTokens? = nil,
         secrets: @escaping @Sendable () async throws -> WebhookSecrets = { WebhookSecrets() }
     ) {
         self.settings = settings
         self.clock = clock
-        posts = AuthorizedPosts(transport: transport, clock: clock, read: secrets)
+        posts = AuthorizedPosts(
+            transport: transport, clock: clock, oauth: oauth, token: \.token, read: secrets)
     }
 
     package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {

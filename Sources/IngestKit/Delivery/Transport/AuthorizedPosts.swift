@@ -11,15 +11,25 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
 
     private let transport: HTTPTransport
     private let clock: any GatewayClock
+    /// Where the secret's token is from; nil: a file, and the secret is read once.
+    private let oauth: OAuthTokens?
+    private let token: @Sendable (Secret) -> String?
     private let read: @Sendable () async throws -> Secret
     private let known = Mutex(Known())
 
-    /// - Parameter read: reads the secret anew.
+    /// - Parameters:
+    ///   - oauth: where the secret's token is from, if it is not from a file.
+    ///   - token: the token of a secret.
+    ///   - read: reads the secret anew.
     init(
-        transport: HTTPTransport, clock: any GatewayClock, read: @escaping @Sendable () async throws -> Secret
+        transport: HTTPTransport, clock: any GatewayClock, oauth: OAuthTokens? = nil,
+        token: @escaping @Sendable (Secret) -> String? = { _ in nil },
+        read: @escaping @Sendable () async throws -> Secret
     ) {
         self.transport = transport
         self.clock = clock
+        self.oauth = oauth
+        self.token = token
         self.read = read
     }
 
@@ -29,10 +39,8 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
         let before: Secret
         do {
             before = try await current()
-        } catch let error as SigningKeyError {
-            return .unavailable(httpStatus: nil, error: "signing_key: \(error)", retryAfter: nil)
         } catch {
-            return .unavailable(httpStatus: nil, error: "the credential cannot be read", retryAfter: nil)
+            return Self.answer(to: error)
         }
         let answer = await request(before)
         guard case .unauthorized = answer else {
@@ -40,7 +48,15 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
             return answer
         }
         let hasNewFiles = await transport.refresh()
-        let fresh = (try? await read()) ?? before
+        if let oauth, let refused = token(before) { await oauth.forget(refused) }
+        let fresh: Secret
+        do {
+            fresh = try await read()
+        } catch let failure as OAuthFailure {
+            return failure.answer
+        } catch {
+            fresh = before
+        }
         known.withLock { $0 = Known(secret: fresh, rejected: fresh) }
         guard hasNewFiles || fresh != before else { return answer }
         let second = await request(fresh)
@@ -115,8 +131,20 @@ final class AuthorizedPosts<Secret: Sendable & Equatable>: Sendable {
         }
     }
 
+    /// What it means for the request that there is no secret.
+    private static func answer(to error: any Error) -> DeliveryAnswer {
+        let words: String
+        switch error {
+        case let failure as OAuthFailure: return failure.answer
+        case let error as SigningKeyError: words = "signing_key: \(error)"
+        default: words = "the credential cannot be read"
+        }
+        return .unavailable(httpStatus: nil, error: words, retryAfter: nil)
+    }
+
     private func current() async throws -> Secret {
-        if let known = known.withLock({ $0.secret }) { return known }
+        // Tokens have an end of their own.
+        if oauth == nil, let known = known.withLock({ $0.secret }) { return known }
         let fresh = try await read()
         known.withLock { $0.secret = fresh }
         return fresh
