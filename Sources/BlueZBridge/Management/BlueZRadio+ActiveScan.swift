@@ -3,6 +3,9 @@ extension BlueZRadio: ActiveScanner {
     /// The kernel ends a discovery after 10.24 s (DISCOV_LE_TIMEOUT), also when this process is gone; it is ended
     /// and begun anew before that. Each begins with an empty filter of repeated adverts.
     private static let longestDiscovery = Duration.seconds(10)
+    /// How long an adapter is waited for that is not there yet: the service may have started a moment ago.
+    static let adapterPatience = Duration.seconds(5)
+    private static let adapterLook = Duration.milliseconds(250)
     /// Start and Stop Discovery, address types: LE public and LE random (mgmt-api.txt, bits 1 and 2).
     private static let addressTypes: [UInt8] = [0b110]
 
@@ -16,6 +19,7 @@ extension BlueZRadio: ActiveScanner {
             receiver.onEvery = nil
             filterInKernel()
         }
+        await awaitAdapter()
         let end = clock.now + duration
         var hasScanned = false
         repeat {
@@ -36,13 +40,20 @@ extension BlueZRadio: ActiveScanner {
         } while clock.now < end && !Task.isCancelled
     }
 
+    private func awaitAdapter() async {
+        let end = clock.now + Self.adapterPatience
+        while !inventory.values.contains(where: \.canDiscover), clock.now < end, !Task.isCancelled {
+            try? await clock.sleep(for: Self.adapterLook)
+        }
+    }
+
     /// - Returns: the adapters whose discovery is ours to stop.
     private func startDiscovery() async throws(ActiveScanError) -> [UInt16] {
         var started: [UInt16] = []
         var failure: ActiveScanError?
         var isUnderWay = false
         for (index, adapter) in inventory.sorted(by: { $0.key < $1.key })
-        where adapter.isSelected && adapter.address != nil {
+        where adapter.canDiscover {
             do throws(ManagementError) {
                 try await command(ManagementProtocol.Opcode.startDiscovery, index, Self.addressTypes)
                 started.append(index)
@@ -63,4 +74,5 @@ extension BlueZRadio: ActiveScanner {
 
 extension Adapter {
     fileprivate var id: AdapterID { AdapterID(index: index) }
+    fileprivate var canDiscover: Bool { isSelected && address != nil }
 }

@@ -128,11 +128,27 @@ struct ActiveScanTests {
         try await scan(bench, for: .seconds(5)) { _, scan in
             #expect(await scan.value == .refused("hci0 is powered off: bluetoothctl power on"))
         }
-        let none = try RadioBench(adapters: [])
-        let listening = none.listen()
-        await #expect(throws: ActiveScanError.noAdapter) {
-            try await none.radio.scanActively(for: .seconds(5)) { _ in }
+    }
+
+    /// Without an adapter it waits for one, as after a start of the service.
+    @Test(arguments: [false, true])
+    func anAdapterThatComesAMomentLaterScans(comes: Bool) async throws {
+        let bench = try RadioBench(adapters: [])
+        let listening = bench.listen()
+        let ended = Notes<ActiveScanError?>()
+        let scan = Task {
+            do throws(ActiveScanError) {
+                try await bench.radio.scanActively(for: .seconds(5)) { _ in }
+                ended.add(nil)
+            } catch {
+                ended.add(error)
+            }
         }
+        for _ in 0..<4 { await bench.clock.advance(by: .milliseconds(250), bench.loop) }
+        if comes { await bench.kernel.plugIn(SimulatedAdapter(index: 0, address: RadioBench.address)) }
+        while ended.all.isEmpty { await bench.clock.advance(by: .milliseconds(250), bench.loop) }
+        await scan.value
+        #expect(ended.all == [comes ? nil : .noAdapter])
         listening.cancel()
         try await listening.value
     }
