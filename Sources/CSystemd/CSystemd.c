@@ -4,15 +4,42 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+int CSystemd_watch_network(void)
+{
+    const int watch = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    const struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE,
+    };
+    if (watch < 0 || bind(watch, (const struct sockaddr *)&address, sizeof address) == 0) return watch;
+    const int reason = errno;
+    close(watch);
+    errno = reason;
+    return -1;
+}
+
+bool CSystemd_take_changes(int socket)
+{
+    char messages[8192];
+    bool is_changed = false;
+    // ENOBUFS: the kernel had more to say than the socket holds.
+    while (recv(socket, messages, sizeof messages, MSG_DONTWAIT) >= 0 || errno == ENOBUFS)
+        is_changed = true;
+    return is_changed;
+}
 
 int CSystemd_adopt_orphans(void)
 {

@@ -3,6 +3,7 @@
 
 // mallopt, which Swift's module of glibc leaves out.
 #include <malloc.h>
+#include <stdbool.h>
 #include <sys/types.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
@@ -30,6 +31,14 @@ int CSystemd_spawn(const char *path, const char *argument, const char *variable,
 // Runs systemctl(1), which the PATH finds, with up to three words, of which NULL ends the list; it asks nothing and has
 // /dev/null as its standard streams. Waits for its end. Returns its exit status, or -1 if it cannot be run or was killed.
 int CSystemd_systemctl(const char *first, const char *second, const char *third);
+
+// Opens a socket that can be read once an address, a route or a link of this box has changed (rtnetlink(7)). Returns it,
+// or -1 with errno. Here because Swift sees neither the groups nor sockaddr_nl.
+int CSystemd_watch_network(void);
+
+// Takes what the socket holds, without a look at it. Returns whether there was something; too much for it is something,
+// too.
+bool CSystemd_take_changes(int socket);
 
 // Unmaps the pages of the program's file and its libraries' that cannot be written (madvise(2)). What is touched again
 // comes back out of the kernel's cache. dl_iterate_phdr is a GNU extension, which Swift does not see.

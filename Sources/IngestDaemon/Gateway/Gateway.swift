@@ -101,6 +101,12 @@ struct Gateway: Sendable {
             Part("hooks") { await hooks.run() },
         ]
         services += deliveries.map(\.service)
+        services.append(
+            Part("network") { [clock] in
+                await NetworkWatch.run(NetworkWatch.changes(), clock: clock) {
+                    for delivery in deliveries { delivery.networkChanged() }
+                }
+            })
         services.append(Part("room") { try await keeper.run() })
         services.append(Part("time") { try await timekeeper.run() })
         services.append(Part("passive") { try await passive.run() })

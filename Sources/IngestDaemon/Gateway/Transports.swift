@@ -8,6 +8,8 @@ struct Delivery: Sendable {
     let report: @Sendable () -> DeliveryReport
     /// Takes over what a reload has changed, its credentials from their files, too, and ends a wait after a failure.
     let renew: @Sendable (Configuration) async -> Void
+    /// Ends a wait for an answer that did not come: the box's network has changed.
+    let networkChanged: @Sendable () -> Void
 
     /// What the server holds for a person, where that is more than a credential.
     let session: JunctionSession?
@@ -30,6 +32,7 @@ struct Delivery: Sendable {
         renew = { configuration in
             if await connected.renew(configuration.catalogue) { worker.retryNow() }
         }
+        networkChanged = { worker.networkChanged() }
         session = connected.session
     }
 }

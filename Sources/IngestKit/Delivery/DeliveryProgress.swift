@@ -42,6 +42,8 @@ struct DeliveryProgress {
     var asksForSession = true
     /// After failures that concern the destination.
     var backOff = BackOff()
+    /// Whether nobody answered the last request.
+    var isUnanswered = false
     /// The files of the credentials as they were before the last request.
     var files: [FileIdentity?] = []
 

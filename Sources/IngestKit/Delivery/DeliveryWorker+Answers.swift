@@ -20,7 +20,9 @@ extension DeliveryWorker {
         progress.files = files.look()
         let attempt = progress[batch.lane].attempts
         current.withLock { $0 = .sending(attempt: attempt) }
-        return await deliver(outgoing)
+        let answer = await deliver(outgoing)
+        progress.isUnanswered = if case .unavailable(nil, _, _) = answer { true } else { false }
+        return answer
     }
 
     func act(

@@ -30,6 +30,7 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
     private let lanes: [DeliveryLane]
     let wakeUp: WakeUp
     private let isRetryAsked = Atomic(false)
+    private let hasNetworkChanged = Atomic(false)
     let current = Mutex(DeliveryActivity.idle)
     let seen = Mutex(DeliveryReport())
 
@@ -87,6 +88,12 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
         wakeUp.raise()
     }
 
+    /// The network of the box has changed: a wait for a destination that did not answer ends now.
+    package func networkChanged() {
+        hasNetworkChanged.store(true, ordering: .relaxed)
+        wakeUp.raise()
+    }
+
     /// Returns when the task is cancelled: a request in flight is abandoned, an answer that has
     /// come is still committed. Throws the `StoreError` after which the store is of no use.
     package func run() async throws {
@@ -111,6 +118,9 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
         // Lowered before the store is asked: a record that comes later raises it again.
         if wakeUp.consume() { progress.askAgain() }
         if isRetryAsked.exchange(false, ordering: .relaxed) { progress.forgetWaits() }
+        if hasNetworkChanged.exchange(false, ordering: .relaxed), progress.isUnanswered {
+            progress.forgetWaits()
+        }
         if progress.isRejected, files.look() != progress.files {
             await destination.renew()
             progress.forgetWaits()

@@ -33,6 +33,37 @@ import Testing
         #expect(tenths.allSatisfy { 850...1150 ~= $0 }, "\(tenths)")
     }
 
+    /// The clock stands: no wait ends by itself.
+    @Test func aChangeOfTheNetworkEndsAWaitForAnAnswerThatDidNotCome() async throws {
+        try await withHarness(Answer(status: 200)) { harness, _ in
+            // Nobody listens there.
+            let running = try await harness.start(
+                settings: WebhookSettings(url: "http://127.0.0.1:1/"), ids: ["a"])
+            for count in 1...3 {
+                try await running.eventually(count, .retrying)
+                try await running.untilWaiting()
+                running.worker.networkChanged()
+            }
+            try await running.eventually(4, .retrying)
+            try await running.stop()
+        }
+    }
+
+    @Test func aChangeOfTheNetworkDoesNotHurryAServerThatAnswered() async throws {
+        try await withHarness(Answer(status: 503)) { harness, receiver in
+            let running = try await harness.start(ids: ["a"])
+            try await running.eventually(1, .retrying)
+            try await running.untilWaiting()
+            running.worker.networkChanged()
+            // Its turn comes after that.
+            running.worker.retryNow()
+            try await running.eventually(2, .retrying)
+            try await running.untilWaiting()
+            #expect(receiver.received.count == 2)
+            try await running.stop()
+        }
+    }
+
     @Test func anHourOf503LosesNothingAndIsToldOnce() async throws {
         try await withHarness(Answer(status: 503)) { harness, receiver in
             let generator = Mutex(SeededGenerator(seed: 1))

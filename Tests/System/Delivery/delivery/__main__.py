@@ -8,7 +8,7 @@ from pathlib import Path
 from kit.gateway import Failure, Gateway, expect_untold
 from kit.results import Results
 
-from . import backlog, checks, names, proof, silence, stopping
+from . import backlog, checks, names, network, proof, silence, stopping
 from .cases import cases
 from .servers import NEW_TOKEN, TOKEN
 from .world import World
@@ -40,7 +40,7 @@ def together(world, note, wanted):
             raise Failure(f"the gateway ended with {status}: {(world.directory / 'gateway.errors').read_text()}")
 
     threads = [threading.Thread(target=note, args=(case.name, expect, case)) for case in chosen]
-    for name, body in [("name-gone", names.run), ("forgotten-connection", silence.run),
+    for name, body in [("name-gone", names.run), ("forgotten-connection", silence.run), ("network-changes", network.run),
                        ("stopped", stopping.stops), ("killed", stopping.is_killed)]:
         if wanted(name):
             threads.append(threading.Thread(target=note, args=(name, body, world)))
