@@ -17,8 +17,9 @@ TEXT = (ROOT / "docs/destinations/fhir.md").read_text()
 
 
 def blocks():
+    """A destination, what stands in the place of its credential for OAuth, and the configuration of a trial."""
     found = re.findall("^```yaml\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    expect_equal(len(found), 2, "configurations")
+    expect_equal(len(found), 3, "configurations")
     return found
 
 
@@ -29,8 +30,13 @@ def commands(word):
 def have_good_configurations():
     with tempfile.TemporaryDirectory(prefix="fhir-") as temporary:
         file = Path(temporary) / "ingestd.yaml"
-        shown = blocks()
-        for text in ("peripherals: [{id: 1001}]\n" + shown[0], shown[1]):
+        destination, oauth, trial = blocks()
+        key = Path(temporary) / "fhir-key.pem"
+        subprocess.run(["openssl", "ecparam", "-name", "secp384r1", "-genkey", "-noout", "-out", key], check=True)
+        key.chmod(0o600)
+        oauth = oauth.replace("/etc/ingestd/fhir-key.pem", str(key))
+        by_token = re.sub("^    credential: .*\n", lambda _: oauth, destination, flags=re.MULTILINE)
+        for text in ("peripherals: [{id: 1001}]\n" + destination, "peripherals: [{id: 1001}]\n" + by_token, trial):
             file.write_text(text)
             expect_equal(check(file, {"CREDENTIALS_DIRECTORY": ""}), (0, []), "check")
 
@@ -43,7 +49,7 @@ def have_commands_that_work():
             return text.replace("8100", port).replace("/tmp/ingestd-fhir", temporary + "/state").replace(
                 "ingestd-simulated run", INGESTD + "-simulated run")
 
-        (Path(temporary) / "fhir.yaml").write_text(here(blocks()[1]))
+        (Path(temporary) / "fhir.yaml").write_text(here(blocks()[-1]))
         started = [subprocess.Popen(here(command).split(), cwd=directory, stdout=subprocess.PIPE,
                                     stderr=subprocess.STDOUT, env={**os.environ, "INGESTD": INGESTD})
                    for command, directory in ((commands("Tests/System/FHIR/run")[0], ROOT),)]
