@@ -29,8 +29,11 @@ def front(name):
         certificate, key = self_signed(name, directory)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
-        with open(HOSTS, encoding="utf-8") as file:
-            hosts = file.read()
+        # Debian 12's image has none.
+        hosts = ""
+        if os.path.exists(HOSTS):
+            with open(HOSTS, encoding="utf-8") as file:
+                hosts = file.read()
         listener = socket.create_server(("127.0.0.1", PORT))
         threading.Thread(target=accept, args=(listener, context), daemon=True).start()
         try:
