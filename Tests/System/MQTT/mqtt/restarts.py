@@ -32,7 +32,8 @@ class Broker:
 
 def restarted(world):
     """Stopped and started again and again while a backlog goes out: all of it arrives, and is told once."""
-    broker = Broker(world.directory, "restarted", batch={"max_records": 20, "max_wait": "0s"})
+    # A commit for each, so that the backlog lasts for longer than five restarts.
+    broker = Broker(world.directory, "restarted", batch={"max_records": 1, "max_wait": "0s"})
     first = Gateway(world.directory, "restarts", broker.destinations, peripherals=[NOBODY])
     first.wait(None, "started")
     first.stop()
