@@ -4,7 +4,7 @@ import Testing
 
 @testable import IngestDaemon
 
-/// How often changes of the network are told of.
+/// A change of the network is reported once it has settled, and at most every 5 s.
 struct NetworkWatchTests {
     @Test func changesAreToldOnceTheyHaveSettledAndNotTooOften() async throws {
         let clock = DrivenClock()

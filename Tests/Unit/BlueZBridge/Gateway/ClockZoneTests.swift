@@ -8,8 +8,8 @@ import Testing
 @testable import IngestReading
 @testable import IngestRecords
 
-/// Clocks that do not say their zone, of devices whose readings may: what comes on a link, and in which order, must not
-/// spoil a clock that is right nor keep one that is wrong from being told of. The gateway is in UTC.
+/// Clocks that do not say their zone, of devices whose readings may. Whatever comes on a link, and in whatever order, a
+/// right clock stays right and a wrong one is reported. The gateway is in UTC.
 @Suite(.timeLimit(.minutes(10)))
 struct ClockZoneTests {
     private static let inIndia: Int64 = 19_800
