@@ -89,9 +89,11 @@ struct DeviceStep: Sendable {
             return (alias, nil)
         }
         let person = configuration.destinations.compactMap(\.form.person).first
+        // An Enter too many must not make a person's readings nobody's.
         let subject = try await dialogue.ask(
-            "Whose readings are these", flag: "--subject", given: answers.subject,
-            standard: person ?? "unassigned"
+            "Whose readings are these" + (person == nil ? " (unassigned if nobody's)" : ""),
+            flag: "--subject",
+            given: answers.subject, standard: person, unasked: "unassigned"
         ) { text throws(WrongAnswer) in
             guard text != "unassigned" else { return "" }
             var named = device

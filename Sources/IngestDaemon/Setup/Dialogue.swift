@@ -23,10 +23,12 @@ struct Dialogue: Sendable {
     /// Asks until the answer can be used.
     /// - Parameters:
     ///   - flag: answers the question on the command line, and gave `given`.
-    ///   - standard: the answer of an empty line.
+    ///   - standard: the answer of an empty line, and where nobody can be asked.
+    ///   - unasked: the answer where nobody can be asked, of a question that somebody has to answer in words.
     ///   - read: throws `WrongAnswer`.
     func ask<Value>(
         _ question: String, flag: String?, given: String? = nil, standard: String? = nil,
+        unasked: String? = nil,
         isSecret: Bool = false, read: (String) throws -> Value
     ) async throws -> Value {
         if let given {
@@ -37,12 +39,12 @@ struct Dialogue: Sendable {
             }
         }
         guard asks else {
-            guard let standard else {
+            guard let answer = standard ?? unasked else {
                 throw CommandFailure(
                     .usage, "\(flag ?? question) is missing: there is no terminal to ask for it (\(question))"
                 )
             }
-            return try await ask(question, flag: flag, given: standard, read: read)
+            return try await ask(question, flag: flag, given: answer, read: read)
         }
         let lines = PlainText.lines(question + Self.shown(standard) + ":")
         while true {
