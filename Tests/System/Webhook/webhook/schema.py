@@ -43,6 +43,20 @@ def every_kind():
     expect_valid(BODIES, {"version": 1, "gateway": "ward-3-box-1", "records": delivered})
 
 
+def redacted():
+    """Without what a destination's `redact` leaves out a record is one still."""
+    lists = {"raw": [("raw",)], "address": [("device", "address"), ("device", "system_id")],
+             "subject": [("subject",)], "serial": [("device", "serial"), ("device", "udi")]}
+    for record in SAMPLES:
+        there = set(members(record))
+        for paths in [*lists.values(), sum(lists.values(), [])]:
+            less = record
+            for path in paths:
+                if path in there:
+                    less = changed(less, path, changed)
+            expect_valid(RECORDS, less)
+
+
 def members(value, path=()):
     """The path of every member of objects, in arrays too."""
     if isinstance(value, list):
@@ -110,8 +124,7 @@ def refuses():
     wrong.append(changed(bad, ("measurements",), []))
     # A record is of a peripheral or of an entry, and has what belongs to it.
     entry = next(record for record in SAMPLES if record.get("origin", {}).get("type") == "apple-health")
-    wrong += [changed(first, (name,), changed) for name in ("device", "raw")]
-    wrong += [changed(first, ("device", name), changed) for name in ("peripheral_id", "address")]
+    wrong += [changed(first, path, changed) for path in (("device",), ("device", "peripheral_id"))]
     wrong += [changed(first, ("origin",), entry["origin"]), changed(entry, ("origin",), changed),
               changed(entry, ("raw",), first["raw"]), changed(entry, ("device",), first["device"]),
               changed(entry, ("origin", "type"), "google-fit")]
@@ -126,4 +139,4 @@ def refuses():
 
 
 CASES = {"schema-well-formed": is_well_formed, "schema-every-kind": every_kind, "schema-every-member": every_member,
-         "schema-refuses": refuses}
+         "schema-redacted": redacted, "schema-refuses": refuses}
