@@ -21,7 +21,7 @@ struct PairingScreen: Sendable {
         if showsEntry, let entry = step.entry {
             text +=
                 "\nTo pin it, and to say whose readings these are, put this under peripherals in "
-                + "ingestd.yaml:\n  \(TerminalText.line(entry))"
+                + "a file of conf.d:\n  \(TerminalText.line(entry))"
         }
         try StandardOutput.write(text + "\n")
     }

@@ -9,11 +9,11 @@ struct Scan: AsynchronousCommand {
         commandName: "scan",
         abstract: "List the devices in range, with their models and entries for the allow-list.",
         discussion: """
-            The strongest signal first. Each device that the catalogue knows comes with an entry to be put under \
-            peripherals in ingestd.yaml. Devices are asked for their names (an active scan) while this runs; \
-            reading waits meanwhile. A device has to be awake: start it first. The running service scans; where \
-            none runs, the command itself, which then needs CAP_NET_ADMIN. Ctrl-C stops it. With --add it asks which \
-            one to allow, by a number, and writes its entry as ingestd add does. For example:
+            The strongest signal first. Each device that the catalogue knows comes with its entry for the allow-list, \
+            to be put under peripherals in a file of conf.d. Devices are asked for their names (an active scan) \
+            while this runs; reading waits meanwhile. A device has to be awake: start it first. The running service \
+            scans; where none runs, the command itself, which then needs CAP_NET_ADMIN. Ctrl-C stops it. With --add \
+            it asks which one to allow, by a number, and writes its entry as ingestd add does. For example:
 
               ingestd scan --known
               ingestd scan --known --add
