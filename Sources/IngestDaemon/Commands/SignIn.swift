@@ -36,20 +36,34 @@ struct SignIn: AsynchronousCommand {
                 try SecretFile.read(file, flag: "--token", limit: JunctionSignInToken.maximumSize)
             }
             if session.isOfAnother {
+                let former = session.lastUser ?? "somebody whose name was lost with a damaged queue"
                 try target.confirm(
-                    "\(destination) was signed in for another user. \(records(session.waiting)) for that one, to "
-                        + "be set aside.")
+                    TerminalText.line(
+                        "\(destination) was signed in for \(former), and is to be for \(session.user) now.")
+                        + " \(records(session.waiting)) for the former, to be set aside.")
             }
             let answer = try await Self.signIn(
                 at: destination, changesUser: session.isOfAnother, token: token, by: client)
+            // The destination may have told its own id of the user just now.
+            let begun = try await client.session(destination)
             var text = JSONText()
             text.beginObject()
             text.member("destination", destination)
+            text.member("user", begun.user)
+            if let id = begun.userID { text.member("user_id", id) }
+            text.key("authentication")
+            text.beginArray()
+            for kind in begun.authentication { text.value(kind) }
+            text.endArray()
             text.member("set_aside", answer.setAside)
             text.endObject()
+            let id = begun.userID.map { " (\($0) there)" } ?? ""
+            let how = ([begun.user + id] + begun.authentication).joined(separator: ", by ")
             let aside = answer.setAside > 0 ? " \(answer.setAside) set aside." : ""
             try StandardOutput.write(
-                (target.json ? text.string : "Signed in at \(destination).\(aside)") + "\n")
+                (target.json
+                    ? text.string : TerminalText.line("Signed in at \(destination) for \(how).") + aside)
+                    + "\n")
         }
     }
 }

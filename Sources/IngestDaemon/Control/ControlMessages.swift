@@ -27,6 +27,14 @@ enum ControlMessage {
     /// The answer to GET /v1/sessions/DESTINATION.
     struct Session: Codable, Sendable {
         var destination: String
+        /// Whom the configuration names.
+        var user: String
+        /// The destination's own id of whom it is signed in for, where it has told one.
+        var userID: String?
+        /// For whom it is signed in, or was the last time.
+        var lastUser: String?
+        /// How its requests show who sends them: `AuthenticationKind`.
+        var authentication: [String]
         /// Whether it is signed in for the configured user.
         var isSignedIn: Bool
         /// Whether a sign-in needs a token of the user's: not where the tokens are there, and only the queue has none.
@@ -37,7 +45,9 @@ enum ControlMessage {
         var waiting: Int
 
         enum CodingKeys: String, CodingKey {
-            case destination, waiting
+            case destination, user, authentication, waiting
+            case userID = "user_id"
+            case lastUser = "last_user"
             case isSignedIn = "signed_in"
             case needsToken = "needs_token"
             case isOfAnother = "another_user"

@@ -38,7 +38,7 @@ extension Gateway {
                 holdsSession: { await connected.session?.isOpen() ?? true },
                 batching: destination.batching, clock: clock, events: parts.events,
                 heartbeat: parts.pulse.register(name))
-            made.append(Delivery(to: name, by: worker, connected))
+            made.append(Delivery(to: destination, by: worker, connected))
         }
         return made
     }

@@ -3,6 +3,7 @@ struct Sessions: Sendable {
     private let users: [String: String]
     private let junctions: [String: JunctionSession]
     private let types: [String: String]
+    private let authentication: [String: [AuthenticationKind]]
     private let queue: SQLiteQueue
     private let clock: any GatewayClock
     private let signIns = SignIns()
@@ -20,6 +21,7 @@ struct Sessions: Sendable {
                 delivery.session.map { (delivery.destination, $0) }
             })
         types = Dictionary(uniqueKeysWithValues: destinations.map { ($0.name, $0.type.typeName) })
+        authentication = Dictionary(uniqueKeysWithValues: destinations.map { ($0.name, $0.authentication) })
         self.queue = queue
         self.clock = clock
     }
@@ -30,7 +32,10 @@ struct Sessions: Sendable {
         let needsToken = await lacksSession(at: destination)
         let isOpen = if case .open(user, _) = state { !needsToken } else { false }
         return ControlMessage.Session(
-            destination: destination, isSignedIn: isOpen, needsToken: needsToken,
+            destination: destination, user: user,
+            userID: await junctions[destination]?.knownUserID, lastUser: state.account,
+            authentication: (authentication[destination] ?? []).map(\.rawValue), isSignedIn: isOpen,
+            needsToken: needsToken,
             isOfAnother: state.mayBeAnothers(than: user),
             waiting: try await queue.overview.pendingCount(of: destination))
     }

@@ -107,7 +107,9 @@ struct StatusReport: Sendable {
                     pending: count.pending, oldest: count.oldest.map(age), submitted: count.delivered,
                     failed: count.dead, skipped: count.skipped,
                     lastSubmit: report.lastSubmit.map(seconds), lastError: report.lastError,
-                    nextTry: report.nextTry.map { max(0, -seconds(since: $0)) }))
+                    nextTry: report.nextTry.map { max(0, -seconds(since: $0)) },
+                    user: count.session?.account, userID: await delivery.session?.knownUserID,
+                    authentication: delivery.authentication.map(\.rawValue)))
         }
         return found
     }

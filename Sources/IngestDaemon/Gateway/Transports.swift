@@ -11,14 +11,18 @@ struct Delivery: Sendable {
     /// Ends a wait for an answer that did not come: the box's network has changed.
     let networkChanged: @Sendable () -> Void
 
+    /// How its requests show who sends them.
+    let authentication: [AuthenticationKind]
     /// What the server holds for a person, where that is more than a credential.
     let session: JunctionSession?
 
     init(
-        to destination: String, by worker: DeliveryWorker<some Destination>, _ connected: ConnectedDestination
+        to destination: DestinationSettings, by worker: DeliveryWorker<some Destination>,
+        _ connected: ConnectedDestination
     ) {
-        self.destination = destination
-        service = Part("delivery to \(destination)") {
+        self.destination = destination.name
+        authentication = destination.authentication
+        service = Part("delivery to \(destination.name)") {
             let result: Result<Void, any Error>
             do {
                 result = .success(try await worker.run())

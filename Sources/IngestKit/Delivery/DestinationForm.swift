@@ -26,6 +26,10 @@ package protocol DestinationForm: Sendable, Equatable {
     var person: String? { get }
     /// Its credentials beside those that every destination may have.
     var furtherCredentials: [CredentialName] { get }
+    /// What its `credential` is.
+    var credentialKind: AuthenticationKind { get }
+    /// How requests show who sends them beside `credential` and what every destination may have.
+    var furtherAuthentication: [AuthenticationKind] { get }
 
     /// The URL of its server: the one that the configuration names, or the type's own.
     var endpoint: String { get }
@@ -42,6 +46,8 @@ extension DestinationForm {
     package var kinds: Set<RecordKind>? { nil }
     package var person: String? { nil }
     package var furtherCredentials: [CredentialName] { [] }
+    package var credentialKind: AuthenticationKind { .token }
+    package var furtherAuthentication: [AuthenticationKind] { [] }
 
     package func tryOut(_ parts: DestinationParts) async -> TrialOutcome { .none }
 

@@ -69,7 +69,11 @@ check "and a file that is none" 65 "$status"
 control '{"status": 503}'
 sign_in_token "$user" | { run sign-in junction --token - --json; echo $status > "$work/status"; }
 check "a token from standard input opens one" 0 "$(cat "$work/status")"
-check "and says so" '{"destination":"junction","set_aside":0}' "$(cat "$work/out")"
+check "and says for whom" \
+  "{\"destination\":\"junction\",\"user\":\"patient-17\",\"user_id\":\"$user\",\"authentication\":[\"sign-in-token\"],\"set_aside\":0}" \
+  "$(cat "$work/out")"
+run status
+check "status says for whom, too" 1 "$(grep -c "junction: signed in for patient-17 ($user there)" "$work/out")"
 check "it is the service's alone" 600 "$(stat -c %a "$session")"
 check "and no draft of it is left" no "$([ -e "$session.new" ] && echo yes || echo no)"
 sign_in_token "$other" > "$work/other"

@@ -37,6 +37,17 @@ import Testing
         }
     }
 
+    @Test func forWhomItIsSignedInIsSaid() {
+        var junction = GatewayStatus.Destination(
+            name: "junction", state: "up", pending: 0, submitted: 1, failed: 0, user: "patient-17",
+            userID: "7a3f", authentication: ["sign-in-token"])
+        let lines = { StatusTable(Self.status(destinations: [junction]), usesColours: false).lines }
+        #expect(lines().contains("junction: signed in for patient-17 (7a3f there), by sign-in-token"))
+        junction.state = GatewayStatus.Destination.signedOut
+        junction.userID = nil
+        #expect(lines().contains("junction: was signed in for patient-17, by sign-in-token"))
+    }
+
     @Test func aHealthyGatewayFitsEightyColumns() {
         var long = Self.cuff
         long.alias = "the blood pressure monitor of the second floor"

@@ -64,6 +64,7 @@ package struct FHIRSettings: DestinationForm {
 
     package var url: String? { base }
     package var endpoint: String { base }
+    package var credentialKind: AuthenticationKind { authentication == .basic ? .password : .token }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
         let fhir = fhir(parts)

@@ -83,6 +83,9 @@ package actor JunctionSession {
         return tokens.isParked ? .parked : .open
     }
 
+    /// Junction's id of the user, where it has told it.
+    package var knownUserID: String? { state?.userID }
+
     package nonisolated var takesToken: Bool {
         if case .signInToken = access { true } else { false }
     }

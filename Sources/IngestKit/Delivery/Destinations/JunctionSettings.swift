@@ -96,6 +96,10 @@ package struct JunctionSettings: DestinationForm {
     package var kinds: Set<RecordKind>? { JunctionForm.kinds }
     package var person: String? { user }
     package var endpoint: String { api }
+    package var credentialKind: AuthenticationKind { .apiKey }
+    package var furtherAuthentication: [AuthenticationKind] {
+        authentication == .signInToken ? [.signInToken] : []
+    }
 
     /// For a gateway in this time zone, with the names of sources that the catalogue has.
     /// - Parameter user: another than the configured one.

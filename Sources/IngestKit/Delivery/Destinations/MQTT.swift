@@ -48,6 +48,7 @@ package struct MQTTSettings: DestinationForm {
 
     package var url: String? { text }
     package var endpoint: String { text }
+    package var credentialKind: AuthenticationKind { .password }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
         let publisher = parts.publisher(

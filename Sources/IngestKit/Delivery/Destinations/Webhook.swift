@@ -55,6 +55,7 @@ package struct WebhookSettings: DestinationForm {
     package var url: String? { address }
     package var endpoint: String { address }
     package var furtherCredentials: [CredentialName] { signingKey.map { [$0] } ?? [] }
+    package var furtherAuthentication: [AuthenticationKind] { signingKey == nil ? [] : [.signature] }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
         let webhook = Webhook(

@@ -1,5 +1,5 @@
-/// How the gateway fares at one moment, as `ingestd status` and the metrics tell it. No measured value and no person is
-/// in it. Ages and waits are in whole seconds.
+/// How the gateway fares at one moment, as `ingestd status` and the metrics tell it. No measured value is in it, and no
+/// person but the one for whom it is signed in at a destination. Ages and waits are in whole seconds.
 package struct GatewayStatus: Codable, Sendable, Equatable {
     package struct Adapter: Codable, Sendable, Equatable {
         /// As the kernel names it, such as hci0.
@@ -137,9 +137,17 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
         package var lastError: String?
         /// Until the next request.
         package var nextTry: Int?
+        /// For whom the gateway is signed in there, or was the last time; nil where it files under each record's own person,
+        /// or nobody was signed in.
+        package var user: String?
+        /// The destination's own id of that person, where it has told one.
+        package var userID: String?
+        /// How requests show who sends them, in the words of `AuthenticationKind`.
+        package var authentication: [String]
 
         enum CodingKeys: String, CodingKey {
-            case name, state, pending, submitted, failed, skipped
+            case name, state, pending, submitted, failed, skipped, user, authentication
+            case userID = "user_id"
             case oldest = "oldest_s"
             case lastSubmit = "last_submit_s"
             case lastError = "last_error"
@@ -148,8 +156,12 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
 
         package init(
             name: String, state: String, pending: Int, oldest: Int? = nil, submitted: Int, failed: Int,
-            skipped: Int = 0, lastSubmit: Int? = nil, lastError: String? = nil, nextTry: Int? = nil
+            skipped: Int = 0, lastSubmit: Int? = nil, lastError: String? = nil, nextTry: Int? = nil,
+            user: String? = nil, userID: String? = nil, authentication: [String] = []
         ) {
+            self.user = user
+            self.userID = userID
+            self.authentication = authentication
             self.name = name
             self.state = state
             self.pending = pending

@@ -99,6 +99,13 @@ package struct StatusTable: Sendable {
         var lines = Self.table(
             ["DESTINATION", "STATE", "WAITING", "OLDEST", "SUBMIT", "NEXT TRY", "FAILED"], rows, first: 19)
         for destination in status.destinations {
+            if let user = destination.user {
+                let was = destination.state == GatewayStatus.Destination.signedOut ? "was " : ""
+                let id = destination.userID.map { " (\($0) there)" } ?? ""
+                let how = ([user + id] + destination.authentication).joined(separator: ", by ")
+                lines += TerminalText.wrapped(
+                    TerminalText.line("\(destination.name): \(was)signed in for \(how)"), indentation: 2)
+            }
             if let error = destination.lastError {
                 lines += TerminalText.wrapped(
                     TerminalText.line("\(destination.name): \(error)"), indentation: 2)
