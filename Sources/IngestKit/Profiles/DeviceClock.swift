@@ -5,6 +5,11 @@ package enum DeviceClock {
     /// Adjust Reason: External Reference Time Update (GATT Specification Supplement, Current Time).
     private static let externalReference: UInt8 = 1 << 1
 
+    /// Whether the gateway can set a clock that this characteristic shows.
+    package static func canSet(_ characteristic: BluetoothUUID) -> Bool {
+        characteristic == CurrentTime.dateTime || characteristic == CurrentTime.characteristic
+    }
+
     /// The value that sets a clock to this wall time; nil where none is defined or known to be taken.
     /// - Parameter nanoseconds: of the second that `time` names, 0 to 999 999 999.
     package static func setting(

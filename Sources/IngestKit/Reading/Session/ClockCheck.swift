@@ -32,8 +32,11 @@ final class ClockCheck {
         self.environment = environment
     }
 
-    /// By how much the newest reading of this link says to be ahead of UTC, and when it was measured; nil: none has said it.
-    private var said: (offset: Int, moment: Int64)?
+    /// What readings of this link say: by how much their wall time is ahead of UTC, and when they were measured, by their
+    /// own date, in seconds since 1970. As many as may be the newest.
+    private var sayings: [(offset: Int, instant: Int64?)] = []
+    /// More than any device sends before its clock is compared.
+    private static let mostSayings = 32
     /// A clock that does not say its zone, as compared in the gateway's, and when, in seconds since 1970.
     private var compared: (observed: ClockObservation?, source: Profile.Source, seconds: Int64)?
     /// Whether a dated reading came that says no zone.
@@ -45,39 +48,57 @@ final class ClockCheck {
     /// By more than all zones are apart, in seconds: such a clock is wrong in each of them.
     private static let zonesSpan = 26 * 3_600
 
-    /// A reading came, new or known. One from before the clocks were last changed says nothing of the zone now, nor does one
-    /// by a clock that was set since.
-    /// - Parameter isStored: whether it is from the device's memory.
-    func noteOffset(of reading: Reading?, isStored: Bool) {
+    /// A reading came, new or known. One by a clock that was set since says nothing of the zone now.
+    func noteOffset(of reading: Reading?) {
         guard let reading, !reading.isOfEarlierTimeline else { return }
         guard let offset = reading.utcOffsetSeconds else {
             cameWithoutZone = cameWithoutZone || reading.hasDate
             return
         }
-        let now = environment.clock.wallNanoseconds / 1_000_000_000
-        let zone = environment.factory.zone
-        var moment = isStored ? Int64.min : now
-        if let instant = likelyInstant(of: reading, at: now) {
-            guard zone.offset(at: instant) == zone.offset(at: now) else { return }
-            moment = instant
+        sayings.append((offset, reading.instant(in: environment.factory.zone)))
+        // Before the comparison nothing tells which of them is the newest.
+        if compared != nil {
+            sayings = newestSaying.map { [sayings[$0]] } ?? []
+        } else if sayings.count > Self.mostSayings {
+            sayings.removeFirst()
         }
-        guard said.map({ moment >= $0.moment }) ?? true else { return }
-        said = (offset, moment)
-        guard var observed = compared?.observed?.inZone(ofReadings: offset) else { return }
-        // One that was set in the gateway's zone shows what the gateway gave it.
+        guard let saidOffset, var observed = compared?.observed?.inZone(ofReadings: saidOffset) else {
+            return
+        }
+        // One that was set in the gateway's zone shows what the gateway gave it, unless it was in that zone before.
         let before = findings.observation
-        guard before?.wasSet == nil || before?.saysZone == true else { return }
+        guard before?.wasSet == nil || before?.saysZone == true || judged?.zoneOffset == saidOffset else {
+            return
+        }
         observed.wasSet = before?.wasSet
         guard observed != findings.observation else { return }
         findings.observation = observed
         unreleased.redate(by: findings)
     }
 
+    /// By how much the newest reading of this link says to be ahead of UTC; nil: none has said it.
+    private var saidOffset: Int? { newestSaying.map { sayings[$0].offset } }
+
+    /// The newest of the readings that say a zone, of equal ones the last; none from before the clocks were last changed.
+    private var newestSaying: Int? {
+        let now = environment.clock.wallNanoseconds / 1_000_000_000
+        let zone = environment.factory.zone
+        // What no guess dates may be of any time, and is behind all others.
+        var newest: (place: Int, likely: Int64, claimed: Int64)?
+        for (place, saying) in sayings.enumerated() {
+            let likely = likelyInstant(of: saying, at: now)
+            if let likely, zone.offset(at: likely) != zone.offset(at: now) { continue }
+            let rank = (likely ?? .min, saying.instant ?? .min)
+            if let newest, rank < (newest.likely, newest.claimed) { continue }
+            newest = (place, rank.0, rank.1)
+        }
+        return newest?.place
+    }
+
     /// When a reading was measured, which may be by a clock that is wrong; nil where no guess lies between 2010 and now.
-    private func likelyInstant(of reading: Reading, at now: Int64) -> Int64? {
-        guard let instant = reading.instant(in: environment.factory.zone) else { return nil }
-        let distance = Int64(
-            compared?.observed?.inZone(ofReadings: reading.utcOffsetSeconds).offsetSeconds ?? 0)
+    private func likelyInstant(of saying: (offset: Int, instant: Int64?), at now: Int64) -> Int64? {
+        guard let instant = saying.instant else { return nil }
+        let distance = Int64(compared?.observed?.inZone(ofReadings: saying.offset).offsetSeconds ?? 0)
         // A smaller distance may be that of another zone, into which the device was carried since.
         let isGross = distance.magnitude > Self.zonesSpan
         let guesses = isGross ? [instant - distance, instant] : [instant, instant - distance]
@@ -91,8 +112,10 @@ final class ClockCheck {
     /// device whose readings say none.
     private var awaitsJudgement: Bool {
         guard compared != nil, !isSetOnEachLink else { return false }
-        guard let said else { return judged == nil && cameWithoutZone && known.memory.saysOffset != true }
-        return judged.map { $0.zoneOffset != said.offset } ?? true
+        guard let saidOffset else {
+            return judged == nil && cameWithoutZone && known.memory.saysOffset != true
+        }
+        return judged.map { $0.zoneOffset != saidOffset } ?? true
     }
 
     /// Whether a reading of the device may say a zone: one has, or none is known yet and it has what can.
@@ -260,7 +283,7 @@ final class ClockCheck {
         let saysZone = reading.utcOffsetSeconds != nil || reading.isUTC
         if !saysZone { compared = (observed, source, seconds) }
         // A clock that is wrong in each zone need not wait for one.
-        if !saysZone, said == nil, !cameWithoutZone || known.memory.saysOffset == true,
+        if !saysZone, saidOffset == nil, !cameWithoutZone || known.memory.saysOffset == true,
             !isSetOnEachLink, let observed, observed.offsetSeconds.magnitude <= Self.zonesSpan,
             try await maySayZone()
         {
@@ -285,7 +308,7 @@ final class ClockCheck {
         _ observation: ClockObservation?, of source: Profile.Source, saysZone: Bool, at seconds: Int64
     ) async throws(LinkError) {
         // What came before it on this link may say in which zone a clock is that does not say it itself.
-        let zoneOffset = saysZone ? nil : said?.offset
+        let zoneOffset = saysZone ? nil : saidOffset
         var observed = observation?.inZone(ofReadings: zoneOffset)
         let isSet = try await set(source, observed: observed, zoneOffset: zoneOffset)
         judged = (observed, zoneOffset ?? environment.factory.zone.offset(at: seconds), seconds)
@@ -333,7 +356,9 @@ final class ClockCheck {
     }
 
     private func tellSkew(_ observed: ClockObservation?, isSet: Bool, at seconds: Int64) {
-        let remedy: ClockSkew.Remedy = isSet ? .wasSet : entry.clock == .set ? .cannotBeSet : .byHand
+        let canBeSet = known.memory.clockCharacteristic.map(DeviceClock.canSet) ?? true
+        let remedy: ClockSkew.Remedy =
+            isSet ? .wasSet : !canBeSet ? .byHandAlone : entry.clock == .set ? .cannotBeSet : .byHand
         guard let skew = ClockSkew(observed, remedy),
             !ClockSkew.isRecent(known.memory.lastSkewNotice, at: seconds)
         else { return }

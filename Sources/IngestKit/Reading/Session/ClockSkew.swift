@@ -8,6 +8,8 @@ struct ClockSkew: Equatable {
         case isSetNext
         /// The gateway is not to set it.
         case byHand
+        /// The gateway could not, if it were to.
+        case byHandAlone
     }
 
     /// Told once in this time of each device, in seconds.
@@ -28,6 +30,7 @@ struct ClockSkew: Equatable {
             case .cannotBeSet: "the peripheral does not let itself be set"
             case .isSetNext: "it is set at its next reading"
             case .byHand: "set it as its manual says, or with \"clock: set\""
+            case .byHandAlone: "set it as its manual says"
             }
         message = "\(difference); \(consequence)"
     }

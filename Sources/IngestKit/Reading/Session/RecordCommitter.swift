@@ -242,7 +242,7 @@ final class RecordCommitter {
         // The wall clock of the reception, which may lie behind: values queue during commits.
         let wall = environment.clock.trustedWallNanoseconds(at: value.received)
         let raw = RawPayload(characteristic: value.characteristic, bytes: part.bytes)
-        clock.noteOffset(of: part.reading, isStored: told != .live)
+        clock.noteOffset(of: part.reading)
         let basis = RecordFactory.Basis(
             reading: part.reading, raw: raw,
             reception: RecordFactory.Reception(instant: value.received, wallNanoseconds: wall),

@@ -146,6 +146,65 @@ struct ClockZoneTests {
         #expect(!before.isFromGateway && before.bytes.first == 0x1D)
     }
 
+    // MARK: Readings of two zones on a link
+
+    /// A wrong clock, and readings of before and after the device was carried into the gateway's zone.
+    struct Journey: CustomTestStringConvertible {
+        let testDescription: String
+        /// By how much the clock's UTC is ahead, in seconds.
+        let skew: Int64
+        /// How long ago they were measured, and in which zone, in seconds.
+        let readings: [(ago: Int64, offset: Int64)]
+        var clock = AllowedPeripheral.ClockPolicy.observe
+    }
+
+    @Test(arguments: [
+        Journey(
+            testDescription: "a year ahead", skew: 31_536_000, readings: [(86_400, -3_600), (60, 0)]),
+        Journey(
+            testDescription: "a year ahead, the newest first", skew: 31_536_000,
+            readings: [(60, 0), (86_400, -3_600)]),
+        Journey(
+            testDescription: "a year ahead, to be set", skew: 31_536_000,
+            readings: [(86_400, -3_600), (60, 0)],
+            clock: .set),
+        Journey(
+            testDescription: "three hours ahead", skew: 10_800, readings: [(7_200, 3_600), (60, 0)]),
+        Journey(
+            testDescription: "three hours behind", skew: -10_800, readings: [(7_200, 3_600), (60, 0)]),
+        Journey(
+            testDescription: "two hours ahead, to be set", skew: 7_200, readings: [(3_000, 3_600), (60, 0)],
+            clock: .set),
+        Journey(
+            testDescription: "two hours ahead, to be set, the newest first", skew: 7_200,
+            readings: [(60, 0), (3_000, 3_600)], clock: .set),
+    ])
+    func theNewestReadingSaysTheZoneOfAWrongClock(_ journey: Journey) async throws {
+        try await withCuff([], ahead: journey.skew, clock: journey.clock) { bench in
+            let now = bench.clock.wallNanoseconds / 1_000_000_000
+            for (place, said) in journey.readings.enumerated() {
+                var reading = EnhancedCuffTests.inIndia(EnhancedCuffTests.reading(UInt8(place)))
+                let bytes = { (seconds: Int64) in
+                    (0..<4).map { UInt8(truncatingIfNeeded: seconds >> (8 * $0)) }
+                }
+                let stamp = now - said.ago + journey.skew - 946_684_800
+                reading.enhanced.replaceSubrange(7..., with: bytes(stamp) + bytes(stamp + said.offset))
+                await bench.peripheral.change(EnhancedCuff.self) { [reading] in $0.measure(reading) }
+            }
+            try await bench.readOnce()
+            let records = bench.noted.releases.all.flatMap(\.records)
+            try #require(records.count == journey.readings.count)
+            for (record, said) in zip(records, journey.readings) {
+                let content = try #require(RecordContent(json: record.json))
+                #expect(content.timeSource == .device)
+                #expect((-5...5).contains(content.time - (now - said.ago)), "\(record.time.value)")
+                #expect(content.utcOffsetSeconds == Int(said.offset))
+            }
+            #expect(try await isAhead(journey.clock == .set ? 0 : journey.skew, bench))
+            #expect(bench.count(of: "clock-skew") == 1)
+        }
+    }
+
     // MARK: Times that are not believed
 
     /// At 09:14:00 UTC.
