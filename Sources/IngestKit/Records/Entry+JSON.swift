@@ -52,7 +52,7 @@ extension RecordEntry {
         text.key("time")
         text.beginObject()
         text.member("value", ReadingTime.text(start, offset: utcOffset))
-        if let end { text.member("end", ReadingTime.text(end, offset: utcOffset)) }
+        if let end { text.member("end", ReadingTime.text(end, offset: endUTCOffset ?? utcOffset)) }
         text.member("source", timeSource.rawValue)
         text.member("received", ReadingTime.text(received, offset: nil))
         text.endObject()

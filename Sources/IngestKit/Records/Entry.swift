@@ -63,6 +63,8 @@ package struct RecordEntry: Sendable, Equatable, Codable {
     package var end: Int64?
     /// How far the clock that `start` was read from is ahead of UTC, in seconds.
     package var utcOffset: Int
+    /// The same of `end`, where the clocks were changed in between; nil: as of `start`.
+    package var endUTCOffset: Int?
     package var timeSource: RecordTime.Source
     package var values: [Value]
     /// In kebab case.
@@ -75,7 +77,8 @@ package struct RecordEntry: Sendable, Equatable, Codable {
 
     package init(
         kind: RecordKind, origin: Origin, start: Int64, end: Int64? = nil, utcOffset: Int,
-        timeSource: RecordTime.Source, values: [Value], flags: [String] = [], subject: String? = nil,
+        endUTCOffset: Int? = nil, timeSource: RecordTime.Source, values: [Value], flags: [String] = [],
+        subject: String? = nil,
         source: Source = Source(), name: String
     ) {
         self.kind = kind
@@ -83,6 +86,7 @@ package struct RecordEntry: Sendable, Equatable, Codable {
         self.start = start
         self.end = end
         self.utcOffset = utcOffset
+        self.endUTCOffset = endUTCOffset
         self.timeSource = timeSource
         self.values = values
         self.flags = flags
@@ -142,10 +146,11 @@ extension RecordEntry {
 
     /// Whether each of its moments has a date, in UTC as by its own clock.
     private var hasSoundTimes: Bool {
-        guard (-86_399...86_399).contains(utcOffset), (end ?? start) >= start else { return false }
-        return [start, end ?? start].allSatisfy { moment in
-            DeviceTime(wallSeconds: moment) != nil
-                && DeviceTime(wallSeconds: moment + Int64(utcOffset)) != nil
+        let moments = [(start, utcOffset), (end ?? start, endUTCOffset ?? utcOffset)]
+        guard (end ?? start) >= start else { return false }
+        return moments.allSatisfy { moment, offset in
+            (-86_399...86_399).contains(offset) && DeviceTime(wallSeconds: moment) != nil
+                && DeviceTime(wallSeconds: moment + Int64(offset)) != nil
         }
     }
 }

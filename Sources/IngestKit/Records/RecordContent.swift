@@ -31,6 +31,8 @@ package struct RecordContent: Equatable {
     package var utcOffsetSeconds = 0
     /// When it ended, for what took a span of time.
     package var end: Int64?
+    /// How far the zone of `end` is ahead of UTC: the clocks may have been changed in between. Nil: as that of `time`.
+    package var endUTCOffsetSeconds: Int?
     package var timeSource: RecordTime.Source = .unknown
     /// When the gateway received it, in UTC: `2026-11-20T09:15:04Z`.
     package var received = ""
@@ -192,7 +194,9 @@ package struct RecordContent: Equatable {
             case "source": source = RecordTime.Source(rawValue: try scanner.string())
             case "value": value = Self.moment(try scanner.string())
             case "received": received = try scanner.string()
-            case "end": end = Self.moment(try scanner.string())?.time
+            case "end":
+                let moment = Self.moment(try scanner.string())
+                (end, endUTCOffsetSeconds) = (moment?.time, moment?.offset)
             case "clock_offset_s": clockOffsetSeconds = Int(try scanner.value(depth: 1))
             case "device":
                 // A wall time counts as if it were UTC.

@@ -204,6 +204,19 @@ import Testing
         #expect(text.contains("29463-7") && !text.contains("Cel"))
     }
 
+    /// A device's clock can be set 16 h ahead of UTC (DST on top of the last zone); FHIR's dateTime ends at 14 h.
+    @Test(arguments: [
+        ("2026-11-20T09:15:00+14:00", "2026-11-20T09:15:00+14:00"),
+        ("2026-11-20T09:15:00-12:00", "2026-11-20T09:15:00-12:00"),
+        ("2026-11-20T09:15:00+14:15", "2026-11-19T19:00:00+00:00"),
+        ("2026-11-20T09:15:00+16:00", "2026-11-19T17:15:00+00:00"),
+    ])
+    func aZoneThatFHIRDoesNotHaveIsUTC(value: String, expected: String) throws {
+        var record = try Self.record(.heartRate, [Self.heartRate])
+        record.time.value = value
+        #expect(try Self.text(record).contains(#""effectiveDateTime":"\#(expected)""#))
+    }
+
     @Test func severalRecordsShareTheirDeviceGatewayAndPerson() throws {
         let first = try Self.record(.heartRate, [Self.heartRate], id: "00000000-0000-5000-8000-000000000001")
         var second = try Self.record(.heartRate, [Self.heartRate], id: "00000000-0000-5000-8000-000000000002")

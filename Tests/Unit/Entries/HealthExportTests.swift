@@ -58,6 +58,7 @@ import Testing
             "HKQuantityTypeIdentifierActiveEnergyBurned", "1.2e-05", "kcal",
             "activity active-energy=0.000012 kcal"
         ),
+        ("HKQuantityTypeIdentifierStepCount", "1.2E3", "count", "activity steps=1200 1"),
         ("HKQuantityTypeIdentifierBloodGlucose", "97", "mg/dL", "glucose glucose=97 mg/dL"),
         ("HKQuantityTypeIdentifierBodyMassIndex", "24.2", "count", "weight bmi=24.2 kg/m2"),
         ("HKQuantityTypeIdentifierHeartRate", "1.05", "count/s", "heart-rate heart-rate=1.05 /s"),
@@ -252,6 +253,33 @@ import Testing
         let entry = try #require(try read([sample]).entries.first)
         #expect(entry.utcOffset == offset)
         #expect(entry.name == name)
+    }
+
+    /// A night in which the clocks were changed: by the zone's rules, or by what the export says of each moment.
+    @Test(
+        arguments: [
+            ("Europe/Berlin", "2026-03-29 01:30:00 +0100", "2026-03-29 03:30:00 +0200", 3_600, 7_200),
+            (nil, "2026-03-29 01:30:00 +0100", "2026-03-29 03:30:00 +0200", 3_600, 7_200),
+            ("Europe/Berlin", "2026-10-25 01:00:00 +0000", "2026-10-25 02:00:00 +0000", 3_600, nil),
+            ("Europe/Berlin", "2026-10-25 00:30:00 +0000", "2026-10-25 01:30:00 +0000", 7_200, 3_600),
+            ("Asia/Tokyo", "2026-03-29 01:30:00 +0100", "2026-03-29 03:30:00 +0200", 32_400, nil),
+        ] as [(String?, String, String, Int, Int?)])
+    func theEndOfASpanIsInTheZoneOfThen(
+        zone: String?, start: String, end: String, offset: Int, endOffset: Int?
+    ) throws {
+        var sample = Self.sample("HKQuantityTypeIdentifierStepCount", "62", "count")
+        sample.attributes["startDate"] = start
+        sample.attributes["endDate"] = end
+        sample.children = zone.map { [Self.metadata("HKTimeZone", $0)] } ?? []
+        let entry = try #require(try read([sample]).entries.first)
+        #expect(entry.utcOffset == offset)
+        #expect(entry.endUTCOffset == endOffset)
+        let content = try #require(
+            EnteredRecord(entry, gateway: "box", received: entry.start).flatMap {
+                RecordContent(json: $0.body)
+            })
+        #expect(content.end == entry.end)
+        #expect(content.endUTCOffsetSeconds == endOffset ?? offset)
     }
 
     @Test func whereItIsFromIsKept() throws {

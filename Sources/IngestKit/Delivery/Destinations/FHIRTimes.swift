@@ -23,7 +23,7 @@ struct FHIRTimes {
     let deviceSeconds: Int64?
 
     init(_ record: RecordContent) {
-        let offset = record.utcOffsetSeconds
+        let offset = Self.offset(record.utcOffsetSeconds)
         effective = Self.effective(record)
         start = (record.time, offset)
         deviceSeconds = Self.deviceSeconds(record)
@@ -47,24 +47,33 @@ struct FHIRTimes {
         return .period(start: moment, end: ReadingTime.text(start.time + seconds, offset: start.offset))
     }
 
+    /// FHIR's dateTime has no zone beyond 14 h from UTC; the clock of a device can say one. Its moments are in UTC then.
+    private static func offset(_ seconds: Int) -> Int {
+        (-50_400...50_400).contains(seconds) ? seconds : 0
+    }
+
     private static func effective(_ record: RecordContent) -> Effective {
-        let moment = ReadingTime.text(record.time, offset: record.utcOffsetSeconds)
+        let offset = Self.offset(record.utcOffsetSeconds)
+        let moment = ReadingTime.text(record.time, offset: offset)
         if record.timeSource == .unknown { return .period(start: nil, end: moment) }
         if let end = record.end {
-            return .period(start: moment, end: ReadingTime.text(end, offset: record.utcOffsetSeconds))
+            return .period(
+                start: moment,
+                end: ReadingTime.text(
+                    end, offset: Self.offset(record.endUTCOffsetSeconds ?? record.utcOffsetSeconds)))
         }
         guard let duration = record.values.first(where: { $0.type == "measurement-duration" })?.number,
             let (seconds, fraction) = parts(duration), seconds > 0 || !fraction.isEmpty
         else { return .moment(moment) }
         if record.timeSource == .device {
-            let end = ReadingTime.text(record.time + seconds, offset: record.utcOffsetSeconds)
+            let end = ReadingTime.text(record.time + seconds, offset: offset)
             // Behind the seconds.
             let parted = fraction.isEmpty ? end : end.prefix(19) + "." + fraction + end.dropFirst(19)
             return .period(start: moment, end: parted)
         }
         // It came when it ended, which is known to the second.
         let start = record.time - seconds - (fraction.isEmpty ? 0 : 1)
-        return .period(start: ReadingTime.text(start, offset: record.utcOffsetSeconds), end: moment)
+        return .period(start: ReadingTime.text(start, offset: offset), end: moment)
     }
 
     /// Whole seconds, up to a year, and the digits of a fraction that is not zero.

@@ -214,13 +214,16 @@ package final class HealthExport {
         case .unreadable: tally.unreadable += 1
         case .unknownUnit(let unit): count(unit, in: \.unknownUnits)
         case .values(let values, let flags, let said):
+            let zone = zone(of: sample)
+            let offset = zone?.offset(at: start.instant) ?? start.utcOffset
+            let endOffset = zone?.offset(at: end.instant) ?? end.utcOffset
             let name = "HEALTHKIT|\(sample.type)|\(start.instant)|\(end.instant)|\(said)"
             guard isCounted else { return census.count(name) }
             var entry = RecordEntry(
                 kind: type.kind, origin: .appleHealth, start: start.instant,
                 end: end.instant == start.instant ? nil : end.instant,
-                utcOffset: zone(of: sample)?.offset(at: start.instant) ?? start.utcOffset,
-                timeSource: .imported, values: values,
+                utcOffset: offset, endUTCOffset: endOffset == offset ? nil : endOffset, timeSource: .imported,
+                values: values,
                 flags: flags + sample.flags + (sample.isUserEntered ? ["user-entered"] : []),
                 subject: selection.subject, source: sample.source, name: name)
             // The queue takes a commit of them as a whole or not at all.

@@ -21,9 +21,9 @@ enum HealthKitText {
         return name.last == "-" ? String(name.dropLast()) : name
     }
 
-    /// A number, which may have an exponent: `1.2e-05`. Nil for what has more digits than 64 bits, or is none.
+    /// A number, which may have an exponent: `1.2e-05`, `1E3`. Nil for what has more digits than 64 bits, or is none.
     static func number(_ text: String) -> ExactDecimal? {
-        let parts = text.split(separator: "e", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
         guard let first = parts.first, first.utf8.first != UInt8(ascii: "+"),
             let mantissa = ExactDecimal(json: String(first))
         else { return nil }
