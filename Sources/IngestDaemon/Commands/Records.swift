@@ -161,6 +161,7 @@ struct Records: AsynchronousCommand {
         var lines = [
             "\(record.isTimeKnown ? record.wallTime : "time not known yet ")  \(record.id.prefix(8))  \(record.kind.rawValue)  "
                 + TerminalText.line(record.subject ?? "unassigned")
+                + (record.isTimeKnown && record.isTimeOfReception ? "  (time of reception)" : "")
         ]
         lines += indented(record.values.map { TerminalText.line($0.text) }, ",")
         lines += indented(standings.map { "\($0.destination): \($0.state.message)" }, ";")

@@ -206,10 +206,11 @@ struct DestinationProbe: Sendable {
             return .ok(.request, "request: a question that leaves nothing there was answered", at: name)
         case .none:
             let untested =
-                settings.credential == nil ? "" : "; the first record shows whether it takes the credential"
-            return .ok(
-                .request, "request: none is made, for type \(type) has none that is harmless\(untested)",
-                at: name)
+                settings.credentials.isEmpty
+                ? "" : ": the first reading shows whether it takes the credential"
+            return .untested(
+                .request,
+                "request: a \(type) has none that leaves nothing there\(untested)", at: name)
         case .notAllowed(let status):
             return .warning(
                 .request,

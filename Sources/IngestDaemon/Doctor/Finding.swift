@@ -38,9 +38,17 @@ struct Finding: Sendable, Equatable {
     let message: String
     /// What to do next; nil if all is well.
     let remedy: String?
+    private(set) var isTested = true
 
     static func ok(_ check: Check, _ message: String, at destination: String? = nil) -> Self {
         Self(check: check, level: .ok, destination: destination, message: message, remedy: nil)
+    }
+
+    /// What cannot be looked at without doing harm.
+    static func untested(_ check: Check, _ message: String, at destination: String? = nil) -> Self {
+        var finding = ok(check, message, at: destination)
+        finding.isTested = false
+        return finding
     }
 
     static func warning(

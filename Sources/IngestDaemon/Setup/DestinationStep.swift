@@ -205,7 +205,8 @@ struct DestinationStep: Sendable {
         let findings = try await findings(draft)
         // Where the secret lies for the test is nobody's business.
         for finding in findings where finding.check != .credential || finding.level != .ok {
-            let mark = finding.level == .ok ? "good" : finding.level.rawValue
+            let mark =
+                !finding.isTested ? "not tested" : finding.level == .ok ? "good" : finding.level.rawValue
             try dialogue.say("  \(mark): \(finding.message)" + (finding.remedy.map { "; \($0)" } ?? ""))
         }
         guard let error = findings.first(where: { $0.level == .error }) else { return true }

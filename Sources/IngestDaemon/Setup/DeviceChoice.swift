@@ -18,7 +18,7 @@ struct DeviceChoice: Sendable {
 
     /// How long one look into the air takes, and how many there are until it is asked whether to go on.
     private static let seconds = 5
-    private static let looks = 3
+    private static let looks = 12
 
     let dialogue: Dialogue
     let service: any SetupService
@@ -26,8 +26,8 @@ struct DeviceChoice: Sendable {
     func run(_ configuration: Configuration) async throws -> Choice {
         var list = DeviceList()
         try dialogue.say(
-            "Device: start it as for a measurement, or put it into its pairing mode if its manual has one. Keep it near "
-                + "the box, and not beside a phone that knows it.")
+            "Device: put it into its pairing mode if it has to be paired, as its manual says; else start it as for a "
+                + "measurement. Keep it near the box, and not beside a phone that knows it.")
         while true {
             try await listen(&list, configuration)
             let answer = try await dialogue.ask(
@@ -62,8 +62,8 @@ struct DeviceChoice: Sendable {
 
     /// Listens until there is something new to choose, and shows each device as soon as it was heard.
     private func listen(_ list: inout DeviceList, _ configuration: Configuration) async throws {
+        try dialogue.say("Listening for up to a minute, until there is something new ...")
         for _ in 0..<Self.looks {
-            try dialogue.say("Listening for \(Self.seconds) s ...")
             let heard: [AirDevice]
             do {
                 heard = try await service.scan(seconds: Self.seconds)
@@ -116,17 +116,17 @@ struct DeviceChoice: Sendable {
         guard let first = models.first else { throw CommandFailure(.badData, "no model fits this device") }
         var model = first
         if models.count > 1 {
-            for model in models.prefix(DeviceList.mostLines) {
-                try dialogue.say("  ID \(model.id)  \(model.name)")
+            let models = models.prefix(DeviceList.mostLines)
+            for (place, model) in models.enumerated() {
+                try dialogue.say("  \(place + 1)  \(model.name) (ID \(model.id))")
             }
             model = try await dialogue.ask(
-                "Which model, by its ID (Enter if you do not know)", flag: "--model",
-                standard: String(first.id)
+                "Which model, by its number (Enter if you do not know)", flag: "--model", standard: "1"
             ) { text throws(WrongAnswer) in
-                guard let model = models.first(where: { String($0.id) == text }) else {
-                    throw WrongAnswer("expected an ID of the list")
+                guard let number = Int(text), models.indices.contains(number - 1) else {
+                    throw WrongAnswer("expected a number from 1 to \(models.count)")
                 }
-                return model
+                return models[number - 1]
             }
         }
         return Choice(model: model, address: address, isPrivate: isPrivate, isBonded: device.isBonded)

@@ -36,7 +36,7 @@ struct DeviceList: Sendable {
     var note: String? {
         strangers.isEmpty
             ? nil
-            : "    (\(strangers.count) more of no known model, perhaps a neighbour's: ingestd scan shows them)"
+            : "    (\(strangers.count) more of no known model, perhaps a neighbour's; ingestd scan shows them later)"
     }
 
     private static func line(_ number: Int, _ device: FoundDevice) -> String {

@@ -11,7 +11,8 @@ struct ReadingStep: Sendable {
     /// - Returns: whether a reading was delivered.
     func run(_ device: SetupDevice, after number: Int64?) async throws -> Bool {
         try dialogue.say(
-            "Take a reading with \(device.label), or wait a little if you have just taken one. Before and while you measure:"
+            "Take a reading with \(device.label); if you have just taken one, wait half a minute first. Before and while "
+                + "you measure:"
         )
         let instructions = device.model.instructions
         for text in [instructions.beforeMeasurement, instructions.duringMeasurement] where !text.isEmpty {
@@ -82,7 +83,7 @@ struct ReadingStep: Sendable {
         }
         switch peripheral?.state {
         case .unheard: return "Not heard yet since it was added."
-        case .waiting: return "Heard; it is read when the adapter is free."
+        case .waiting: return "It is in range, and is read next."
         case .reading: return "It is being read."
         case .quieting, .cooling: return "It was read."
         case .backingOff: return "A read failed; it is tried again by itself."

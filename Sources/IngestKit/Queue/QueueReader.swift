@@ -150,6 +150,8 @@ package struct RecordSummary: Sendable, Equatable {
     /// Whether `time` is one: until the gateway's clock is known to be right, a reading without a date of its own counts
     /// from 1970.
     package var isTimeKnown: Bool { time >= 946_684_800 }
+    /// Whether `time` is that of its reception: what was measured says no time of its own.
+    package let isTimeOfReception: Bool
     package let values: [Value]
     /// Nil is nobody.
     package let subject: String?
@@ -170,6 +172,7 @@ package struct RecordSummary: Sendable, Equatable {
         id = content.id
         kind = content.kind
         time = content.time
+        isTimeOfReception = content.timeSource == .received
         subject = content.subject
         address = content.address
         flags = content.flags

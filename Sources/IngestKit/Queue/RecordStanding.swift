@@ -18,7 +18,7 @@ package struct RecordStanding: Sendable, Equatable {
             switch self {
             case .waiting: "waiting"
             case .onItsWay: "on its way"
-            case .done: "done: taken, or given up by an operator"
+            case .done: "delivered, unless an operator gave it up"
             case .setAside: "set aside"
             case .notForIt: "not for it"
             case .withoutForm: "not for it: it has no form for the kind"
