@@ -36,6 +36,24 @@ extension ExactDecimal {
         return Int64(exactly: rounded).map { ExactDecimal(coefficient: $0, exponent: exponent - more) }
     }
 
+    /// Without its decimals; nil where that does not fit.
+    package var wholePart: Int64? { parts.map(\.whole).flatMap(Int64.init(exactly:)) }
+
+    /// The nearest whole number, halves away from zero; nil where that does not fit.
+    package var rounded: Int64? {
+        parts.flatMap { whole, rest, unit in
+            Int64(exactly: rest.magnitude * 2 >= unit.magnitude ? whole + (coefficient < 0 ? -1 : 1) : whole)
+        }
+    }
+
+    private var parts: (whole: Int128, rest: Int128, unit: Int128)? {
+        guard (-18...18).contains(exponent) else { return nil }
+        let unit = Self.power(max(0, -exponent))
+        let (whole, rest) = (Int128(coefficient) * Self.power(max(0, exponent))).quotientAndRemainder(
+            dividingBy: unit)
+        return (whole, rest, unit)
+    }
+
     private static func power(_ exponent: Int8) -> Int128 {
         (0..<exponent).reduce(Int128(1)) { power, _ in power * 10 }
     }
