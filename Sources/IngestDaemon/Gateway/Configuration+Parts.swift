@@ -48,8 +48,11 @@ extension Configuration {
     /// allow-list is stored with the record.
     var routings: [DestinationRouting] {
         destinations.map { destination in
-            DestinationRouting(
-                name: destination.name, kinds: destination.kinds.map(Set.init), forms: destination.form.kinds,
+            let form = destination.form
+            return DestinationRouting(
+                name: destination.name, kinds: destination.kinds.map(Set.init), forms: form.kinds,
+                formsInPart: form.kindsInPart.isEmpty
+                    ? nil : DestinationRouting.FormsInPart(form.kindsInPart) { form.hasForm(for: $0) },
                 peripherals: destination.peripherals.map { selectors in
                     Set(
                         selectors.map { selector in

@@ -79,7 +79,7 @@ struct Supervisor: Service {
         for destination in now.destinations where destination.skipped > 0 && noticed.isFirst(destination.name)
         {
             StandardError.print(
-                "\(destination.name) has no form for \(destination.skipped) records so far: they are not "
+                "\(destination.name) has no form for \(destination.skipped.counted("record")) so far: not "
                     + "delivered there")
         }
         return now.line

@@ -22,6 +22,10 @@ package protocol DestinationForm: Sendable, Equatable {
     var url: String? { get }
     /// The kinds of records that it has a form for; nil is every kind.
     var kinds: Set<RecordKind>? { get }
+    /// Those of them of which only some records have one.
+    var kindsInPart: Set<RecordKind> { get }
+    /// Whether a record of these has one.
+    func hasForm(for record: RecordContent) -> Bool
     /// The person under whom it files, for whom the gateway signs in; nil where it files under each record's own.
     var person: String? { get }
     /// Its credentials beside those that every destination may have.
@@ -44,6 +48,8 @@ extension DestinationForm {
     package static var takesOneRecord: Bool { false }
     package static var longestResend: Int64? { nil }
     package var kinds: Set<RecordKind>? { nil }
+    package var kindsInPart: Set<RecordKind> { [] }
+    package func hasForm(for record: RecordContent) -> Bool { true }
     package var person: String? { nil }
     package var furtherCredentials: [CredentialName] { [] }
     package var credentialKind: AuthenticationKind { .token }

@@ -21,8 +21,9 @@ package final class DestinationRoutings: Sendable {
             for new in destinations {
                 guard let old = inForce[new.name] else { continue }
                 inForce[new.name] = DestinationRouting(
-                    name: new.name, kinds: new.kinds, forms: new.forms, peripherals: new.peripherals,
-                    order: old.order, whenFull: new.whenFull, takesImages: new.takesImages)
+                    name: new.name, kinds: new.kinds, forms: new.forms, formsInPart: new.formsInPart,
+                    peripherals: new.peripherals, order: old.order, whenFull: new.whenFull,
+                    takesImages: new.takesImages)
             }
         }
     }

@@ -153,6 +153,13 @@ struct LaneComposer: Sendable {
                 selection.hashed += bytes
                 isForIt = isDamaged
             }
+            if isForIt, let header, routing.accepts(header), routing.asksContent(of: header),
+                let body = try RecordRow.body(sequence: sequence, db), !routing.hasForm(for: body)
+            {
+                selection.skipped += 1
+                selection.take(selection.end)
+                continue
+            }
             guard isForIt, sequence > cursors.clearedSequence else {
                 if header.map(routing.lacksForm) ?? false { selection.skipped += 1 }
                 selection.take(selection.end)

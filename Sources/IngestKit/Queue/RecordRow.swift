@@ -78,6 +78,13 @@ enum RecordRow {
         return (!isIntact(row), (row.intact("payload") as Data?)?.count ?? 0)
     }
 
+    /// Its canonical JSON; nil where it fails its checksum.
+    static func body(sequence: Int64, _ db: Database) throws -> String? {
+        let row = try Row.fetchOne(
+            try db.cachedStatement(sql: "SELECT * FROM record WHERE seq = ?"), arguments: [sequence])
+        return row.flatMap { isIntact($0) ? $0.intact("body") : nil }
+    }
+
     /// Nil when the row is not what was written.
     static func header(_ row: Row) -> RecordHeader? {
         guard let id: String = row.intact("id"), let kind: String = row.intact("kind"),

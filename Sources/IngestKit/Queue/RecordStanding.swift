@@ -21,7 +21,7 @@ package struct RecordStanding: Sendable, Equatable {
             case .done: "delivered, unless an operator gave it up"
             case .setAside: "set aside"
             case .notForIt: "not for it"
-            case .withoutForm: "not for it: it has no form for the kind"
+            case .withoutForm: "not for it: it has no form for such a record"
             case .notConfigured: "not configured any more"
             }
         }

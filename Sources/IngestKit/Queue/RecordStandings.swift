@@ -39,7 +39,12 @@ struct RecordStandings {
         let header = RecordRow.header(record)
         func stateOf(_ meant: RecordStanding.State) -> RecordStanding.State {
             guard let routing, let header else { return meant }
-            if routing.accepts(header) { return meant }
+            if routing.accepts(header) {
+                guard routing.asksContent(of: header), let body: String = record.intact("body") else {
+                    return meant
+                }
+                return routing.hasForm(for: body) ? meant : .withoutForm
+            }
             return routing.lacksForm(for: header) ? .withoutForm : .notForIt
         }
         guard let position: Int64 = record.intact("position") else {

@@ -84,11 +84,24 @@ package struct DestinationRouting: Sendable {
         case alias(String)
     }
 
+    /// Kinds of which only some records have a form at a destination.
+    package struct FormsInPart: Sendable {
+        let kinds: Set<RecordKind>
+        let hasForm: @Sendable (RecordContent) -> Bool
+
+        package init(_ kinds: Set<RecordKind>, hasForm: @escaping @Sendable (RecordContent) -> Bool) {
+            self.kinds = kinds
+            self.hasForm = hasForm
+        }
+    }
+
     package let name: String
     /// Nil is all kinds.
     package let kinds: Set<RecordKind>?
     /// The kinds that the destination has a form for; nil is all.
     package let forms: Set<RecordKind>?
+    /// Nil where it has one for all records of these.
+    package let formsInPart: FormsInPart?
     /// Nil is all peripherals.
     package let peripherals: Set<Peripheral>?
     package let order: DeliveryOrder
@@ -98,10 +111,12 @@ package struct DestinationRouting: Sendable {
 
     package init(
         name: String, kinds: Set<RecordKind>? = nil, forms: Set<RecordKind>? = nil,
-        peripherals: Set<Peripheral>? = nil, order: DeliveryOrder = .strict, whenFull: WhenFull = .stop,
+        formsInPart: FormsInPart? = nil, peripherals: Set<Peripheral>? = nil, order: DeliveryOrder = .strict,
+        whenFull: WhenFull = .stop,
         takesImages: Bool = false
     ) {
         self.forms = forms
+        self.formsInPart = formsInPart
         self.order = order
         self.whenFull = whenFull
         self.takesImages = takesImages
@@ -125,6 +140,18 @@ package struct DestinationRouting: Sendable {
     /// Whether it is for the destination, which has no form for its kind.
     package func lacksForm(for record: RecordHeader) -> Bool {
         record.kind != .image && isMeant(for: record) && !(forms?.contains(record.kind) ?? true)
+    }
+
+    /// Whether only its content tells if a record that the destination accepts has a form there.
+    package func asksContent(of record: RecordHeader) -> Bool {
+        formsInPart?.kinds.contains(record.kind) ?? false
+    }
+
+    /// Whether the destination has a form for a record that it accepts. What cannot be read is not passed over.
+    /// - Parameter body: canonical JSON.
+    package func hasForm(for body: String) -> Bool {
+        guard let formsInPart, let content = RecordContent(json: body) else { return true }
+        return formsInPart.hasForm(content)
     }
 
     private func isMeant(for record: RecordHeader) -> Bool {
