@@ -21,7 +21,8 @@ sys.dont_write_bytecode = True
 from fakes import Backend, Number, Refused, main, members, need  # noqa: E402
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-SLUGS = {"omron_ble", "beurer_ble", "accuchek_ble", "contour_ble", "onetouch_ble", "freestyle_libre_ble", "manual"}
+SLUGS = {"omron_ble", "beurer_ble", "accuchek_ble", "contour_ble", "onetouch_ble", "freestyle_libre_ble", "manual",
+         "apple_health_kit"}
 SOURCES = {
     "unknown", "phone", "watch", "app", "ring", "chest_strap", "multiple_sources", "automatic", "manual_scan", "cuff",
     "fingerprick", "insulin_pump", "scale", "lab", "exercise_machine", "earphone",
@@ -29,8 +30,26 @@ SOURCES = {
 UNITS = {
     "glucose": "mmol/L", "heartrate": "bpm", "blood_oxygen": "%", "temperature": "\u00b0C", "systolic": "mmHg",
     "diastolic": "mmHg", "pulse": "bpm", "body_mass": "kg", "body_fat_percentage": "%", "body_mass_index": "index",
-    "lean_body_mass": "kg", "waist_circumference": "centimeter",
+    "lean_body_mass": "kg", "waist_circumference": "centimeter", "basal_body_temperature": "\u00b0C",
+    "respiratory_rate": "bpm", "steps": "count", "floors_climbed": "count", "wheelchair_push": "count",
+    "stand_hour": "count", "distance": "meter", "calories_active": "kcal", "calories_basal": "kcal",
+    "vo2_max": "mL/kg/min", "heartrate_variability": "rmssd", "mindfulness_minutes": "minute", "water": "mL",
 }
+# vital-ios, TimeSeriesData.name.
+SERIES = {
+    "glucose", "heartrate", "blood_oxygen", "temperature", "basal_body_temperature", "respiratory_rate", "steps",
+    "floors_climbed", "wheelchair_push", "stand_hour", "distance", "calories_active", "calories_basal", "vo2_max",
+    "heartrate_variability", "mindfulness_minutes", "water",
+}
+# vital-ios, HealthKitNutritionRawData and its units in CoreModels+Extensions.
+MEAL = {
+    "energy_total": "kcal", "cholesterol": "mg",
+    **dict.fromkeys(["carbohydrates", "fiber", "sugar", "fat_total", "fat_monounsaturated", "fat_polyunsaturated",
+                     "fat_saturated", "protein"], "gram"),
+    **dict.fromkeys(["calcium", "chloride", "iron", "magnesium", "phosphorus", "potassium", "sodium", "zinc"], "mg"),
+}
+STAGES = {"in_bed": "0", "unspecified": "1", "awake": "2", "light": "3", "deep": "4", "rem": "5", "unknown": None}
+SUMMARIES = {"body", "meal", "profile", "sleep", "workouts"}
 BODY = ["body_mass", "body_fat_percentage", "body_mass_index", "waist_circumference", "lean_body_mass"]
 
 
@@ -111,8 +130,8 @@ class Junction(Backend):
             return {"success": True}
         if parts[:2] == ["v2", "timeseries"] and len(parts) == 4:
             user, resource = parts[2], parts[3]
-        elif parts[:3] == ["v2", "summary", "body"] and len(parts) == 4:
-            user, resource = parts[3], "body"
+        elif parts[:2] == ["v2", "summary"] and len(parts) == 4 and parts[2] in SUMMARIES:
+            user, resource = parts[3], parts[2]
         else:
             raise Refused("no such path", 404)
         self.check_user(caller, user)
@@ -185,10 +204,10 @@ class Junction(Backend):
         provider = body["provider"]
         found = {}
 
-        def sample(value, series):
+        def sample(value, series, unit=None):
             members(value, ["value", "unit", "type", *dates], ["source_bundle", "product_type", "metadata"])
             need(isinstance(value["value"], Number), "value is no number")
-            need(value["unit"] == UNITS[series], f"unit of {series}: {value['unit']}")
+            need(value["unit"] == (unit or UNITS[series]), f"unit of {series}: {value['unit']}")
             need(value["type"] in SOURCES, f"type: {value['type']}")
             time = moment(value["start_date"])
             moment(value["end_date"])
@@ -206,13 +225,50 @@ class Junction(Backend):
             for name in BODY:
                 for value in lists[name]:
                     sample(value, name)
+        elif resource == "meal":
+            for meal in body["data"]:
+                lists = members(members(meal, ["healthkit"])["healthkit"], ["source_bundle"], list(MEAL))
+                for name in lists.keys() - {"source_bundle"}:
+                    for value in lists[name]:
+                        sample(value, name, MEAL[name])
+        elif resource == "profile":
+            height = members(body["data"], ["height"])["height"]
+            need(isinstance(height, Number) and height.text.isdigit(), "height is no whole number")
+            found[f"{user}/height/{provider}"] = height.text
+        elif resource == "sleep":
+            self.take_sleeps(body["data"], sample)
+        elif resource == "workouts":
+            for workout in body["data"]:
+                members(workout, ["id", "start_date", "end_date", "moving_time", "source_bundle", "sport",
+                                  "heart_rate", "respiratory_rate", "metadata"],
+                        ["product_type", "calories", "distance"])
+                need(str(uuid.UUID(workout["id"])).upper() == workout["id"], "id")
+                need(workout["heart_rate"] == workout["respiratory_rate"] == [] and workout["metadata"] == {}, "lists")
+                moment(workout["end_date"])
+                texts = [workout[name].text for name in ("moving_time", "calories", "distance") if name in workout]
+                found[f"{user}/workout/{provider}/{moment(workout['start_date'])}"] = \
+                    " ".join([workout["sport"], *texts])
         else:
-            need(resource in ("glucose", "heartrate", "blood_oxygen", "temperature"), f"no resource {resource}", 404)
+            need(resource in SERIES, f"no resource {resource}", 404)
             for value in body["data"]:
                 sample(value, resource)
         need(found, "no sample")
         need((user, provider) in self.connected, f"no connected source {provider}", 400)
         self.samples.update(found)
+
+    @staticmethod
+    def take_sleeps(sleeps, sample):
+        empty = ["heart_rate", "heart_rate_variability", "respiratory_rate", "wrist_temperature"]
+        for sleep in sleeps:
+            members(sleep, ["start_date", "end_date", "source_bundle", "product_type", "sleep_stages", "metadata", *empty])
+            need(all(sleep[name] == [] for name in empty) and sleep["metadata"] == {}, "lists")
+            begin, end = moment(sleep["start_date"]), moment(sleep["end_date"])
+            stages = members(sleep["sleep_stages"], [f"{name}_sleep_samples" for name in STAGES])
+            for name, number in STAGES.items():
+                for value in stages[f"{name}_sleep_samples"]:
+                    sample(value, f"sleep-{name}", "stage")
+                    need(value["value"].text == number, f"stage of {name}")
+                    need(begin <= value["start_date"] <= value["end_date"] <= end, "a stage outside of its sleep")
 
 
 if __name__ == "__main__":

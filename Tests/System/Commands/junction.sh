@@ -141,6 +141,43 @@ run sign-in junction --token "$work/token" < /dev/null
 check "and goes without tokens" 64 "$status"
 run sign-in junction < /dev/null
 check "signing in looks the user up again" 0 "$status"
+
+# What a phone exports: four series and summaries, and two samples that Junction has no place for.
+cat > "$work/export.xml" << 'END'
+<?xml version="1.0" encoding="UTF-8"?>
+<HealthData locale="en_GB">
+<Record type="HKQuantityTypeIdentifierStepCount" sourceName="Phone" unit="count" value="812"
+ startDate="2026-11-20 09:15:00 +0000" endDate="2026-11-20 09:25:00 +0000"/>
+<Record type="HKQuantityTypeIdentifierAppleExerciseTime" sourceName="Watch" unit="min" value="12"
+ startDate="2026-11-20 09:15:00 +0000" endDate="2026-11-20 09:27:00 +0000"/>
+<Record type="HKQuantityTypeIdentifierDietaryWater" sourceName="Phone" unit="L" value="0.25"
+ startDate="2026-11-20 10:00:00 +0000" endDate="2026-11-20 10:00:00 +0000"/>
+<Record type="HKQuantityTypeIdentifierHeight" sourceName="Phone" unit="m" value="1.785"
+ startDate="2026-11-20 11:00:00 +0000" endDate="2026-11-20 11:00:00 +0000"/>
+<Record type="HKCategoryTypeIdentifierSleepAnalysis" sourceName="Watch" value="HKCategoryValueSleepAnalysisAsleepDeep"
+ startDate="2026-11-20 01:10:00 +0000" endDate="2026-11-20 01:55:00 +0000"/>
+<Record type="HKCategoryTypeIdentifierMenstrualFlow" sourceName="Phone" value="HKCategoryValueMenstrualFlowLight"
+ startDate="2026-11-20 08:00:00 +0000" endDate="2026-11-20 08:00:00 +0000"/>
+<Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="31.5" durationUnit="min" sourceName="Watch"
+ startDate="2026-11-20 17:00:00 +0000" endDate="2026-11-20 17:31:30 +0000"/>
+</HealthData>
+END
+run import apple-health "$work/export.xml" --subject patient-18 < /dev/null
+check "an import is taken" 0 "$status"
+for _ in {1..300}; do
+  fake_state > "$work/taken"
+  grep -q '/workout/' "$work/taken" && break
+  sleep 0.1
+done
+found=$(for sample in '/steps/apple_health_kit/[^"]*": "812 count"' '/water/apple_health_kit/[^"]*": "250 mL"' \
+  '/height/apple_health_kit": "179"' '/sleep-deep/apple_health_kit/[^"]*": "4 stage"' \
+  '/workout/apple_health_kit/[^"]*": "Running 1890"'; do grep -c "$sample" "$work/taken"; done)
+check "and goes where a phone's own program puts it" "1 1 1 1 1" "$(echo $found)"
+run status --json
+check "what has no place there is passed over, and no dead letter" "2 0" "$(python3 -c '
+import json, sys
+there, = json.load(sys.stdin)["destinations"]
+print(there["skipped"], there["failed"])' < "$work/out")"
 stop
 secret() { sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p' "$work/kept"; }
 access=$(secret access) refresh=$(secret refresh)

@@ -130,7 +130,9 @@ final class FakeJunction: Sendable {
                 request.text, ["user_id"], optional: ["provider_id", "granted_permissions"])
             let user = try StrictJSON.text(body, "user_id")
             try check(user)
-            guard JunctionProvider(rawValue: parts[5]) != nil else { throw Fault("provider") }
+            guard JunctionProvider(rawValue: parts[5]) != nil || parts[5] == "apple_health_kit" else {
+                throw Fault("provider")
+            }
             guard state.connected.insert("\(user)/\(parts[5])").inserted else {
                 return TestReceiver.Answer(status: 409)
             }
@@ -138,9 +140,12 @@ final class FakeJunction: Sendable {
         case ("timeseries", 5):
             try check(parts[3])
             return try data(request, user: parts[3], resource: parts[4], &state)
-        case ("summary", 5) where parts[3] == "body":
+        case ("summary", 5):
+            guard ["body", "meal", "profile", "sleep", "workouts"].contains(parts[3]) else {
+                return TestReceiver.Answer(status: 404)
+            }
             try check(parts[4])
-            return try data(request, user: parts[4], resource: "body", &state)
+            return try data(request, user: parts[4], resource: parts[3], &state)
         default: return TestReceiver.Answer(status: 404)
         }
     }
@@ -216,6 +221,31 @@ extension FakeJunction {
         "glucose": "mmol/L", "heartrate": "bpm", "blood_oxygen": "%", "temperature": "°C",
         "systolic": "mmHg", "diastolic": "mmHg", "pulse": "bpm", "body_mass": "kg",
         "body_fat_percentage": "%", "body_mass_index": "index", "lean_body_mass": "kg",
+        "waist_circumference": "centimeter", "basal_body_temperature": "°C", "respiratory_rate": "bpm",
+        "steps": "count", "floors_climbed": "count", "wheelchair_push": "count", "stand_hour": "count",
+        "distance": "meter", "calories_active": "kcal", "calories_basal": "kcal", "vo2_max": "mL/kg/min",
+        "heartrate_variability": "rmssd", "mindfulness_minutes": "minute", "water": "mL",
+        "energy_total": "kcal", "carbohydrates": "gram", "fiber": "gram", "sugar": "gram",
+        "fat_total": "gram",
+        "fat_saturated": "gram", "protein": "gram", "cholesterol": "mg", "calcium": "mg", "iron": "mg",
+        "potassium": "mg", "sodium": "mg", "unspecified_sleep_samples": "stage",
+        "awake_sleep_samples": "stage",
+        "deep_sleep_samples": "stage", "light_sleep_samples": "stage", "rem_sleep_samples": "stage",
+        "in_bed_sleep_samples": "stage",
+    ]
+    /// vital-ios, TimeSeriesData.name.
+    private static let series: Set<String> = [
+        "glucose", "heartrate", "blood_oxygen", "temperature", "basal_body_temperature", "respiratory_rate",
+        "steps",
+        "floors_climbed", "wheelchair_push", "stand_hour", "distance", "calories_active", "calories_basal",
+        "vo2_max",
+        "heartrate_variability", "mindfulness_minutes", "water",
+    ]
+    /// vital-ios, HealthKitNutritionRawData, of what an import has.
+    private static let meals: Set<String> = [
+        "energy_total", "carbohydrates", "fiber", "sugar", "fat_total", "fat_saturated", "protein",
+        "cholesterol",
+        "calcium", "iron", "potassium", "sodium",
     ]
     private static let sources: Set<String> = [
         "unknown", "phone", "watch", "app", "ring", "chest_strap", "multiple_sources", "automatic",
@@ -291,9 +321,63 @@ extension FakeJunction {
                 for element in try StrictJSON.elements(members[name]) { try take(element, name) }
             }
             guard try StrictJSON.elements(members["time_zones"]).isEmpty else { throw Fault("time_zones") }
-        case "glucose", "heartrate", "blood_oxygen", "temperature":
+        case "meal":
+            for element in try StrictJSON.elements(body["data"]) {
+                let meal = try StrictJSON.object(element, ["healthkit"])
+                let lists = try StrictJSON.object(meal["healthkit"], ["source_bundle"], optional: meals)
+                _ = try StrictJSON.text(lists, "source_bundle")
+                for name in lists.keys.sorted() where name != "source_bundle" {
+                    for element in try StrictJSON.elements(lists[name]) { try take(element, name) }
+                }
+            }
+        case "profile":
+            let profile = try StrictJSON.object(body["data"], ["height"])
+            found.append(("height/\(provider)", try StrictJSON.number(profile, "height")))
+        case "sleep":
+            for element in try StrictJSON.elements(body["data"]) {
+                let lists: Set<String> = [
+                    "heart_rate", "heart_rate_variability", "respiratory_rate", "wrist_temperature",
+                ]
+                let sleep = try StrictJSON.object(
+                    element,
+                    lists.union([
+                        "start_date", "end_date", "source_bundle", "product_type", "sleep_stages", "metadata",
+                    ]))
+                for name in ["start_date", "end_date"] { try moment(sleep, name) }
+                for name in ["source_bundle", "product_type"] { _ = try StrictJSON.text(sleep, name) }
+                for name in lists where !(try StrictJSON.elements(sleep[name]).isEmpty) { throw Fault(name) }
+                _ = try StrictJSON.object(sleep["metadata"], [])
+                let stages = try StrictJSON.object(
+                    sleep["sleep_stages"],
+                    Set(
+                        ["unspecified", "awake", "deep", "light", "rem", "in_bed", "unknown"].map {
+                            "\($0)_sleep_samples"
+                        }))
+                for name in stages.keys.sorted() {
+                    for element in try StrictJSON.elements(stages[name]) { try take(element, name) }
+                }
+            }
+        case "workouts":
+            for element in try StrictJSON.elements(body["data"]) {
+                let workout = try StrictJSON.object(
+                    element,
+                    [
+                        "id", "start_date", "end_date", "moving_time", "source_bundle", "sport", "heart_rate",
+                        "respiratory_rate", "metadata",
+                    ], optional: ["product_type", "calories", "distance"])
+                let time = try moment(workout, "start_date")
+                try moment(workout, "end_date")
+                var words = [
+                    try StrictJSON.text(workout, "sport"), try StrictJSON.number(workout, "moving_time"),
+                ]
+                for name in ["calories", "distance"] where workout[name] != nil {
+                    words.append(try StrictJSON.number(workout, name))
+                }
+                found.append(("workout/\(provider)/\(time)", words.joined(separator: " ")))
+            }
+        default:
+            guard series.contains(resource) else { throw Fault("resource \(resource)") }
             for element in try StrictJSON.elements(body["data"]) { try take(element, resource) }
-        default: throw Fault("resource \(resource)")
         }
         if found.isEmpty { throw Fault("no sample") }
         return (provider, found)

@@ -18,7 +18,7 @@ import Testing
         let requests = try requests([record])
         try #require(requests.count == 1)
         let text = String(decoding: requests[0].body, as: UTF8.self)
-        _ = try FakeJunction.check(text, resource: requests[0].series.rawValue)
+        _ = try FakeJunction.check(text, resource: requests[0].series.name)
         return text
     }
 
@@ -91,7 +91,7 @@ import Testing
         expected: String
     ) throws {
         let record = try ValidicFormTests.record(kind, [(type, coefficient, exponent, unit)])
-        #expect(try Self.requests([record]).map(\.series.rawValue) == [resource])
+        #expect(try Self.requests([record]).map(\.series.name) == [resource])
         let body = try Self.body(record)
         #expect(body.contains(expected), "\(body)")
     }
@@ -153,7 +153,9 @@ import Testing
     @Test func whatIsNobodysOrHasNoFormIsNotSent() throws {
         let noForm = "has no value that this destination has a form for"
         #expect(try Self.unfit(ValidicFormTests.record(.bthome, [("temperature", 21, 0, "Cel")])) == noForm)
-        #expect(try Self.unfit(ValidicFormTests.record(.weight, [("height", 180, -2, "m")])) == noForm)
+        #expect(
+            try Self.unfit(ValidicFormTests.record(.bodyComposition, [("muscle-mass", 300, -1, "kg")]))
+                == noForm)
         // Half a blood pressure is none.
         #expect(
             try Self.unfit(ValidicFormTests.record(.bloodPressure, [("systolic", 138, 0, "mm[Hg]")]))

@@ -2,26 +2,15 @@ import IngestRecords
 
 /// The form that records have at Junction: what they say as samples of its series, and those as requests.
 enum JunctionForm {
-    /// The kinds of records that have a form there.
+    /// The kinds of records that have a form there, or some of which have one.
     static let kinds: Set<RecordKind> = [
         .bloodPressure, .glucose, .continuousGlucose, .bodyTemperature, .weight, .bodyComposition,
-        .pulseOximetry, .heartRate, .miScale,
+        .pulseOximetry, .heartRate, .healthObservation, .miScale, .activity, .workout, .sleep, .nutrition,
+        .reproductiveHealth,
     ]
 
-    /// A resource that data is posted to.
-    enum Series: String {
-        case glucose
-        case bloodPressure = "blood_pressure"
-        case heartRate = "heartrate"
-        case bloodOxygen = "blood_oxygen"
-        case temperature
-        case body
-
-        /// The path of requests for a user.
-        func path(user: String) -> String {
-            self == .body ? "/v2/summary/body/\(user)" : "/v2/timeseries/\(user)/\(rawValue)"
-        }
-    }
+    /// The source of what came from a phone's export.
+    static let appleHealth = "apple_health_kit"
 
     /// A request's place and body.
     struct Request: Equatable {
@@ -38,27 +27,55 @@ enum JunctionForm {
         /// What kind of device it is from, in Junction's words.
         let source: String
         let time: Int64
+        /// Nil for a moment.
+        let end: Int64?
         let isUpperBound: Bool
+        /// The hardware's name, of what was imported.
+        let product: String?
+    }
+
+    struct Workout {
+        let id: String
+        let start: Int64
+        let end: Int64
+        let product: String?
+        let sport: String
+        /// In seconds, kilocalories and metres, as JSON.
+        let movingTime: String
+        let calories: String?
+        let distance: String?
     }
 
     enum Entry {
         case quantity(Sample)
         case bloodPressure(systolic: Sample, diastolic: Sample, pulse: Sample?)
-        /// Of the body's summary: the list that it belongs to.
-        case body(String, Sample)
+        /// Of a summary of samples: the list that it belongs to.
+        case listed(String, Sample)
+        case workout(Workout)
+        /// In whole centimetres, as JSON.
+        case height(String, time: Int64)
     }
 
     /// What one request may hold.
-    private struct Group: Hashable {
+    struct Group: Hashable {
         let series: Series
         let provider: String
         let stage: Record.Stage
     }
 
-    /// The lists of a body's summary, all of which are there (BodyPatch of Junction's SDK).
-    private static let bodyLists = [
-        "body_mass", "body_fat_percentage", "body_mass_index", "waist_circumference", "lean_body_mass",
+    /// Those of them of which only some records have one.
+    static let kindsInPart: Set<RecordKind> = [
+        .activity, .bodyComposition, .healthObservation, .nutrition, .reproductiveHealth, .sleep,
     ]
+
+    /// Whether something of a record of these has a form there, be it absent.
+    static func hasForm(_ record: RecordContent) -> Bool {
+        record.flags.contains { sleepStages[$0] != nil && record.kind == .sleep || standHours[$0] != nil }
+            || record.values.contains { value in
+                quantities[value.type] != nil || bodyLists[value.type] != nil || value.type == "height"
+                    || record.kind == .nutrition && mealLists[value.type] != nil
+            }
+    }
 
     /// The requests for a batch, one for each series, source and stage, in the order in which the records bring them.
     /// The same batch gives the same requests.
@@ -96,67 +113,88 @@ enum JunctionForm {
     }
 
     private static func formed(_ record: RecordContent) -> [(Series, Entry)] {
-        if record.kind == .bloodPressure {
-            func sample(_ type: String) -> Sample? {
-                record.values.lazy.compactMap { self.sample($0, of: record) }.first { $0.type == type }?.1
+        switch record.kind {
+        case .bloodPressure:
+            func sample(_ type: String, _ unit: Unit) -> Sample? {
+                record.values.lazy.filter { $0.type == type }.compactMap {
+                    self.sample($0, in: unit, of: record)
+                }.first
             }
-            guard let systolic = sample("systolic"), let diastolic = sample("diastolic") else { return [] }
-            return [
-                (
-                    .bloodPressure,
-                    .bloodPressure(systolic: systolic, diastolic: diastolic, pulse: sample("pulse-rate"))
-                )
-            ]
+            guard let systolic = sample("systolic", .mmHg), let diastolic = sample("diastolic", .mmHg) else {
+                return []
+            }
+            let pulse = sample("pulse-rate", .bpm)
+            return [(.bloodPressure, .bloodPressure(systolic: systolic, diastolic: diastolic, pulse: pulse))]
+        case .workout: return workout(of: record).map { [(.workouts, .workout($0))] } ?? []
+        case .sleep:
+            return record.flags.compactMap { flag in
+                sleepStages[flag].map {
+                    (.sleep, .listed($0.list, sample($0.number, "stage", of: record)))
+                }
+            }
+        default: break
         }
-        return record.values.compactMap { value -> (Series, Entry)? in
-            guard let (type, sample) = sample(value, of: record) else { return nil }
-            switch type {
-            case "glucose": return (.glucose, .quantity(sample))
-            case "pulse-rate", "heart-rate": return (.heartRate, .quantity(sample))
-            case "spo2": return (.bloodOxygen, .quantity(sample))
-            case "body-temperature": return (.temperature, .quantity(sample))
-            case "weight": return (.body, .body("body_mass", sample))
-            case "bmi": return (.body, .body("body_mass_index", sample))
-            case "body-fat": return (.body, .body("body_fat_percentage", sample))
-            case "fat-free-mass": return (.body, .body("lean_body_mass", sample))
-            default: return nil
+        let hours = record.flags.compactMap { standHours[$0] }
+        return hours.map { (.standHour, .quantity(sample($0, Unit.count.name, of: record))) }
+            + record.values.compactMap { formed($0, of: record) }
+    }
+
+    private static func formed(_ value: RecordContent.Value, of record: RecordContent) -> (Series, Entry)? {
+        if record.kind == .nutrition, let (list, unit) = mealLists[value.type] {
+            return sample(value, in: unit, of: record).map { (.meal, .listed(list, $0)) }
+        }
+        if let (list, unit) = bodyLists[value.type] {
+            return sample(value, in: unit, of: record).map { (.body, .listed(list, $0)) }
+        }
+        if value.type == "height" {
+            return value.converted(to: "cm")?.rounded.map {
+                (.profile, .height(String($0), time: record.time))
             }
         }
+        guard let (series, unit) = quantities[value.type] else { return nil }
+        return sample(value, in: unit, of: record).map { (series, .quantity($0)) }
+    }
+
+    private static func workout(of record: RecordContent) -> Workout? {
+        guard let end = record.end else { return nil }
+        func number(_ code: String, where isWanted: (String) -> Bool) -> String? {
+            record.values.filter { isWanted($0.type) }.compactMap { $0.number(in: code) }.first
+        }
+        return Workout(
+            id: record.id.uppercased(), start: record.time, end: end, product: record.model,
+            sport: SportName.of(record),
+            movingTime: number("s") { $0 == "duration" } ?? String(end - record.time),
+            calories: number("kcal") { $0 == "active-energy" },
+            distance: number("m") { $0.hasPrefix("distance") })
     }
 
     /// Nil for what is absent, or has no form.
     private static func sample(
-        _ value: RecordContent.Value, of record: RecordContent
-    ) -> (type: String, Sample)? {
-        guard let (number, unit) = number(of: value) else { return nil }
-        return (
-            value.type,
-            Sample(
-                value: number, unit: unit, source: source(of: record), time: record.time,
-                isUpperBound: record.timeSource == .unknown)
-        )
+        _ value: RecordContent.Value, in unit: Unit, of record: RecordContent
+    ) -> Sample? {
+        // Whole minutes, as the SDKs count them.
+        let number =
+            value.type == "mindful-time"
+            ? value.converted(to: "s")?.wholePart.map { String($0 / 60) } : value.number(in: unit.code)
+        return number.map { sample($0, unit.name, of: record) }
     }
 
-    /// The number in Junction's unit, and the unit.
-    private static func number(of value: RecordContent.Value) -> (String, String)? {
-        func number(_ unit: String, in wanted: String) -> (String, String)? {
-            value.number(in: wanted).map { ($0, unit) }
-        }
-        switch value.type {
-        case "systolic", "diastolic": return number("mmHg", in: "mm[Hg]")
-        case "pulse-rate", "heart-rate": return number("bpm", in: "/min")
-        case "glucose": return number("mmol/L", in: "mmol/L")
-        case "body-temperature": return number("\u{B0}C", in: "Cel")
-        case "spo2", "body-fat": return number("%", in: "%")
-        case "weight", "fat-free-mass": return number("kg", in: "kg")
-        case "bmi": return number("index", in: "kg/m2")
-        default: return nil
-        }
+    private static func sample(_ number: String, _ unit: String, of record: RecordContent) -> Sample {
+        Sample(
+            value: number, unit: unit, source: source(of: record), time: record.time, end: record.end,
+            isUpperBound: record.timeSource == .unknown,
+            product: record.origin == .appleHealth ? record.model : nil)
     }
 
     private static func source(of record: RecordContent) -> String {
-        // Of what was typed in, or came from another program, nothing tells.
-        guard record.origin == nil else { return "unknown" }
+        switch record.origin {
+        case .manual: return "unknown"
+        case .appleHealth:
+            if record.flags.contains("user-entered") { return "app" }
+            let model = record.model?.lowercased() ?? ""
+            return model.hasPrefix("watch") ? "watch" : model.hasPrefix("iphone") ? "phone" : "unknown"
+        case nil: break
+        }
         return switch record.kind {
         case .bloodPressure: "cuff"
         case .glucose: "fingerprick"
@@ -164,96 +202,5 @@ enum JunctionForm {
         case .weight, .bodyComposition, .miScale: "scale"
         default: "unknown"
         }
-    }
-}
-
-// MARK: - Text
-
-extension JunctionForm {
-    private static func body(_ group: Group, _ entries: [Entry], timeZone: String) -> [UInt8] {
-        var text = JSONText()
-        text.beginObject()
-        switch group.stage {
-        case .live: text.member("stage", "daily")
-        case .historical:
-            let times = entries.map(\.time)
-            text.member("stage", "historical")
-            text.member("start_date", moment(times.min() ?? 0))
-            text.member("end_date", moment(times.max() ?? 0))
-        }
-        text.member("time_zone", timeZone)
-        text.member("provider", group.provider)
-        text.key("data")
-        if group.series == .body {
-            text.beginObject()
-            for name in bodyLists {
-                text.key(name)
-                text.beginArray()
-                for case .body(name, let sample) in entries { text.value(sample) }
-                text.endArray()
-            }
-            // Where the zone changed between days; here it is one.
-            text.key("time_zones")
-            text.beginArray()
-            text.endArray()
-            text.endObject()
-        } else {
-            text.beginArray()
-            for entry in entries { text.value(entry) }
-            text.endArray()
-        }
-        text.member("is_final_chunk", true)
-        text.endObject()
-        return text.bytes
-    }
-
-    private static func moment(_ time: Int64) -> String {
-        DeviceTime(wallSeconds: time).map { "\($0)Z" } ?? ""
-    }
-}
-
-extension JunctionForm.Entry {
-    fileprivate var time: Int64 {
-        switch self {
-        case .quantity(let sample), .body(_, let sample), .bloodPressure(let sample, _, _): sample.time
-        }
-    }
-}
-
-extension JSONText {
-    fileprivate mutating func value(_ entry: JunctionForm.Entry) {
-        switch entry {
-        case .quantity(let sample), .body(_, let sample): value(sample)
-        case .bloodPressure(let systolic, let diastolic, let pulse):
-            beginObject()
-            key("systolic")
-            value(systolic)
-            key("diastolic")
-            value(diastolic)
-            if let pulse {
-                key("pulse")
-                value(pulse)
-            }
-            endObject()
-        }
-    }
-
-    fileprivate mutating func value(_ sample: JunctionForm.Sample) {
-        beginObject()
-        key("value")
-        value(json: Array(sample.value.utf8))
-        member("unit", sample.unit)
-        member("type", sample.source)
-        // One moment, not a span.
-        for name in ["start_date", "end_date"] {
-            member(name, DeviceTime(wallSeconds: sample.time).map { "\($0)Z" } ?? "")
-        }
-        if sample.isUpperBound {
-            key("metadata")
-            beginObject()
-            member("time", "measured then or earlier")
-            endObject()
-        }
-        endObject()
     }
 }

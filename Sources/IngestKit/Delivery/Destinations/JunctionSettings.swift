@@ -94,6 +94,8 @@ package struct JunctionSettings: DestinationForm {
     }
 
     package var kinds: Set<RecordKind>? { JunctionForm.kinds }
+    package var kindsInPart: Set<RecordKind> { JunctionForm.kindsInPart }
+    package func hasForm(for record: RecordContent) -> Bool { JunctionForm.hasForm(record) }
     package var person: String? { user }
     package var endpoint: String { api }
     package var credentialKind: AuthenticationKind { .apiKey }
@@ -164,7 +166,8 @@ package struct JunctionSettings: DestinationForm {
 
     /// What Junction calls the source of a record.
     func provider(of record: RecordContent) -> String {
-        record.peripheralID.flatMap { providers[$0] } ?? JunctionProvider.manual.rawValue
+        if record.origin == .appleHealth { return JunctionForm.appleHealth }
+        return record.peripheralID.flatMap { providers[$0] } ?? JunctionProvider.manual.rawValue
     }
 }
 
