@@ -36,7 +36,11 @@ FORMS = {
         "random_plasma_glucose_test", "triglyceride", "blood_glucose",
     },
     "weight": {"weight", "height", "free_mass", "fat_percent", "mass_weight", "bmi"},
+    "fitness": {"type", "intensity", "start_time", "distance", "duration", "calories"},
+    "nutrition": {"calories", "carbohydrates", "fat", "fiber", "protein", "sodium", "water", "meal"},
+    "sleep": {"awake", "deep", "light", "rem", "times_woken", "total_sleep"},
 }
+TEXTS = {"type", "intensity", "start_time", "meal"}
 MESSAGES = {
     400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 406: "Not Acceptable", 409: "Conflict",
     422: "Unprocessable Entity",
@@ -121,8 +125,8 @@ class Validic(Backend):
         need(isinstance(value.get("extras", {}), dict), "extras")
         found = {"timestamp": value["timestamp"], "utc_offset": value["utc_offset"], **value.get("extras", {})}
         for name in filter(FORMS[form].__contains__, value):
-            need(isinstance(value[name], Number), f"{name} is no number")
-            found[name] = value[name].text
+            need(isinstance(value[name], str if name in TEXTS else Number), f"type of {name}")
+            found[name] = value[name] if name in TEXTS else value[name].text
         name = f"{form}/{text_of(value, 'activity_id')}"
         # Which status it is that a second one gets is not public.
         need(name not in self.records, "activity_id must be unique", 409)

@@ -94,6 +94,13 @@ final class FakeValidicV1: Sendable {
             "random_plasma_glucose_test", "triglyceride", "blood_glucose",
         ],
         "weight": ["weight", "height", "free_mass", "fat_percent", "mass_weight", "bmi"],
+        "fitness": ["distance", "duration", "calories"],
+        "nutrition": ["calories", "carbohydrates", "fat", "fiber", "protein", "sodium", "water"],
+        "sleep": ["awake", "deep", "light", "rem", "times_woken", "total_sleep"],
+    ]
+    /// Texts of each form.
+    private static let texts: [String: Set<String>] = [
+        "fitness": ["type", "intensity", "start_time"], "nutrition": ["meal"],
     ]
 
     private static func take(_ request: TestReceiver.Received, token: String) throws(Refusal) -> Kept {
@@ -126,7 +133,9 @@ final class FakeValidicV1: Sendable {
 
     private static func record(_ json: String?, _ form: String, _ numbers: Set<String>) throws -> Kept {
         var members = try StrictJSON.object(
-            json, ["activity_id", "timestamp", "utc_offset"], optional: numbers.union(["extras"]))
+            json, ["activity_id", "timestamp", "utc_offset"],
+            optional: numbers.union(["extras"]).union(texts[form] ?? []))
+        for name in (texts[form] ?? []).intersection(members.keys) { _ = try StrictJSON.text(members, name) }
         guard try StrictJSON.text(members, "timestamp").contains(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/)
         else {
             throw Refusal(406, "Not Acceptable", #"["Invalid date"]"#)
@@ -136,7 +145,9 @@ final class FakeValidicV1: Sendable {
         }
         for name in numbers.intersection(members.keys) { _ = try StrictJSON.number(members, name) }
         if let extras = members["extras"] {
-            let known: Set = ["relationship_to_meal", "related_activity_id", "time"]
+            let known: Set = [
+                "relationship_to_meal", "related_activity_id", "time", "manufacturer", "model",
+            ]
             let extras = try StrictJSON.object(extras, [], optional: known)
             for name in extras.keys { _ = try StrictJSON.text(extras, name) }
         } else if numbers.isDisjoint(with: members.keys) {

@@ -81,6 +81,7 @@ import Testing
         #expect(
             kept.members == [
                 name: number, "timestamp": #""2026-11-20T08:15:00+00:00""#, "utc_offset": #""+01:00""#,
+                "extras": #"{"manufacturer":"Beurer","model":"BM 77"}"#,
             ])
     }
 
@@ -107,14 +108,17 @@ import Testing
         let kept = try #require(try Self.kept(record))
         #expect(
             kept.members["extras"]
-                == #"{"relationship_to_meal":"\#(word)","related_activity_id":"\#(ValidicBench.id(7))"}"#)
+                == #"{"manufacturer":"Beurer","model":"BM 77","relationship_to_meal":"\#(word)","#
+                + #""related_activity_id":"\#(ValidicBench.id(7))"}"#)
     }
 
     @Test func aTimeThatIsAnUpperBoundSaysSo() throws {
         let kept = try #require(
             try Self.kept(
                 ValidicFormTests.record(.weight, [("weight", 72, 0, "kg")], source: .unknown)))
-        #expect(kept.members["extras"] == #"{"time":"measured then or earlier"}"#)
+        #expect(
+            kept.members["extras"]
+                == #"{"manufacturer":"Beurer","model":"BM 77","time":"measured then or earlier"}"#)
     }
 
     @Test(

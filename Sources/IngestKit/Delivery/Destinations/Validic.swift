@@ -91,6 +91,20 @@ package struct ValidicSettings: DestinationForm {
         }
     }
 
+    package var kindsInPart: Set<RecordKind> {
+        switch api {
+        case .inform: []
+        case .v1: ValidicRecord.kindsInPart
+        }
+    }
+
+    package func hasForm(for record: RecordContent) -> Bool {
+        switch api {
+        case .inform: true
+        case .v1: ValidicRecord.hasForm(record)
+        }
+    }
+
     package var person: String? { user }
     package var endpoint: String { base }
 

@@ -5,11 +5,20 @@ import IngestRecords
 struct ValidicRecord: Sendable {
     /// The record types that have something of ours; each is also the last part of the URL, and the name in the body.
     enum Form: String, Sendable {
-        case biometrics, diabetes, weight
+        case biometrics, diabetes, weight, fitness, nutrition, sleep
     }
 
-    /// The kinds that have a form there.
+    /// The kinds that have a form there, or some of which have one.
     static let kinds = Set(RecordKind.allCases.filter { Form($0) != nil })
+    /// Those of them of which only some records have one.
+    static let kindsInPart: Set<RecordKind> = [.nutrition, .sleep]
+
+    /// Whether something of a record of these has a form there.
+    static func hasForm(_ record: RecordContent) -> Bool {
+        record.kind == .sleep
+            ? record.flags.contains { sleepMembers[$0] != nil }
+            : record.values.contains { members[.nutrition]?[$0.type] != nil }
+    }
 
     let form: Form
     /// The record's members, as JSON.
@@ -29,6 +38,10 @@ struct ValidicRecord: Sendable {
         text.member("activity_id", record.id)
         text.member("timestamp", "\(moment)+00:00")
         text.member("utc_offset", Self.offset(record.utcOffsetSeconds))
+        if form == .fitness {
+            text.member("type", SportName.of(record))
+            text.member("start_time", ReadingTime.text(record.time, offset: record.utcOffsetSeconds))
+        }
         for (name, number) in numbers {
             text.key(name)
             text.value(json: Array(number.utf8))
@@ -57,6 +70,15 @@ struct ValidicRecord: Sendable {
     private static func numbers(
         of record: RecordContent, in form: Form
     ) -> [(name: String, number: String)] {
+        if form == .sleep {
+            let duration = record.values.lazy.filter { $0.type == "duration" }.compactMap {
+                $0.number(in: "s")
+            }.first
+            guard let duration, let names = record.flags.lazy.compactMap({ sleepMembers[$0] }).first else {
+                return []
+            }
+            return names.map { ($0, duration) }
+        }
         var found: [(name: String, number: String)] = []
         for value in record.values {
             // What Validic files an upper-arm monitor's pulse as; of a strap or an oximeter it would not be true.
@@ -81,6 +103,26 @@ struct ValidicRecord: Sendable {
             "weight": ("weight", "kg"), "height": ("height", "cm"), "bmi": ("bmi", "kg/m2"),
             "body-fat": ("fat_percent", "%"), "fat-free-mass": ("free_mass", "kg"),
         ],
+        .fitness: [
+            "duration": ("duration", "s"), "active-energy": ("calories", "kcal"),
+            "distance": ("distance", "m"),
+            "distance-walking-running": ("distance", "m"), "distance-cycling": ("distance", "m"),
+            "distance-swimming": ("distance", "m"), "distance-wheelchair": ("distance", "m"),
+            "distance-rowing": ("distance", "m"), "distance-paddle-sports": ("distance", "m"),
+            "distance-skating-sports": ("distance", "m"), "distance-cross-country-skiing": ("distance", "m"),
+            "distance-downhill-snow-sports": ("distance", "m"),
+        ],
+        .nutrition: [
+            "energy": ("calories", "kcal"), "carbohydrate": ("carbohydrates", "g"), "fat": ("fat", "g"),
+            "fiber": ("fiber", "g"), "protein": ("protein", "g"), "sodium": ("sodium", "mg"),
+            "water": ("water", "mL"),
+        ],
+    ]
+
+    /// By our flags: the members that get how long it lasted.
+    private static let sleepMembers: [String: [String]] = [
+        "awake": ["awake"], "asleep": ["total_sleep"], "asleep-core": ["light", "total_sleep"],
+        "asleep-deep": ["deep", "total_sleep"], "asleep-rem": ["rem", "total_sleep"],
     ]
 
     /// By our flags.
@@ -103,6 +145,9 @@ extension ValidicRecord.Form {
         case .bloodPressure, .pulseOximetry, .bodyTemperature: self = .biometrics
         case .glucose, .glucoseContext: self = .diabetes
         case .weight, .bodyComposition, .miScale: self = .weight
+        case .workout: self = .fitness
+        case .nutrition: self = .nutrition
+        case .sleep: self = .sleep
         default: return nil
         }
     }
@@ -112,9 +157,14 @@ extension JSONText {
     /// What Validic's own members have no place for.
     fileprivate mutating func extras(of record: RecordContent, meal: String?) {
         let isUpperBound = record.timeSource == .unknown
-        guard meal != nil || record.related != nil || isUpperBound else { return }
+        let device = [("manufacturer", record.manufacturer), ("model", record.model)].compactMap {
+            name, value in
+            value.map { (name, $0) }
+        }
+        guard meal != nil || record.related != nil || isUpperBound || !device.isEmpty else { return }
         key("extras")
         beginObject()
+        for (name, value) in device { member(name, value) }
         if let meal { member("relationship_to_meal", meal) }
         if let related = record.related { member("related_activity_id", related) }
         if isUpperBound { member("time", "measured then or earlier") }

@@ -1,0 +1,73 @@
+import TestSupport
+import Testing
+
+@testable import IngestDelivery
+
+/// The form in Validic's first API of what was imported from a phone.
+@Suite struct ValidicImportTests {
+    /// What the fake keeps, as `MEMBER NUMBER` in the order of the names.
+    private static func kept(_ record: RecordContent) throws -> (form: String, members: [String])? {
+        guard let form = ValidicRecord(record) else { return nil }
+        let fake = FakeValidicV1()
+        let json = "application/json"
+        let place = form.path(organization: FakeValidicV1.organization, userID: FakeValidicV1.userID)
+        let answer = fake.answer(
+            TestReceiver.Received(
+                target: "POST " + place, headers: ["content-type": json, "accept": json],
+                body: form.body(token: "token-1")))
+        #expect(answer.status == 201, "\(answer.body)")
+        let kept = try #require(fake.kept.first)
+        let members = kept.members.filter { !["timestamp", "utc_offset", "extras"].contains($0.key) }
+        return (kept.form, members.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
+    }
+
+    @Test(
+        arguments: [
+            (
+                .workout, "duration 31.5 min,active-energy 286.4 kcal,distance-walking-running 5.21 km",
+                ["activity-running"], "fitness",
+                [
+                    "calories 286.4", "distance 5210", "duration 1890",
+                    #"start_time "2026-11-20T09:15:00+00:00""#,
+                    #"type "Running""#,
+                ]
+            ),
+            (.sleep, "duration 2700 s", ["asleep-deep"], "sleep", ["deep 2700", "total_sleep 2700"]),
+            (.sleep, "duration 600 s", ["asleep-core"], "sleep", ["light 600", "total_sleep 600"]),
+            (.sleep, "duration 600 s", ["asleep-rem"], "sleep", ["rem 600", "total_sleep 600"]),
+            (.sleep, "duration 600 s", ["asleep"], "sleep", ["total_sleep 600"]),
+            (.sleep, "duration 600 s", ["awake"], "sleep", ["awake 600"]),
+            (.nutrition, "energy 418.4 kJ", [], "nutrition", ["calories 100.00"]),
+            (.nutrition, "carbohydrate 42.5 g", [], "nutrition", ["carbohydrates 42.5"]),
+            (.nutrition, "sodium 1.2 g", [], "nutrition", ["sodium 1200"]),
+            (.nutrition, "water 0.25 L", [], "nutrition", ["water 250"]),
+        ] as [(RecordKind, String, [String], String, [String])])
+    func whatWasImportedHasItsForm(
+        kind: RecordKind, values: String, flags: [String], form: String, members: [String]
+    ) throws {
+        let record = try JunctionImportTests.record(kind, values, flags: flags)
+        let kept = try #require(try Self.kept(record))
+        #expect(kept.form == form)
+        #expect(kept.members == members)
+        #expect(!ValidicRecord.kindsInPart.contains(kind) || ValidicRecord.hasForm(record))
+    }
+
+    @Test func theHardwareStandsInTheExtras() throws {
+        let record = try JunctionImportTests.record(.sleep, "duration 600 s", flags: ["asleep"])
+        let form = try #require(ValidicRecord(record))
+        #expect(
+            String(decoding: form.body(token: "t"), as: UTF8.self).contains(#""extras":{"model":"Watch6,1"}"#)
+        )
+    }
+
+    @Test(
+        arguments: [
+            (.sleep, "duration 600 s", ["in-bed"]), (.nutrition, "calcium 100 mg", []),
+            (.activity, "steps 812 1", []),
+        ] as [(RecordKind, String, [String])])
+    func whatHasNoPlaceIsPassedOver(kind: RecordKind, values: String, flags: [String]) throws {
+        let record = try JunctionImportTests.record(kind, values, flags: flags)
+        #expect(!ValidicRecord.kinds.contains(kind) || ValidicRecord.kindsInPart.contains(kind))
+        #expect(!ValidicRecord.kindsInPart.contains(kind) || !ValidicRecord.hasForm(record))
+    }
+}
