@@ -23,8 +23,10 @@ package struct FHIRSettings: DestinationForm {
         .proxy, .oauth,
     ]
     package static let takesImages = true
-    /// The kinds that have a form there: what the guide has codes for.
-    package let kinds: Set<RecordKind>? = Set(RecordKind.allCases.filter { $0.specialization != nil })
+    /// The kinds that have a form there: what the guide has codes for, and what somebody did.
+    package let kinds: Set<RecordKind>? =
+        Set(RecordKind.allCases.filter { $0.specialization != nil }).union(FHIRActivity.kinds)
+    package let kindsInPart = FHIRActivity.kindsInPart
 
     /// The base of its API.
     package let base: String
@@ -61,6 +63,8 @@ package struct FHIRSettings: DestinationForm {
         guard let url else { return nil }
         base = url
     }
+
+    package func hasForm(for record: RecordContent) -> Bool { FHIRActivity.hasForm(record) }
 
     package var url: String? { base }
     package var endpoint: String { base }

@@ -12,6 +12,8 @@ struct FHIRObservation: Equatable {
         /// The bits of a status that are set, by their numbers in the guide's code system ASN1ToHL7.
         case bits([Int])
         case components([Component])
+        /// In words, where no code is known.
+        case text(String)
 
         /// The same without its numbers.
         func absent(_ reason: String) -> Value {
@@ -25,7 +27,20 @@ struct FHIRObservation: Equatable {
         let value: Value
     }
 
-    let code: UInt32
+    /// What was measured: by the guide's codes, or, where it has none, by LOINC.
+    enum Code: Equatable {
+        case mdc(UInt32)
+        case loinc(String)
+
+        var text: String {
+            switch self {
+            case .mdc(let code): String(code)
+            case .loinc(let code): code
+            }
+        }
+    }
+
+    let code: Code
     var value: Value
     var supplements: [UInt32] = []
     /// How long it took, in seconds, where that is a value of its own in the record.
@@ -37,16 +52,27 @@ struct FHIRObservation: Equatable {
     var profile: String {
         switch value {
         case .quantity, .absent: FHIRSystem.profile("PhdNumericObservation")
-        case .coded: FHIRSystem.profile("PhdCodedEnumerationObservation")
+        case .coded, .text: FHIRSystem.profile("PhdCodedEnumerationObservation")
         case .bits: FHIRSystem.profile("PhdBitsEnumerationObservation")
         case .components: FHIRSystem.profile("PhdCompoundNumericObservation")
         }
     }
 
-    /// Its LOINC codes, where it is in a unit that these are for.
-    var loincs: [String] { Self.loincs(code, value) }
-    /// A code of observation-category; nil where it has no LOINC code, or none of a category.
-    var category: String? { loincs.isEmpty ? nil : FHIRTerms.term(code)?.category }
+    /// Its LOINC codes beside its MDC code, where it is in a unit that these are for.
+    var loincs: [String] {
+        guard case .mdc(let code) = code else { return [] }
+        return Self.loincs(code, value)
+    }
+
+    /// Systems and codes; none where it has no LOINC code, or none of a category.
+    var categories: [(system: String, code: String)] {
+        switch code {
+        case .mdc(let code):
+            guard !loincs.isEmpty, let category = FHIRTerms.term(code)?.category else { return [] }
+            return [(FHIRSystem.category, category)]
+        case .loinc(let code): return FHIRActivity.categories(of: code)
+        }
+    }
 
     static func loincs(_ code: UInt32, _ value: Value) -> [String] {
         let known = FHIRTerms.term(code)?.loincs ?? []
@@ -57,7 +83,7 @@ struct FHIRObservation: Equatable {
                 switch value {
                 case .quantity(_, let unit): loinc.units.contains(unit)
                 case .absent: true
-                case .coded, .bits: false
+                case .coded, .bits, .text: false
                 case .components(let components): components.allSatisfy { fits($0.value) }
                 }
             }
@@ -71,7 +97,7 @@ struct FHIRObservation: Equatable {
 extension FHIRObservation {
     /// The observations of a record, in the order of its measurements; empty where none of them has a form.
     static func observations(of record: RecordContent) -> [FHIRObservation] {
-        var found: [FHIRObservation] = []
+        var found = FHIRActivity.observations(of: record)
         let pressures = record.values.filter { isPressure($0.code) }
         if !pressures.isEmpty { found.append(bloodPressure(pressures)) }
         for value in record.values where !isPressure(value.code) {
@@ -80,7 +106,7 @@ extension FHIRObservation {
                 record.flags.lazy.compactMap { FHIRTerms.code(of: value.type, by: $0) }.first ?? general
             found.append(
                 FHIRObservation(
-                    code: code, value: self.value(of: value, code: code),
+                    code: .mdc(code), value: self.value(of: value, code: code),
                     supplements: supplements(of: value.type, in: record),
                     seconds: code == FHIRTerms.exercise ? exerciseSeconds(of: record) : nil))
         }
@@ -92,15 +118,16 @@ extension FHIRObservation {
             }
         }
         found += record.flags.compactMap { FHIRTerms.coded[$0] }
-            .map { FHIRObservation(code: $0.code, value: .coded($0.value)) }
+            .map { FHIRObservation(code: .mdc($0.code), value: .coded($0.value)) }
         if let status = FHIRTerms.status(of: record.kind), !found.isEmpty {
             let bits = record.flags.compactMap { status.bits[$0] }.sorted()
-            if !bits.isEmpty { found.append(FHIRObservation(code: status.code, value: .bits(bits))) }
+            if !bits.isEmpty { found.append(FHIRObservation(code: .mdc(status.code), value: .bits(bits))) }
         }
         var counts: [String: Int] = [:]
         return found.map { observation in
             var named = observation
-            let key = ([observation.code] + observation.supplements).map(String.init).joined(separator: "-")
+            let key = ([observation.code.text] + observation.supplements.map(String.init)).joined(
+                separator: "-")
             let count = counts[key, default: 0] + 1
             counts[key] = count
             named.key = count == 1 ? key : "\(key).\(count)"
@@ -125,7 +152,7 @@ extension FHIRObservation {
         where !components.contains(where: { $0.code == code }) {
             components.append(Component(code: code, value: .absent("unknown")))
         }
-        return FHIRObservation(code: FHIRTerms.bloodPressure, value: .components(components))
+        return FHIRObservation(code: .mdc(FHIRTerms.bloodPressure), value: .components(components))
     }
 
     /// The device's digits and unit, but for what R4 allows another unit alone.

@@ -24,7 +24,10 @@ struct FHIRObservationText {
         identifiers(observation, name, &text)
         text.member("status", status.status)
         categories(observation, &text)
-        text.concept("code", mdc: observation.code, loincs: observation.loincs)
+        switch observation.code {
+        case .mdc(let code): text.concept("code", mdc: code, loincs: observation.loincs)
+        case .loinc(let code): text.concept("code", FHIRSystem.loinc, code)
+        }
         text.reference("subject", subject)
         effective(observation, &text)
         value(observation.value, &text)
@@ -79,7 +82,7 @@ struct FHIRObservationText {
             let parts =
                 [
                     record.systemID ?? record.address.replacing(":", with: ""), guideSubject,
-                    String(observation.code),
+                    observation.code.text,
                     String(seconds),
                 ] + observation.supplements.map(String.init)
             text.identifier(FHIRSystem.guideIdentifier, parts.joined(separator: "-"))
@@ -88,8 +91,7 @@ struct FHIRObservationText {
     }
 
     private func categories(_ observation: FHIRObservation, _ text: inout JSONText) {
-        var categories: [(String, String)] = []
-        if let category = observation.category { categories.append((FHIRSystem.category, category)) }
+        var categories = observation.categories
         if isOfDevice { categories.append((FHIRSystem.phdCategory, "phd")) }
         guard !categories.isEmpty else { return }
         text.key("category")
@@ -123,6 +125,7 @@ struct FHIRObservationText {
             }
         case .absent(let reason): text.concept("dataAbsentReason", FHIRSystem.absence, reason)
         case .coded(let code): text.concept("valueCodeableConcept", mdc: code)
+        case .text(let words): text.object("valueCodeableConcept") { $0.member("text", words) }
         case .components, .bits: break
         }
     }
@@ -136,7 +139,7 @@ struct FHIRObservationText {
                     ?? "entered or imported.")
         switch observation.value {
         case .coded, .bits: return Self.notes([origin], &text)
-        case .quantity, .absent, .components: break
+        case .quantity, .absent, .components, .text: break
         }
         if !status.interpretations.isEmpty {
             text.key("interpretation")
@@ -187,7 +190,7 @@ struct FHIRObservationText {
         text.beginArray()
         for bit in bits {
             text.object { text in
-                text.concept("code", FHIRSystem.bits, "\(observation.code).\(bit)")
+                text.concept("code", FHIRSystem.bits, "\(observation.code.text).\(bit)")
                 text.member("valueBoolean", true)
             }
         }
