@@ -163,6 +163,8 @@ final class RecordCommitter {
                 transaction.memory = (known.device, known.kept(concluded))
             }
         }
+        // Before the commit, which may take long: a device that waits for its confirmation is not silent.
+        if !received.isEmpty { await progress.tell(.usable) }
         try await show(drafts)
         let outcomes: [CommitOutcome]
         let start = environment.clock.now
@@ -208,7 +210,6 @@ final class RecordCommitter {
         }
         if hasNew { known.memory.lastCommit = environment.clock.wallNanoseconds }
         if unreleased.areDue { await unreleased.release() }
-        if !received.isEmpty { await progress.tell(.usable) }
         if hasNew { await progress.tell(.committed) }
         return (last, lessons.transfer)
     }

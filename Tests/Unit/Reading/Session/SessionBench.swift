@@ -10,6 +10,7 @@ import Testing
 final class SessionBench {
     private final class Outcomes: Sendable {
         let all = Mutex<[CommitOutcome]>([])
+        let told = Mutex<[(ReadScheduler.Progress, known: Int)]>([])
     }
 
     static let device = DeviceAddress(BluetoothAddress(value: 0x0CB2_B700_1122), .public)
@@ -21,6 +22,8 @@ final class SessionBench {
     private(set) var store: SQLiteQueue
     private var boot = 1
     private let outcomes = Outcomes()
+    /// What the sessions told the scheduler, each with how many readings the queue had taken by then.
+    var told: [(ReadScheduler.Progress, known: Int)] { outcomes.told.withLock { $0 } }
 
     /// What became of each reading.
     var all: [CommitOutcome] { outcomes.all.withLock { $0 } }
@@ -85,7 +88,11 @@ final class SessionBench {
                 firstSeen: .always(entry.subjects), timing: PassiveTiming(),
                 observer: ReadObserver(
                     isDryRun: false, show: { _ in },
-                    queued: { [outcomes] new in outcomes.all.withLock { $0 += new } }, hungUp: {})),
+                    queued: { [outcomes] new in outcomes.all.withLock { $0 += new } }, hungUp: {}),
+                report: { [outcomes] step in
+                    let known = outcomes.all.withLock { $0.count }
+                    outcomes.told.withLock { $0.append((step, known)) }
+                }),
             link: link)
         return await session.run()
     }
