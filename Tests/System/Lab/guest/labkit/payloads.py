@@ -257,5 +257,8 @@ def service_data_advert(uuid, data):
 
 
 def record_id(address, characteristic, payload):
-    """The id of a record whose payload holds a full date."""
+    """The id of a record whose payload holds a full date (docs/records.md, "The name of a record, byte by byte")."""
+    if characteristic == "2A18":
+        # A glucose keeps its name when its meal is marked later: the flag "context information follows" is no part of it.
+        payload = f"{int(payload[:2], 16) & ~0x10:02x}{payload[2:]}"
     return str(uuid.uuid5(RECORD_NAMESPACE, f"{address}|{characteristic}|{payload}|"))
