@@ -22,6 +22,12 @@ struct WrittenEntry: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "A glucose: before, after, fasting, random or bedtime. What was eaten: breakfast, lunch, dinner or snack.",
+            valueName: "word"))
+    var meal: String?
+
+    @Option(
+        help: ArgumentHelp(
             "When: 2026-11-20T09:15 by the gateway's clock, or with an offset such as +01:00. Default: now.",
             valueName: "time"))
     var time: String?
@@ -125,8 +131,8 @@ struct Submit: AsynchronousCommand {
     private static let lineLimit = 1000
 
     private func lines(in zone: TimeZoneRules) throws -> [Item] {
-        guard written.value == nil, written.pulse == nil, written.time == nil, written.subject == nil,
-            written.image == nil
+        guard written.value == nil, written.pulse == nil, written.meal == nil, written.time == nil,
+            written.subject == nil, written.image == nil
         else {
             throw CommandFailure(.usage, "with - all of a measurement stands on its line of standard input")
         }
@@ -235,8 +241,9 @@ struct Submit: AsynchronousCommand {
         }
         do {
             return .manual(
-                form, try form.read(value, unit: written.unit, pulse: written.pulse), at: moment,
-                isTimeWritten: written.time != nil, subject: written.subject)
+                form, try form.read(value, unit: written.unit, pulse: written.pulse),
+                flags: try form.flags(meal: written.meal), at: moment, isTimeWritten: written.time != nil,
+                subject: written.subject)
         } catch {
             throw CommandFailure(.badData, error.description)
         }
@@ -292,7 +299,8 @@ struct Submit: AsynchronousCommand {
 
     /// The measurement as it was understood: values, time and person.
     private static func text(of entry: RecordEntry) -> String {
-        let values = entry.values.map { "\($0.type) \($0.number) \($0.unit)" }.joined(separator: ", ")
+        let values = (entry.values.map { "\($0.type) \($0.number) \($0.unit)" } + entry.flags)
+            .joined(separator: ", ")
         let moment = EntryTime(instant: entry.start, utcOffset: entry.utcOffset).text
         return "\(values), measured \(moment), of \(entry.subject ?? "nobody (unassigned)")."
     }

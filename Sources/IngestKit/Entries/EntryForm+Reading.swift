@@ -8,6 +8,8 @@ package enum EntryError: Error, Equatable, CustomStringConvertible {
     case ambiguous(type: String, value: String, units: String)
     case diastolicAbove
     case noPulse(form: String)
+    case noMeal(form: String)
+    case meal(String, expected: String)
 
     package var description: String {
         switch self {
@@ -21,6 +23,8 @@ package enum EntryError: Error, Equatable, CustomStringConvertible {
         case .diastolicAbove:
             "the diastolic pressure is not below the systolic one: the systolic one is first"
         case .noPulse(let form): "\(form) has no pulse rate: it goes with blood-pressure and spo2"
+        case .noMeal(let form): "\(form) has no meal: it goes with glucose and with what is eaten"
+        case .meal(let word, let expected): "\(word): expected \(expected)"
         }
     }
 }
@@ -54,6 +58,16 @@ extension EntryForm {
         if numbers.count == 2, !numbers[1].isBelow(numbers[0]) { throw .diastolicAbove }
         if let pulse { values.append(try pulseRate(pulse)) }
         return values
+    }
+
+    /// The flags of an entry: what was said of a meal.
+    package func flags(meal: String?) throws(EntryError) -> [String] {
+        guard let meal else { return [] }
+        guard !meals.isEmpty else { throw .noMeal(form: name) }
+        guard let flag = meals.first(where: { $0.key == meal })?.value else {
+            throw .meal(meal, expected: "one of \(meals.map(\.key).joined(separator: ", "))")
+        }
+        return [flag]
     }
 
     private func pulseRate(_ text: String) throws(EntryError) -> RecordEntry.Value {
@@ -107,14 +121,16 @@ extension EntryForm {
 }
 
 extension ExactDecimal {
-    /// Whether it lies within bounds that are in hundredths. Of numbers of up to 12 digits, with 14 decimals at most.
+    /// Whether it lies within bounds that are in hundredths. Of numbers of up to 12 digits, with 14 decimals and three
+    /// zeros more at most.
     fileprivate func isWithin(_ hundredths: ClosedRange<Int64>) -> Bool {
-        let scaled = Int128(coefficient) * 100
-        let unit = Self.power(-exponent)
+        let scaled = Int128(coefficient) * 100 * Self.power(max(exponent, 0))
+        let unit = Self.power(max(-exponent, 0))
         return scaled >= Int128(hundredths.lowerBound) * unit
             && scaled <= Int128(hundredths.upperBound) * unit
     }
 
+    /// Both have been found to be within bounds, and have no zeros more.
     fileprivate func isBelow(_ other: ExactDecimal) -> Bool {
         Int128(coefficient) * Self.power(-other.exponent) < Int128(other.coefficient) * Self.power(-exponent)
     }
@@ -126,14 +142,18 @@ extension ExactDecimal {
 
 extension RecordEntry {
     /// What somebody measured and wrote.
-    /// - Parameter isTimeWritten: whether the moment was; else it is that of writing.
+    /// - Parameters:
+    ///   - flags: what was said beside it; no part of its name, so that the same measurement with another word is none
+    ///     more.
+    ///   - isTimeWritten: whether the moment was; else it is that of writing.
     package static func manual(
-        _ form: EntryForm, _ values: [Value], at time: EntryTime, isTimeWritten: Bool, subject: String?
+        _ form: EntryForm, _ values: [Value], flags: [String] = [], at time: EntryTime, isTimeWritten: Bool,
+        subject: String?
     ) -> RecordEntry {
         let said = values.map { "\($0.type)=\($0.number) \($0.unit)" }.joined(separator: ",")
         return RecordEntry(
             kind: form.kind, origin: .manual, start: time.instant, utcOffset: time.utcOffset,
-            timeSource: isTimeWritten ? .entered : .received, values: values, subject: subject,
+            timeSource: isTimeWritten ? .entered : .received, values: values, flags: flags, subject: subject,
             name: "MANUAL|\(form.kind.rawValue)|\(time.instant)|\(said)")
     }
 }

@@ -34,6 +34,8 @@ package struct EntryForm: Sendable {
     var plainFrom: Int64?
     /// The MDC code of a pulse rate that may stand beside it.
     var pulseCode: UInt32?
+    /// What may be said of a meal with it: each word, and its flag.
+    var meals: KeyValuePairs<String, String> = [:]
 
     /// How its units are written, for people.
     package var unitNames: String { units.map { $0.spellings[0] }.joined(separator: " or ") }
@@ -46,7 +48,9 @@ extension EntryForm {
     ///
     /// The bounds are wider than what living people have and devices show: they are for slips of the finger and of the
     /// unit.
-    package static let all: [EntryForm] = [
+    package static let all = measured + eaten + laboratory
+
+    private static let measured: [EntryForm] = [
         EntryForm(
             name: "glucose", kind: .glucose, types: [("glucose", 160_020)],
             units: [
@@ -54,7 +58,7 @@ extension EntryForm {
                 Unit("mmol/L", "mmol/l", plausible: 60...66_60),
             ],
             // Meters show mg/dL without decimals, and mmol/L with one, up to 33.3.
-            plainFrom: 40_00),
+            plainFrom: 40_00, meals: relationsToMeal),
         EntryForm(
             name: "blood-pressure", kind: .bloodPressure,
             types: [("systolic", 150_021), ("diastolic", 150_022)],
@@ -86,6 +90,9 @@ extension EntryForm {
         EntryForm(
             name: "heart-rate", kind: .heartRate, types: [("heart-rate", 147_842)],
             units: [Unit("/min", "bpm", plausible: 15_00...350_00)]),
+        EntryForm(
+            name: "resting-heart-rate", kind: .activity, types: [("resting-heart-rate", nil)],
+            units: [Unit("/min", "bpm", plausible: 15_00...200_00)]),
         percentage("body-fat", of: .bodyComposition, code: 188_748, from: 1_00),
         percentage("muscle-percentage", of: .bodyComposition, code: nil, from: 1_00),
         mass("muscle-mass", code: nil), mass("fat-free-mass", code: 188_756),
@@ -109,6 +116,12 @@ extension EntryForm {
     ]
 
     static let pulse = Unit("/min", plausible: 15_00...350_00)
+
+    /// The flags of a meter's own context (GSS, "Glucose Measurement Context", Meal).
+    private static let relationsToMeal: KeyValuePairs = [
+        "before": "meal-preprandial", "after": "meal-postprandial", "fasting": "meal-fasting",
+        "random": "meal-casual", "bedtime": "meal-bedtime",
+    ]
 
     private static func percentage(
         _ name: String, of kind: RecordKind, code: UInt32?, from least: Int64

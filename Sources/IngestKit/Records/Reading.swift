@@ -69,6 +69,8 @@ package enum RecordKind: String, Sendable, Hashable, CaseIterable, Codable {
     case sleep
     case nutrition
     case reproductiveHealth = "reproductive-health"
+    /// What a laboratory found in somebody's blood. Of entries by hand alone.
+    case laboratory
     /// The photograph that somebody sent with an entry: no reading, and for the destinations that its row names.
     case image
     /// A payload that could not be decoded, kept raw.

@@ -9,6 +9,16 @@ package enum SampleEntries {
         ], at: EntryTime(instant: 1_795_162_500, utcOffset: 3600), isTimeWritten: true,
         subject: "patient-17")
 
+    /// Out of a laboratory's report.
+    package static let cholesterol = RecordEntry.manual(
+        EntryForm.named("total-cholesterol")!,
+        [
+            RecordEntry.Value(
+                type: "total-cholesterol", code: nil, number: ExactDecimal(coefficient: 182, exponent: 0),
+                unit: "mg/dL")
+        ], at: EntryTime(instant: 1_795_162_500, utcOffset: 3600), isTimeWritten: true,
+        subject: "patient-17")
+
     package static let steps = RecordEntry(
         kind: .activity, origin: .appleHealth, start: 1_795_162_500, end: 1_795_163_100, utcOffset: 3600,
         timeSource: .imported,

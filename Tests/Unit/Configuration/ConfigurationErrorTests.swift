@@ -303,7 +303,7 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "type: junction, user: a, kinds: [weigth]",
             "3:48: destinations[0].kinds[0]: expected blood-pressure, glucose, glucose-context, body-temperature, weight, "
                 + "body-composition, pulse-oximetry, heart-rate, continuous-glucose, health-observation, battery, bthome, mi-scale, mibeacon, "
-                + "activity, workout, sleep, nutrition or reproductive-health, "
+                + "activity, workout, sleep, nutrition, reproductive-health or laboratory, "
                 + "found \"weigth\"; did you mean weight?"
         ),
         (

@@ -108,6 +108,21 @@ import Testing
         _ = try FakeValidic.check(Array(body.utf8))
     }
 
+    @Test(arguments: [
+        ("meal-preprandial", "before"), ("meal-postprandial", "after"), ("meal-fasting", "fasting"),
+        ("meal-casual", "random"),
+    ])
+    func aMealIsANote(flag: String, expected: String) throws {
+        var entry = SampleEntries.glucose
+        entry.flags = [flag]
+        let record = try #require(EnteredRecord(entry, gateway: "box", received: 1_795_166_107))
+        let content = try #require(RecordContent(json: record.body))
+        let body = try #require(Validic.body(of: content, sourceType: "ingestd"))
+        let note = #""user_notes":[{"type":"relationship_to_meal","value":"\#(expected)"}]"#
+        #expect(String(decoding: body, as: UTF8.self).contains(note))
+        #expect(try FakeValidic.check(body) == record.id.text)
+    }
+
     @Test func whatHasNoFormIsNotSent() throws {
         #expect(try Self.body(Self.record(.bodyComposition, [("weight", 70, 0, "kg")])) == nil)
         #expect(try Self.body(Self.record(.weight, [("height", 180, -2, "m")])) == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IngestDelivery
 
-/// The form in Validic's first API of what was imported from a phone.
+/// The form in Validic's first API of what was imported from a phone or written by hand.
 @Suite struct ValidicImportTests {
     /// What the fake keeps, as `MEMBER NUMBER` in the order of the names.
     private static func kept(_ record: RecordContent) throws -> (form: String, members: [String])? {
@@ -41,6 +41,34 @@ import Testing
             (.nutrition, "carbohydrate 42.5 g", [], "nutrition", ["carbohydrates 42.5"]),
             (.nutrition, "sodium 1.2 g", [], "nutrition", ["sodium 1200"]),
             (.nutrition, "water 0.25 L", [], "nutrition", ["water 250"]),
+            (
+                .nutrition, "energy 640 kcal", ["meal-dinner"], "nutrition",
+                ["calories 640", #"meal "dinner""#]
+            ),
+            (.activity, "resting-heart-rate 58 /min", [], "biometrics", ["resting_heartrate 58"]),
+            (.laboratory, "total-cholesterol 182 mg/dL", [], "biometrics", ["total_cholesterol 182"]),
+            (.laboratory, "hdl-cholesterol 51 mg/dL", [], "biometrics", ["hdl 51"]),
+            (.laboratory, "ldl-cholesterol 110.0 mg/dL", [], "biometrics", ["ldl 110.0"]),
+            (.laboratory, "uric-acid 5.1 mg/dL", [], "biometrics", ["uric_acid 5.1"]),
+            (.laboratory, "blood-calcium 9.4 mg/dL", [], "biometrics", ["blood_calcium 9.4"]),
+            (.laboratory, "blood-magnesium 2.1 mg/dL", [], "biometrics", ["blood_magnesium 2.1"]),
+            (.laboratory, "blood-potassium 4.1 mmol/L", [], "biometrics", ["blood_potassium 4.1"]),
+            (.laboratory, "blood-sodium 140 mmol/L", [], "biometrics", ["blood_sodium 140"]),
+            (.laboratory, "blood-chromium 0.8 ug/L", [], "biometrics", ["blood_chromium 0.8"]),
+            (.laboratory, "blood-zinc 88 ug/dL", [], "biometrics", ["blood_zinc 88"]),
+            (.laboratory, "blood-folic-acid 9 ng/mL", [], "biometrics", ["blood_folic_acid 9"]),
+            (.laboratory, "blood-vitamin-b12 410 pg/mL", [], "biometrics", ["blood_vitamin_b12 410"]),
+            (.laboratory, "vitamin-d 31 ng/mL", [], "biometrics", ["vitamin_d 31"]),
+            (.laboratory, "ferritin 88 ng/mL", [], "biometrics", ["ferritin 88"]),
+            (.laboratory, "crp 1.2 mg/L", [], "biometrics", ["crp 1.2"]),
+            (.laboratory, "hs-crp 0.70 mg/L", [], "biometrics", ["hscrp 0.70"]),
+            (.laboratory, "interleukin-6 2 pg/mL", [], "biometrics", ["il6 2"]),
+            (.laboratory, "creatine-kinase 120 U/L", [], "biometrics", ["creatine_kinase 120"]),
+            (.laboratory, "testosterone 480 ng/dL", [], "biometrics", ["testosterone 480"]),
+            (.laboratory, "tsh 2.31 m[IU]/L", [], "biometrics", ["tsh 2.31"]),
+            (.laboratory, "white-cell-count 6500 /uL", [], "biometrics", ["white_cell_count 6500"]),
+            (.laboratory, "triglycerides 120 mg/dL", [], "diabetes", ["triglyceride 120"]),
+            (.laboratory, "c-peptide 1.9 ng/mL", [], "diabetes", ["c_peptide 1.9"]),
         ] as [(RecordKind, String, [String], String, [String])])
     func whatWasImportedHasItsForm(
         kind: RecordKind, values: String, flags: [String], form: String, members: [String]
@@ -63,7 +91,9 @@ import Testing
     @Test(
         arguments: [
             (.sleep, "duration 600 s", ["in-bed"]), (.nutrition, "calcium 100 mg", []),
-            (.activity, "steps 812 1", []),
+            (.activity, "steps 812 1", []), (.laboratory, "total-cholesterol 4.7 mmol/L", []),
+            (.glucoseContext, "carbohydrate 30 g", ["health-no-issues"]),
+            (.nutrition, "calcium 100 mg", ["meal-dinner"]),
         ] as [(RecordKind, String, [String])])
     func whatHasNoPlaceIsPassedOver(kind: RecordKind, values: String, flags: [String]) throws {
         let record = try JunctionImportTests.record(kind, values, flags: flags)

@@ -29,6 +29,13 @@ import Testing
             ("heart-rate", "62", "bpm", "heart-rate 62 /min"),
             ("hba1c", "6.10", nil, "hba1c 6.10 %"),
             ("carbohydrate", "0", "g", "carbohydrate 0 g"),
+            ("water", "250", nil, "water 250 mL"), ("water", "1.5", "L", "water 1500 mL"),
+            ("food-energy", "640.0", "kcal", "energy 640.0 kcal"), ("food-sodium", "0", nil, "sodium 0 mg"),
+            ("resting-heart-rate", "58", "bpm", "resting-heart-rate 58 /min"),
+            ("total-cholesterol", "182", nil, "total-cholesterol 182 mg/dL"),
+            ("total-cholesterol", "4.70", "mmol/l", "total-cholesterol 4.70 mmol/L"),
+            ("blood-potassium", "4.1", "mEq/L", "blood-potassium 4.1 mmol/L"),
+            ("ferritin", "88", "ug/L", "ferritin 88 ng/mL"), ("tsh", "2.31", "uIU/mL", "tsh 2.31 m[IU]/L"),
         ] as [(String, String, String?, String)])
     func aNumberKeepsItsDigits(form: String, text: String, unit: String?, expected: String) throws {
         #expect(try read(form, text, unit) == [expected])
@@ -74,6 +81,10 @@ import Testing
             ("blood-pressure", "120/8", nil, nil, "diastolic 8 mm[Hg] is not plausible"),
             ("blood-pressure", "120/80", nil, "620", "pulse-rate 620 /min is not plausible"),
             ("weight", "72", nil, "62", "weight has no pulse rate"),
+            ("total-cholesterol", "4.7", nil, nil, "expected 40 to 2000; if it is in mmol/L, write the unit"),
+            ("triglycerides", "90", nil, nil, "triglycerides 90 may be mg/dL or mmol/L"),
+            ("food-energy", "640", nil, nil, "energy 640 may be kcal or kJ"),
+            ("water", "2", nil, nil, "water 2 mL is not plausible: expected 10 to 10000"),
         ] as [(String, String, String?, String?, String)])
     func aSlipIsAnError(form: String, text: String, unit: String?, pulse: String?, words: String) throws {
         let form = try #require(EntryForm.named(form))
@@ -81,11 +92,56 @@ import Testing
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }
 
+    @Test(
+        arguments: [
+            ("glucose", "before", "meal-preprandial"), ("glucose", "after", "meal-postprandial"),
+            ("glucose", "fasting", "meal-fasting"), ("glucose", "random", "meal-casual"),
+            ("glucose", "bedtime", "meal-bedtime"), ("food-energy", "dinner", "meal-dinner"),
+            ("food-fat", "snack", "meal-snack"),
+        ])
+    func aMealIsAFlag(form: String, word: String, flag: String) throws {
+        #expect(try #require(EntryForm.named(form)).flags(meal: word) == [flag])
+    }
+
+    @Test(
+        arguments: [
+            ("weight", "before", "weight has no meal: it goes with glucose and with what is eaten"),
+            ("water", "lunch", "water has no meal"),
+            ("glucose", "lunch", "lunch: expected one of before, after, fasting, random, bedtime"),
+            ("food-energy", "before", "before: expected one of breakfast, lunch, dinner, snack"),
+        ])
+    func aMealThatDoesNotFitIsAnError(form: String, word: String, words: String) throws {
+        let form = try #require(EntryForm.named(form))
+        let error = #expect(throws: EntryError.self) { try form.flags(meal: word) }
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    /// A word that is said later makes no second measurement.
+    @Test func aMealIsNoPartOfTheName() throws {
+        let form = try #require(EntryForm.named("glucose"))
+        func name(_ meal: String?) throws -> String {
+            RecordEntry.manual(
+                form, try form.read("97", unit: "mg/dL"), flags: try form.flags(meal: meal),
+                at: EntryTime(instant: 1_795_162_500, utcOffset: 0), isTimeWritten: true, subject: nil
+            ).name
+        }
+        #expect(try name("fasting") == name(nil))
+    }
+
     @Test func everyFormTakesItsOwnUnits() throws {
         for form in EntryForm.all {
             #expect(form.second.isEmpty == (form.types.count == 1), "\(form.name)")
             #expect(form.second.isEmpty || form.second.count == form.units.count, "\(form.name)")
             #expect(form.kind.isDelivered, "\(form.name)")
+            for unit in form.units { #expect(!unit.plausible.isEmpty, "\(form.name)") }
+            if let plain = form.plainFrom {
+                #expect(form.units[0].plausible.contains(plain), "\(form.name)")
+            }
+            guard form.units.count > 1, form.units[1].exponent == 0, form.plainFrom == nil else { continue }
+            guard !["height", "weight", "body-temperature", "blood-pressure"].contains(form.name),
+                form.units[1].recorded != "[lb_av]", form.name != "medication"
+            else { continue }
+            #expect(!form.units[0].plausible.overlaps(form.units[1].plausible), "\(form.name)")
         }
         #expect(Set(EntryForm.all.map(\.name)).count == EntryForm.all.count)
     }

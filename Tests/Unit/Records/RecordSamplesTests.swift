@@ -120,9 +120,9 @@ import Testing
         return records
     }
 
-    /// What no peripheral sent: one by hand, one of each kind that only imports have.
+    /// What no peripheral sent: two by hand, one of each kind that only imports have.
     private func entries() throws -> [EnteredRecord] {
-        try ([SampleEntries.glucose] + SampleEntries.imported).map {
+        try ([SampleEntries.glucose] + SampleEntries.imported + [SampleEntries.cholesterol]).map {
             try #require(EnteredRecord($0, gateway: "ward-3-box-1", received: 1_795_166_104))
         }
     }

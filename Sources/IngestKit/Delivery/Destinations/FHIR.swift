@@ -23,10 +23,11 @@ package struct FHIRSettings: DestinationForm {
         .proxy, .oauth,
     ]
     package static let takesImages = true
-    /// The kinds that have a form there: what the guide has codes for, and what somebody did.
+    /// The kinds that have a form there: what the guide has codes for, what somebody did, and what a laboratory found.
     package let kinds: Set<RecordKind>? =
         Set(RecordKind.allCases.filter { $0.specialization != nil }).union(FHIRActivity.kinds)
-    package let kindsInPart = FHIRActivity.kindsInPart
+        .union([.laboratory])
+    package let kindsInPart = FHIRActivity.kindsInPart.union([.laboratory])
 
     /// The base of its API.
     package let base: String
@@ -64,7 +65,9 @@ package struct FHIRSettings: DestinationForm {
         base = url
     }
 
-    package func hasForm(for record: RecordContent) -> Bool { FHIRActivity.hasForm(record) }
+    package func hasForm(for record: RecordContent) -> Bool {
+        record.kind == .laboratory ? FHIRLaboratory.hasForm(record) : FHIRActivity.hasForm(record)
+    }
 
     package var url: String? { base }
     package var endpoint: String { base }

@@ -70,7 +70,9 @@ struct FHIRObservation: Equatable {
         case .mdc(let code):
             guard !loincs.isEmpty, let category = FHIRTerms.term(code)?.category else { return [] }
             return [(FHIRSystem.category, category)]
-        case .loinc(let code): return FHIRActivity.categories(of: code)
+        case .loinc(let code):
+            return FHIRLaboratory.hasCode(code)
+                ? [(FHIRSystem.category, "laboratory")] : FHIRActivity.categories(of: code)
         }
     }
 
@@ -97,7 +99,7 @@ struct FHIRObservation: Equatable {
 extension FHIRObservation {
     /// The observations of a record, in the order of its measurements; empty where none of them has a form.
     static func observations(of record: RecordContent) -> [FHIRObservation] {
-        var found = FHIRActivity.observations(of: record)
+        var found = FHIRActivity.observations(of: record) + FHIRLaboratory.observations(of: record)
         let pressures = record.values.filter { isPressure($0.code) }
         if !pressures.isEmpty { found.append(bloodPressure(pressures)) }
         for value in record.values where !isPressure(value.code) {

@@ -259,13 +259,34 @@ extension Validic {
         }
         text.endObject()
         text.endObject()
-        if record.timeSource == .unknown {
-            text.note("The time is not known: it was measured then or earlier.")
+        let notes = notes(of: record)
+        if !notes.isEmpty {
+            text.key("user_notes")
+            text.beginArray()
+            for note in notes {
+                text.beginObject()
+                text.member("type", note.type)
+                text.member("value", note.value)
+                text.endObject()
+            }
+            text.endArray()
         }
         text.member("type", "measurement")
         text.member("version", "1.0")
         text.endObject()
         return text.bytes
+    }
+
+    /// What the public sample of a glucose has beside its metrics: the relation to a meal, in words.
+    private static func notes(of record: RecordContent) -> [(type: String, value: String)] {
+        var notes: [(type: String, value: String)] = []
+        if record.timeSource == .unknown {
+            notes.append(("message", "The time is not known: it was measured then or earlier."))
+        }
+        if let meal = record.flags.lazy.compactMap({ ValidicRecord.relationshipToMeal[$0] }).first {
+            notes.append(("relationship_to_meal", meal))
+        }
+        return notes
     }
 
     /// Nil for what is absent, or has no form.
@@ -297,17 +318,5 @@ extension RecordContent {
         case .manual: "manual"
         case .appleHealth: "unknown"
         }
-    }
-}
-
-extension JSONText {
-    fileprivate mutating func note(_ words: String) {
-        key("user_notes")
-        beginArray()
-        beginObject()
-        member("type", "message")
-        member("value", words)
-        endObject()
-        endArray()
     }
 }

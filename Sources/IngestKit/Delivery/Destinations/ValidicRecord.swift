@@ -9,16 +9,15 @@ struct ValidicRecord: Sendable {
     }
 
     /// The kinds that have a form there, or some of which have one.
-    static let kinds = Set(RecordKind.allCases.filter { Form($0) != nil })
+    static let kinds: Set<RecordKind> = [
+        .activity, .bloodPressure, .bodyComposition, .bodyTemperature, .glucose, .glucoseContext, .laboratory,
+        .miScale, .nutrition, .pulseOximetry, .sleep, .weight, .workout,
+    ]
     /// Those of them of which only some records have one.
-    static let kindsInPart: Set<RecordKind> = [.nutrition, .sleep]
+    static let kindsInPart: Set<RecordKind> = [.activity, .glucoseContext, .laboratory, .nutrition, .sleep]
 
     /// Whether something of a record of these has a form there.
-    static func hasForm(_ record: RecordContent) -> Bool {
-        record.kind == .sleep
-            ? record.flags.contains { sleepMembers[$0] != nil }
-            : record.values.contains { members[.nutrition]?[$0.type] != nil }
-    }
+    static func hasForm(_ record: RecordContent) -> Bool { ValidicRecord(record) != nil }
 
     let form: Form
     /// The record's members, as JSON.
@@ -26,13 +25,13 @@ struct ValidicRecord: Sendable {
 
     /// Nil where nothing of the record has a form.
     init?(_ record: RecordContent) {
-        guard let form = Form(record.kind), let moment = DeviceTime(wallSeconds: record.time) else {
+        guard let form = Form(record), let moment = DeviceTime(wallSeconds: record.time) else {
             return nil
         }
         self.form = form
         let numbers = Self.numbers(of: record, in: form)
         let meal = record.flags.lazy.compactMap { Self.relationshipToMeal[$0] }.first
-        guard !numbers.isEmpty || meal != nil else { return nil }
+        guard !numbers.isEmpty || form == .diabetes && meal != nil else { return nil }
         var text = JSONText()
         text.beginObject()
         text.member("activity_id", record.id)
@@ -41,6 +40,9 @@ struct ValidicRecord: Sendable {
         if form == .fitness {
             text.member("type", SportName.of(record))
             text.member("start_time", ReadingTime.text(record.time, offset: record.utcOffsetSeconds))
+        }
+        if form == .nutrition, let meal = record.flags.lazy.compactMap({ Self.meals[$0] }).first {
+            text.member("meal", meal)
         }
         for (name, number) in numbers {
             text.key(name)
@@ -96,9 +98,24 @@ struct ValidicRecord: Sendable {
         .biometrics: [
             "systolic": ("systolic", "mm[Hg]"), "diastolic": ("diastolic", "mm[Hg]"),
             "pulse-rate": ("resting_heartrate", "/min"), "spo2": ("spo2", "%"),
-            "body-temperature": ("temperature", "Cel"),
+            "body-temperature": ("temperature", "Cel"), "resting-heart-rate": ("resting_heartrate", "/min"),
+            "total-cholesterol": ("total_cholesterol", "mg/dL"), "hdl-cholesterol": ("hdl", "mg/dL"),
+            "ldl-cholesterol": ("ldl", "mg/dL"), "uric-acid": ("uric_acid", "mg/dL"),
+            "blood-calcium": ("blood_calcium", "mg/dL"), "blood-magnesium": ("blood_magnesium", "mg/dL"),
+            // A millimole of an ion with one charge is a milliequivalent.
+            "blood-potassium": ("blood_potassium", "mmol/L"), "blood-sodium": ("blood_sodium", "mmol/L"),
+            "blood-chromium": ("blood_chromium", "ug/L"), "blood-zinc": ("blood_zinc", "ug/dL"),
+            "blood-folic-acid": ("blood_folic_acid", "ng/mL"),
+            "blood-vitamin-b12": ("blood_vitamin_b12", "pg/mL"), "vitamin-d": ("vitamin_d", "ng/mL"),
+            "ferritin": ("ferritin", "ng/mL"), "crp": ("crp", "mg/L"), "hs-crp": ("hscrp", "mg/L"),
+            "interleukin-6": ("il6", "pg/mL"), "creatine-kinase": ("creatine_kinase", "U/L"),
+            "testosterone": ("testosterone", "ng/dL"), "tsh": ("tsh", "m[IU]/L"),
+            "white-cell-count": ("white_cell_count", "/uL"),
         ],
-        .diabetes: ["glucose": ("blood_glucose", "mg/dL"), "hba1c": ("hba1c", "%")],
+        .diabetes: [
+            "glucose": ("blood_glucose", "mg/dL"), "hba1c": ("hba1c", "%"),
+            "triglycerides": ("triglyceride", "mg/dL"), "c-peptide": ("c_peptide", "ng/mL"),
+        ],
         .weight: [
             "weight": ("weight", "kg"), "height": ("height", "cm"), "bmi": ("bmi", "kg/m2"),
             "body-fat": ("fat_percent", "%"), "fat-free-mass": ("free_mass", "kg"),
@@ -126,9 +143,14 @@ struct ValidicRecord: Sendable {
     ]
 
     /// By our flags.
-    private static let relationshipToMeal = [
+    static let relationshipToMeal = [
         "meal-preprandial": "before", "meal-postprandial": "after", "meal-fasting": "fasting",
         "meal-casual": "random",
+    ]
+
+    /// By our flags: text there, in our words.
+    private static let meals = [
+        "meal-breakfast": "breakfast", "meal-lunch": "lunch", "meal-dinner": "dinner", "meal-snack": "snack",
     ]
 
     /// `+01:00`.
@@ -140,9 +162,12 @@ struct ValidicRecord: Sendable {
 }
 
 extension ValidicRecord.Form {
-    fileprivate init?(_ kind: RecordKind) {
-        switch kind {
-        case .bloodPressure, .pulseOximetry, .bodyTemperature: self = .biometrics
+    fileprivate init?(_ record: RecordContent) {
+        switch record.kind {
+        case .bloodPressure, .pulseOximetry, .bodyTemperature, .activity: self = .biometrics
+        case .laboratory:
+            let isOfDiabetes = record.values.contains { ["triglycerides", "c-peptide"].contains($0.type) }
+            self = isOfDiabetes ? .diabetes : .biometrics
         case .glucose, .glucoseContext: self = .diabetes
         case .weight, .bodyComposition, .miScale: self = .weight
         case .workout: self = .fitness

@@ -127,7 +127,8 @@ VITAL_SIGNS = {
 OTHER_CODES = {"59408-5": "vital-signs", "41653-7": "laboratory", "14743-9": "laboratory", "99504-3": "laboratory",
                "105272-9": "laboratory", "4548-4": "laboratory", "41982-0": None,
                # What somebody did, and how they slept.
-               **dict.fromkeys(["55423-8", "73985-4", "55411-3", "55424-6", "55430-3", "93831-6"], "activity")}
+               **dict.fromkeys(["55423-8", "73985-4", "55411-3", "55424-6", "55430-3", "93831-6"], "activity"),
+               "2093-3": "laboratory"}
 
 DEVICE_RULES = [
     ("phd-identifier-system-id", f"identifier.where(type.coding.exists(system = '{DEVICE_IDS}' and code = 'SYSID'))"
