@@ -30,12 +30,13 @@ extension DeliveryWorker {
     ) async throws {
         let attempt = progress[batch.lane].attempts
         switch answer {
-        case .taken(let status):
+        case .taken(let status, let location):
             seen.withLock { $0 = DeliveryReport(lastSubmit: clock.now) }
             try await noteUp()
             try await advance(batch, &progress) { [store, batching, gateway] in
                 try await store.acknowledge(
-                    batch, httpStatus: status, attempt: attempt, settings: batching, gateway: gateway)
+                    batch, httpStatus: status, location: location, attempt: attempt, settings: batching,
+                    gateway: gateway)
             }
         case .tooLarge(let status) where batch.items.count == 1:
             let words = "too large" + (status.map { " (HTTP \($0))" } ?? "")

@@ -53,8 +53,8 @@ package struct OutgoingBatch: Sendable, Equatable {
 
 /// What came of a batch. `error` is in our words; `httpStatus` is nil where the answer did not come by HTTP.
 package enum DeliveryAnswer: Sendable, Equatable {
-    /// All of it is taken.
-    case taken(httpStatus: Int? = nil)
+    /// All of it is taken. `location` is what the server calls an image, where it says so.
+    case taken(httpStatus: Int? = nil, location: String? = nil)
     /// The same request is still being worked on: send it again later.
     case inProgress(httpStatus: Int, retryAfter: Duration?)
     /// Something in the content is not acceptable. `reply` is in the server's words.

@@ -43,7 +43,7 @@ extension DeliveryAnswer {
             [status.map { "status \($0)" }, error].compactMap(\.self).map { " (\($0))" }.joined()
         }
         return switch self {
-        case .taken(let status): "taken" + with(status)
+        case .taken(let status, _): "taken" + with(status)
         case .inProgress(let status, _): "in progress" + with(status)
         case .refused(let status, let error, _): "refused" + with(status, error)
         case .unfit(let reason): "not sent" + with(nil, reason.text)

@@ -81,6 +81,7 @@ extension Event {
         }
         if let destination = values.destination { fields.append((.destination, destination)) }
         if let status = values.httpStatus { fields.append((.httpStatus, String(status))) }
+        if let location = values.location { fields.append((.location, location)) }
         if let attempt = values.attempt { fields.append((.attempt, String(attempt))) }
         if let error = values.error { fields.append((.error, error)) }
         if let count = values.count { fields.append((.count, String(count))) }
@@ -146,7 +147,7 @@ extension Event {
             "Submitted \(count) imported record\(count == 1 ? "" : "s") to \(destination)"
         case .failed(_, let kind, let peripheral, let destination, _, _, let error, _):
             "Set aside \(kind.rawValue) from \(peripheral.phrase) that \(destination) does not take: \(error)"
-        case .mediaSubmitted(_, let kind, let destination, _, _):
+        case .mediaSubmitted(_, let kind, let destination, _, _, _):
             "Submitted the image of \(kind.rawValue) to \(destination)"
         case .mediaFailed(_, let kind, let destination, _, _, let error):
             "The image of \(kind.rawValue) does not go to \(destination): \(error)"
@@ -206,6 +207,7 @@ extension Event {
         var peripheral: PeripheralReference?
         var destination: String?
         var httpStatus: Int?
+        var location: String?
         var attempt: Int?
         var error: String?
         var count: Int?
@@ -255,9 +257,10 @@ extension Event {
             Details(
                 recordID: record, kind: kind, peripheral: peripheral, destination: destination,
                 httpStatus: status, attempt: attempt, error: error, submission: submission)
-        case .mediaSubmitted(let record, let kind, let destination, let status, let attempt):
+        case .mediaSubmitted(let record, let kind, let destination, let status, let attempt, let location):
             Details(
-                recordID: record, kind: kind, destination: destination, httpStatus: status, attempt: attempt)
+                recordID: record, kind: kind, destination: destination, httpStatus: status,
+                location: location, attempt: attempt)
         case .mediaFailed(let record, let kind, let destination, let status, let attempt, let error):
             Details(
                 recordID: record, kind: kind, destination: destination, httpStatus: status, attempt: attempt,

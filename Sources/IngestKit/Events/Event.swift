@@ -42,8 +42,10 @@ package enum Event: Sendable, Equatable {
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
         attempt: Int, error: String, submission: FailedSubmission? = nil)
     /// An image that a destination has taken. What is named is the entry that it belongs to.
+    /// - Parameter location: what the destination calls the image, where it says so.
     case mediaSubmitted(
-        recordID: RecordID, kind: RecordKind, destination: String, httpStatus: Int?, attempt: Int)
+        recordID: RecordID, kind: RecordKind, destination: String, httpStatus: Int?, attempt: Int,
+        location: String? = nil)
     /// One that a destination does not get.
     /// - Parameter attempt: nil where it was not to be delivered there at all.
     case mediaFailed(
@@ -94,6 +96,8 @@ package enum EventField: String, Sendable, CaseIterable {
     case peripheral = "INGEST_PERIPHERAL"
     case destination = "INGEST_DESTINATION"
     case httpStatus = "INGEST_HTTP_STATUS"
+    /// What a server calls an image that it has taken, such as `Media/4711`.
+    case location = "INGEST_LOCATION"
     case attempt = "INGEST_ATTEMPT"
     case error = "INGEST_ERROR"
     /// Of a failed submission, where the destination has a listener for such.

@@ -24,8 +24,10 @@ package struct DeliveryBatches: DeliveryQueue {
     }
 
     /// The destination took the whole batch; composes the next of its lane in the same transaction.
+    /// - Parameter location: what the destination calls an image.
     package func acknowledge(
-        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, settings: BatchSettings, gateway: String
+        _ batch: StoredBatch, httpStatus: Int?, location: String? = nil, attempt: Int,
+        settings: BatchSettings, gateway: String
     ) async throws -> NextBatch {
         let request = LaneComposer.Request(
             destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,
@@ -35,7 +37,8 @@ package struct DeliveryBatches: DeliveryQueue {
             try db.cachedStatement(sql: "UPDATE destination SET delivered = delivered + ? WHERE name = ?")
                 .execute(arguments: [batch.items.count, batch.destination])
             let events = Event.taken(
-                batch.items, by: batch.destination, httpStatus: httpStatus, attempt: attempt)
+                batch.items, by: batch.destination, httpStatus: httpStatus, location: location,
+                attempt: attempt)
             try outbox.tell(events, db)
             return try self.next(request, db)
         }

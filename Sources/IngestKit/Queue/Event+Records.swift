@@ -1,11 +1,11 @@
 extension Event {
     /// That a destination has taken the records of a request: one event each, and one for all that were imported.
     static func taken(
-        _ items: [StoredBatch.Item], by destination: String, httpStatus: Int?, attempt: Int
+        _ items: [StoredBatch.Item], by destination: String, httpStatus: Int?, location: String?, attempt: Int
     ) -> [Event] {
         let imported = items.count(where: \.isImported)
         let each = items.filter { !$0.isImported }.map {
-            taken($0, by: destination, httpStatus: httpStatus, attempt: attempt)
+            taken($0, by: destination, httpStatus: httpStatus, location: location, attempt: attempt)
         }
         guard imported > 0 else { return each }
         return each + [
@@ -16,12 +16,13 @@ extension Event {
 
     /// That a destination has taken a record.
     static func taken(
-        _ item: StoredBatch.Item, by destination: String, httpStatus: Int?, attempt: Int
+        _ item: StoredBatch.Item, by destination: String, httpStatus: Int?, location: String? = nil,
+        attempt: Int
     ) -> Event {
         if let entry = item.imageOf {
             return .mediaSubmitted(
                 recordID: entry.id, kind: entry.kind, destination: destination, httpStatus: httpStatus,
-                attempt: attempt)
+                attempt: attempt, location: location)
         }
         return .submitted(
             recordID: item.header.id, kind: item.header.kind, item.header.peripheral,

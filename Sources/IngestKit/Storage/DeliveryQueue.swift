@@ -16,8 +16,10 @@ package protocol DeliveryQueue: Sendable {
         for destination: String, lane: DeliveryLane, settings: BatchSettings, gateway: String
     ) async throws -> NextBatch
     /// The destination has taken a batch.
+    /// - Parameter location: what it calls an image, where it says so.
     func acknowledge(
-        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, settings: BatchSettings, gateway: String
+        _ batch: StoredBatch, httpStatus: Int?, location: String?, attempt: Int, settings: BatchSettings,
+        gateway: String
     ) async throws -> NextBatch
     /// The destination does not take a batch of several: each record is sent alone.
     func split(_ batch: StoredBatch, settings: BatchSettings, gateway: String) async throws -> NextBatch

@@ -80,7 +80,10 @@ import Testing
             #expect(fake.kept.filter { $0.type == "Patient" }.count == 1)
             let event = try #require(try await running.names(.mediaSubmitted).first)
             #expect(event[.recordID] == record.text && event[.httpStatus] == "200")
-            #expect(try await running.names(.submitted).map { $0[.recordID] } == [record.text])
+            #expect(event[.location] == "Media/\(fake.kept.count)/_history/1")
+            let submitted = try await running.names(.submitted)
+            #expect(submitted.map { $0[.recordID] } == [record.text])
+            #expect(submitted.allSatisfy { $0[.location] == nil })
             #expect(try await running.store.counts().destinations[0].delivered == 2)
         }
     }
@@ -151,6 +154,22 @@ import Testing
             try await running.eventually(1, .mediaSubmitted)
             #expect(images.map(\.image) == [Self.bytes])
         }
+    }
+
+    /// The journal gets a place, and nothing else that a server may write there.
+    @Test(
+        arguments: [
+            ("Media/4711/_history/1", "Media/4711/_history/1"),
+            ("https://fhir.example/r4/Media/a-1.2", "https://fhir.example/r4/Media/a-1.2"),
+            ("", nil), ("Media/1?name=Anna", nil), ("Media/Anna M", nil), ("Media/1\\u001b[2J", nil),
+            ("Media/%41", nil), (String(repeating: "a", count: 256), String(repeating: "a", count: 256)),
+            (String(repeating: "a", count: 257), nil),
+        ] as [(String, String?)])
+    func aLocationIsAPlainPlace(text: String, expected: String?) {
+        let reply =
+            #"{"resourceType":"Bundle","type":"transaction-response","entry":[{"response":{"status":"200"}},"#
+            + #"{"response":{"status":"201 Created","location":"\#(text)"}}]}"#
+        #expect(FHIRAnswer.location(in: reply) == expected)
     }
 
     /// Of a server that gives back what it created, only the beginning is kept.

@@ -132,7 +132,10 @@ final class FakeFHIR: Sendable {
         var responses: [String] = []
         for entry in entries {
             do throws(Fault) {
-                responses.append(#""\#(try create(entry, names, &after))""#)
+                let status = try create(entry, names, &after)
+                let type = entry["resource"]?["resourceType"]?.text ?? ""
+                // R4, Bundle.entry.response.location.
+                responses.append(#""\#(status)","location":"\#(type)/\#(after.kept.count)/_history/1""#)
             } catch {
                 guard state.answersEach else { throw error }
                 responses.append(#""\#(error.status) No","outcome":{"resourceType":"OperationOutcome"}"#)

@@ -143,7 +143,7 @@ package final class FHIR: Destination {
             } else {
                 FHIRBundle(records: records, patientSystem: settings.patientSystem).bytes
             }
-        return await posts.perform { await self.post(body, $0.credential) }
+        return await posts.perform { await self.post(body, $0.credential, isImage: batch.image != nil) }
     }
 
     /// Reads the credential and the files of TLS anew before the next request.
@@ -185,7 +185,7 @@ package final class FHIR: Destination {
             == "Bundle"
     }
 
-    private func post(_ body: [UInt8], _ credential: String?) async -> DeliveryAnswer {
+    private func post(_ body: [UInt8], _ credential: String?, isImage: Bool) async -> DeliveryAnswer {
         await posts.post(
             body, to: settings.base,
             // Of what was created, only that it was is asked for.
@@ -193,7 +193,10 @@ package final class FHIR: Destination {
                 [("Content-Type", Self.mediaType)], credential, unlessSet: [("Prefer", "return=minimal")]),
             hiding: hidden(credential), packs: settings.usesGzip
         ) { status, reply in
-            FHIRAnswer.meaning(httpStatus: status, reply: reply, entries: FHIRAnswer.entryCount(of: body))
+            let answer = FHIRAnswer.meaning(
+                httpStatus: status, reply: reply, entries: FHIRAnswer.entryCount(of: body))
+            guard isImage, case .taken = answer else { return answer }
+            return .taken(httpStatus: status, location: FHIRAnswer.location(in: reply))
         }
     }
 

@@ -11,7 +11,13 @@ struct FHIRAnswer {
         let status: Int?
         /// The server's words, as JSON.
         let message: String?
+        /// Where what was created stands (R4, Bundle.entry.response.location); nil for what is no such place.
+        let location: String?
     }
+
+    /// The longest location that is told, in bytes: of a resource and its version, an id of 64 characters each (R4, id),
+    /// on a server with a long address.
+    private static let longestLocation = 256
 
     private(set) var resourceType: String?
     private(set) var type: String?
@@ -135,7 +141,27 @@ struct FHIRAnswer {
         let digits = (response["status"].flatMap(text) ?? "").prefix { $0.isNumber }
         let status = digits.count == 3 ? Int(digits) : nil
         return Outcome(
-            status: status.flatMap { (100..<600).contains($0) ? $0 : nil }, message: response["outcome"])
+            status: status.flatMap { (100..<600).contains($0) ? $0 : nil }, message: response["outcome"],
+            location: response["location"].flatMap(text).flatMap(place))
+    }
+
+    /// A location as it may stand in the journal: characters of a URL's path, and no query, which could say anything.
+    private static func place(_ text: String) -> String? {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "/:.-_".utf8.contains(byte)
+            }
+        }
+        return isPlain && (1...longestLocation).contains(text.utf8.count) ? text : nil
+    }
+
+    /// What the server calls the image of a transaction: the last of its entries.
+    static func location(in reply: String?) -> String? {
+        guard let reply else { return nil }
+        return FHIRAnswer(reply).outcomes.last?.location
     }
 
     /// What a string of JSON says, its escapes undone; nil for what is no string.
