@@ -1,7 +1,7 @@
 /// What a laboratory's report says of somebody's blood: the fields of Validic's biometrics and diabetes records that a
 /// device does not measure.
 ///
-/// The bounds hold the limits of what laboratories report as possible in living people, with room to spare.
+/// The bounds are for slips of the finger and of the unit, and much wider than any range of reference.
 extension EntryForm {
     static let laboratory: [EntryForm] = [
         lipid("total-cholesterol", 40_00...2_000_00, 1_00...39_99),
