@@ -46,7 +46,7 @@ struct Gateway: Sendable {
             configuration.hooks, programs: HookProcesses(), clock: clock,
             told: { StandardError.print($0) })
         let journal = TaggingSink(output, key: key, clock: clock)
-        let sink = HookedSink(journal, hooks: hooks)
+        let sink = CountingSink(HookedSink(journal, hooks: hooks), clock: clock)
         let events = EventLog(sink: sink)
         let queue = try await Self.extendingStart(by: clock) { () async throws(CommandFailure) in
             try await SQLiteQueue.open(configuration, clock: clock)
@@ -123,7 +123,7 @@ struct Gateway: Sendable {
             overview: queue.overview, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
             sessions: operatorSessions, key: key, kernelDefect: kernelDefect, sockets: sockets,
-            journal: journal, reloads: standing, credentials: credentialStanding)
+            journal: journal, counts: sink, reloads: standing, credentials: credentialStanding)
         services.append(
             ControlServer(
                 path: controlPath, orders: orders, sessions: operatorSessions,

@@ -15,6 +15,7 @@ struct StatusReport: Sendable {
     let kernelDefect: KernelDefect?
     let sockets: LinkSockets
     let journal: TaggingSink
+    let counts: CountingSink
     let reloads: ReloadStanding
     let credentials: CredentialStanding
     let control = ControlStanding()
@@ -56,7 +57,7 @@ struct StatusReport: Sendable {
         if let kernelDefect { troubles.append(message(of: kernelDefect)) }
         troubles += await credentials.problems(by: clock)
         let isClockRight = clock.trustedWallNanoseconds != nil
-        return GatewayStatus(
+        var status = GatewayStatus(
             version: Version.current, gateway: gateway, uptime: seconds(since: started),
             isClockRight: isClockRight, undated: isClockRight ? 0 : answer?.undated ?? 0,
             adapters: await passive.adapterStatus,
@@ -68,6 +69,10 @@ struct StatusReport: Sendable {
                 strangers: GatewayStatus.Strangers(
                     bytes: answer?.strangerBytes, share: keeper.strangerShare, full: keeper.fullStrangers)),
             kernelDefect: kernelDefect?.version, rejectedReload: rejection, troubles: troubles)
+        status.activity = counts.activity
+        status.startedAt = started
+        status.clocks = clock.reading
+        return status
     }
 
     private func message(of defect: KernelDefect) -> String {
@@ -87,7 +92,8 @@ struct StatusReport: Sendable {
             // Its bond was lost while the service did not run.
             if memory.bondedAdapter != nil, status.isBonded == false { status.state = .bondMissing }
         }
-        status.lastReading = known.devices.first.flatMap { answer?.newestCommits[$0.address] }.map(age)
+        status.readAt = known.devices.first.flatMap { answer?.newestCommits[$0.address] }
+        status.lastReading = status.readAt.map(age)
         return status
     }
 
@@ -100,16 +106,17 @@ struct StatusReport: Sendable {
             }
             let isSignedOut = await isSignedOut(of: count)
             let report = delivery.report()
-            found.append(
-                GatewayStatus.Destination(
-                    name: count.name,
-                    state: isSignedOut ? GatewayStatus.Destination.signedOut : count.state.rawValue,
-                    pending: count.pending, oldest: count.oldest.map(age), submitted: count.delivered,
-                    failed: count.dead, skipped: count.skipped,
-                    lastSubmit: report.lastSubmit.map(seconds), lastError: report.lastError,
-                    nextTry: report.nextTry.map { max(0, -seconds(since: $0)) },
-                    user: count.session?.account, userID: await delivery.session?.knownUserID,
-                    authentication: delivery.authentication.map(\.rawValue)))
+            var status = GatewayStatus.Destination(
+                name: count.name,
+                state: isSignedOut ? GatewayStatus.Destination.signedOut : count.state.rawValue,
+                pending: count.pending, oldest: count.oldest.map(age), submitted: count.delivered,
+                failed: count.dead, skipped: count.skipped,
+                lastSubmit: report.lastSubmit.map(seconds), lastError: report.lastError,
+                nextTry: report.nextTry.map { max(0, -seconds(since: $0)) },
+                user: count.session?.account, userID: await delivery.session?.knownUserID,
+                authentication: delivery.authentication.map(\.rawValue))
+            status.oldestAt = count.oldest
+            found.append(status)
         }
         return found
     }

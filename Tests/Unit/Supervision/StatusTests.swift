@@ -12,7 +12,7 @@ import Testing
         level: String = "normal", isClockRight: Bool = true, undated: Int = 0,
         strangers: FullStrangers? = nil
     ) -> GatewayStatus {
-        GatewayStatus(
+        var status = GatewayStatus(
             version: "1.2.3", gateway: "ward-3-box-1", uptime: 273_600, isClockRight: isClockRight,
             undated: undated, adapters: adapters, peripherals: peripherals, destinations: destinations,
             queue: .init(
@@ -20,13 +20,27 @@ import Testing
                 strangers: strangers.map {
                     .init(bytes: 1_000_000, share: StrangerShare(maximumSize: 1 << 30), full: $0)
                 }))
+        status.clocks = clocks
+        status.startedAt = MonotonicInstant(nanoseconds: 0)
+        return status
     }
 
-    private static let cuff = GatewayStatus.Peripheral(
-        id: 1001, alias: "kitchen cuff", address: "F1:F1:F1:F1:F1:F1", isPinned: true, state: .quieting,
-        lastSeen: 3, signal: -61, lastReading: 7_300, battery: 5, isBonded: true)
-    private static let clinic = GatewayStatus.Destination(
-        name: "clinic", state: "up", pending: 0, submitted: 1_203, failed: 0, lastSubmit: 130)
+    private static let clocks = ClockReading(
+        instant: MonotonicInstant(nanoseconds: 273_600_000_000_000), wallNanoseconds: DrivenClock.morning)
+    private static let cuff = {
+        var cuff = GatewayStatus.Peripheral(
+            id: 1001, alias: "kitchen cuff", address: "F1:F1:F1:F1:F1:F1", isPinned: true, state: .quieting,
+            lastSeen: 3, signal: -61, lastReading: 7_300, battery: 5, isBonded: true)
+        cuff.seenAt = MonotonicInstant(nanoseconds: 273_597_000_000_000)
+        cuff.readAt = DrivenClock.morning - 7_300_000_000_000
+        return cuff
+    }()
+    private static let clinic = {
+        var clinic = GatewayStatus.Destination(
+            name: "clinic", state: "up", pending: 0, submitted: 1_203, failed: 0, lastSubmit: 130)
+        clinic.oldestAt = DrivenClock.morning - 60_000_000_000
+        return clinic
+    }()
 
     @Test func anAdapterWhoseControllerTakesFewerLinksSaysSo() {
         for (links, words) in [
@@ -266,6 +280,13 @@ import Testing
         #expect(lines.contains(#"ingestd_records_submitted_total{destination="clinic"} 1203"#))
         #expect(lines.contains(#"ingestd_peripheral_battery_ratio{id="1001",peripheral="a \"b\" \\"} 0.05"#))
         #expect(lines.contains("ingestd_healthy 1"))
+        let labels = #"{id="1001",peripheral="a \"b\" \\"}"#
+        #expect(lines.contains("ingestd_peripheral_last_seen_timestamp_seconds\(labels) 1795166097"))
+        #expect(lines.contains("ingestd_peripheral_last_reading_timestamp_seconds\(labels) 1795158800"))
+        #expect(
+            lines.contains(
+                #"ingestd_records_oldest_pending_timestamp_seconds{destination="clinic"} 1795166040"#))
+        #expect(lines.contains("ingestd_start_time_seconds 1794892500"))
         #expect(lines.contains("ingestd_queue_max_bytes 1073741824"))
         // Each family is announced once, before its samples.
         let announced = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }

@@ -84,6 +84,11 @@ package struct ClockReading: Sendable, Equatable {
         self = best?.reading ?? Self(instant: monotonic(), wallNanoseconds: wall())
     }
 
+    /// What the wall clock showed, or would have shown, at `instant` of this boot, in nanoseconds since 1970.
+    package func wallNanoseconds(at instant: MonotonicInstant) -> Int64 {
+        wallNanoseconds.heldMinus(self.instant.nanoseconds(since: instant))
+    }
+
     /// How far the wall clock is ahead of the monotonic clock, in nanoseconds.
     package var lead: Int64 {
         let (lead, overflow) = wallNanoseconds.subtractingReportingOverflow(
@@ -117,7 +122,7 @@ extension GatewayClock {
     /// What the wall clock showed, or would have shown, at `instant` of this boot, in nanoseconds since
     /// 1970; nil while it is not known to be right.
     package func trustedWallNanoseconds(at instant: MonotonicInstant) -> Int64? {
-        trustedReading.map { $0.wallNanoseconds.heldMinus($0.instant.nanoseconds(since: instant)) }
+        trustedReading?.wallNanoseconds(at: instant)
     }
 
     /// Returns when `duration` has passed.

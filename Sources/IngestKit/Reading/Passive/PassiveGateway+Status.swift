@@ -41,12 +41,12 @@ extension PassiveGateway {
         let heard = await broadcasts.heard(for: entry)
         let now = ports.clock.now
         return heard.map { device, instant, signal in
-            KnownPeripheral(
-                devices: [device],
-                status: GatewayStatus.Peripheral(
-                    id: entry.model.id, alias: entry.alias, address: device.address.description,
-                    isPinned: entry.address != nil, state: .idle,
-                    lastSeen: Int(now.since(instant).components.seconds), signal: signal))
+            var status = GatewayStatus.Peripheral(
+                id: entry.model.id, alias: entry.alias, address: device.address.description,
+                isPinned: entry.address != nil, state: .idle,
+                lastSeen: Int(now.since(instant).components.seconds), signal: signal)
+            status.seenAt = instant
+            return KnownPeripheral(devices: [device], status: status)
         }
     }
 
@@ -69,12 +69,14 @@ extension PassiveGateway {
     private func status(
         of device: DeviceAddress, _ peripheral: ReadScheduler.Peripheral, at now: MonotonicInstant
     ) -> GatewayStatus.Peripheral {
-        GatewayStatus.Peripheral(
+        var status = GatewayStatus.Peripheral(
             id: peripheral.entry.model.id, alias: peripheral.entry.alias, address: device.address.description,
             isPinned: peripheral.entry.address != nil, state: state(of: device, peripheral),
             lastSeen: Int(now.since(peripheral.lastHeard).components.seconds),
             signal: peripheral.hearings.values.compactMap(\.rssi).max(),
             isBonded: bonds.bonds(of: device).map { !$0.isEmpty }, failures: peripheral.failures)
+        status.seenAt = peripheral.lastHeard
+        return status
     }
 
     private func state(

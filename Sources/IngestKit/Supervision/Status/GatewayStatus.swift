@@ -1,5 +1,6 @@
 /// How the gateway fares at one moment, as `ingestd status` and the metrics tell it. No measured value is in it, and no
-/// person but the one for whom it is signed in at a destination. Ages and waits are in whole seconds.
+/// person but the one for whom it is signed in at a destination. Ages and waits are in whole seconds. What the metrics tell
+/// alone is not encoded.
 package struct GatewayStatus: Codable, Sendable, Equatable {
     package struct Adapter: Codable, Sendable, Equatable {
         /// As the kernel names it, such as hci0.
@@ -82,6 +83,10 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
         package var failures: Int?
         /// Stands for the address where everybody may read: in the metrics, and in the service manager's line.
         package var tag: String?
+        /// When it was heard last; for the metrics.
+        package var seenAt: MonotonicInstant?
+        /// When its newest record was committed, in nanoseconds since 1970; for the metrics.
+        package var readAt: Int64?
 
         enum CodingKeys: String, CodingKey {
             case id, alias, address, state, signal, battery, failures, tag
@@ -144,6 +149,8 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
         package var userID: String?
         /// How requests show who sends them, in the words of `AuthenticationKind`.
         package var authentication: [String]
+        /// When the oldest record that it has not taken was committed, in nanoseconds since 1970; for the metrics.
+        package var oldestAt: Int64?
 
         enum CodingKeys: String, CodingKey {
             case name, state, pending, submitted, failed, skipped, user, authentication
@@ -251,6 +258,12 @@ package struct GatewayStatus: Codable, Sendable, Equatable {
     package var kernelDefect: String?
     /// Why the last reload was rejected; nil if it was taken, or there was none.
     package var rejectedReload: String?
+    /// What was counted since the start; for the metrics.
+    package var activity = Activity()
+    /// When the service started; for the metrics.
+    package var startedAt: MonotonicInstant?
+    /// What both clocks showed then, by which the metrics give the moments above; without it they leave them out.
+    package var clocks: ClockReading?
     /// What needs somebody and is in none of the parts above.
     private var troubles: [String] = []
 

@@ -1,5 +1,6 @@
 /// The gateway's metrics in the text format of Prometheus (prometheus.io/docs/instrumenting/exposition_formats,
-/// version 0.0.4). docs/monitoring.md lists them.
+/// version 0.0.4). Moments are in seconds since 1970 by the system clock: when it is set, those of this run move with it.
+/// docs/monitoring.md lists all.
 package struct Metrics: Sendable {
     private enum Kind: String {
         case counter, gauge
@@ -10,15 +11,17 @@ package struct Metrics: Sendable {
         let value: String
     }
 
+    private let clocks: ClockReading?
     private var text = ""
 
     package init(_ status: GatewayStatus) {
+        clocks = status.clocks
         family(
             "ingestd_build_info", .gauge, "The version that runs.", [Self.one(1, ("version", status.version))]
         )
         family(
             "ingestd_healthy", .gauge, "1 when nothing needs somebody.", [Self.one(status.isHealthy ? 1 : 0)])
-        family("ingestd_uptime_seconds", .gauge, "Time since the start.", [Self.one(status.uptime)])
+        moment("ingestd_start_time_seconds", "When the service started.", status.startedAt)
         family(
             "ingestd_clock_right", .gauge, "1 when the system clock is known to be right.",
             [Self.one(status.isClockRight ? 1 : 0)])
@@ -34,6 +37,11 @@ package struct Metrics: Sendable {
         family(
             "ingestd_config_last_reload_successful", .gauge, "0 when the last reload was rejected.",
             [Self.one(status.rejectedReload == nil ? 1 : 0)])
+        moment(
+            "ingestd_config_last_reload_success_timestamp_seconds",
+            "When the configuration in force was read: the last reload that was taken, or the start.",
+            status.activity.reloads.last ?? status.startedAt)
+        add(status.activity)
         add(status.peripherals)
         add(status.destinations)
         add(status.queue)
@@ -41,19 +49,57 @@ package struct Metrics: Sendable {
 
     package var description: String { text }
 
+    private mutating func add(_ activity: Activity) {
+        family(
+            "ingestd_readings_total", .counter, "New records of peripherals.",
+            [Self.one(activity.readings.count)])
+        last("ingestd_last_reading_timestamp_seconds", activity.readings)
+        family(
+            "ingestd_read_failures_total", .counter, "Reads that failed.",
+            [Self.one(activity.readFailures.count)])
+        last("ingestd_last_read_failure_timestamp_seconds", activity.readFailures)
+        family(
+            "ingestd_decode_errors_total", .counter, "Payloads and broadcasts that could not be decoded.",
+            [Self.one(activity.decodeErrors.count)])
+        last("ingestd_last_decode_error_timestamp_seconds", activity.decodeErrors)
+        family(
+            "ingestd_config_reloads_total", .counter, "Reloads of the configuration.",
+            [
+                Self.one(activity.reloads.count, ("result", "taken")),
+                Self.one(activity.rejectedReloads.count, ("result", "rejected")),
+            ])
+    }
+
+    /// A metric that is always there, as Prometheus advises (prometheus.io/docs/practices/instrumentation, "Avoid missing
+    /// metrics").
+    private mutating func last(_ name: String, _ tally: Activity.Tally) {
+        guard let clocks else { return }
+        family(
+            name, .gauge, "When the last one was; 0 before the first one since the start.",
+            [Self.one(tally.last.map(clocks.wallSeconds) ?? 0)])
+    }
+
+    private mutating func moment(_ name: String, _ help: String, _ instant: MonotonicInstant?) {
+        guard let clocks, let instant else { return }
+        family(name, .gauge, help, [Self.one(clocks.wallSeconds(at: instant))])
+    }
+
     private mutating func add(_ peripherals: [GatewayStatus.Peripheral]) {
         let heard = peripherals.filter { $0.address != nil }
+        let clocks = clocks
         func samples(_ value: (GatewayStatus.Peripheral) -> Int?) -> [Sample] {
             heard.compactMap { peripheral in
                 value(peripheral).map { Sample(labels: Self.labels(of: peripheral), value: "\($0)") }
             }
         }
         family(
-            "ingestd_peripheral_last_seen_seconds", .gauge, "Time since the peripheral was heard.",
-            samples(\.lastSeen))
+            "ingestd_peripheral_last_seen_timestamp_seconds", .gauge,
+            "When the peripheral was heard last.",
+            samples { $0.seenAt.flatMap { clocks?.wallSeconds(at: $0) } })
         family(
-            "ingestd_peripheral_last_reading_seconds", .gauge, "Time since its newest record came.",
-            samples(\.lastReading))
+            "ingestd_peripheral_last_reading_timestamp_seconds", .gauge,
+            "When its newest record came.",
+            samples { $0.readAt.map(Self.seconds) })
         family("ingestd_peripheral_signal_dbm", .gauge, "Its signal when it was heard.", samples(\.signal))
         family(
             "ingestd_peripheral_battery_ratio", .gauge, "Its battery, 0 to 1.",
@@ -97,8 +143,8 @@ package struct Metrics: Sendable {
             samples { $0.state == GatewayStatus.Destination.notConfigured ? nil : $0.state == "up" ? 1 : 0 })
         family("ingestd_records_pending", .gauge, "Records that it has not taken yet.", samples(\.pending))
         family(
-            "ingestd_records_oldest_pending_seconds", .gauge, "How long the oldest of them has waited.",
-            samples { $0.oldest ?? 0 })
+            "ingestd_records_oldest_pending_timestamp_seconds", .gauge, "When the oldest of them came.",
+            samples { $0.oldestAt.map(Self.seconds) })
         family(
             "ingestd_records_submitted_total", .counter, "Records that it has taken.", samples(\.submitted))
         family("ingestd_records_set_aside", .gauge, "Records that it does not take.", samples(\.failed))
@@ -138,6 +184,9 @@ package struct Metrics: Sendable {
         }
     }
 
+    /// In whole seconds, from nanoseconds.
+    private static func seconds(_ nanoseconds: Int64) -> Int { Int(nanoseconds / 1_000_000_000) }
+
     private static func one(_ value: some BinaryInteger, _ labels: (name: String, value: String)...) -> Sample
     {
         Sample(labels: labels, value: "\(value)")
@@ -155,5 +204,12 @@ package struct Metrics: Sendable {
 
     private static func escaped(_ value: String) -> String {
         value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}
+
+extension ClockReading {
+    /// What the wall clock showed, or would have shown, at `instant`, in whole seconds since 1970.
+    fileprivate func wallSeconds(at instant: MonotonicInstant) -> Int {
+        Int(wallNanoseconds(at: instant) / 1_000_000_000)
     }
 }

@@ -39,7 +39,7 @@ def run(lab):
     for wanted in ("connected", "read", "submitted"):
         expect(f'"INGEST_EVENT":"{wanted}"' in files["events.jsonl"], f"the evidence lacks the event {wanted}")
     expect("connected, after" in files["links.txt"], "the evidence lacks the time that the connection took")
-    expect("ingestd_uptime_seconds" in files["metrics.txt"], "the evidence lacks the metrics")
+    expect("ingestd_readings_total 1" in files["metrics.txt"], "the evidence lacks the metrics")
     expect(KERNEL_TIME.search(files["kernel.txt"]), "the kernel's log begins its lines with seconds")
     files["kernel.txt"] = KERNEL_TIME.sub("", files["kernel.txt"])
     received = record["time"]["received"]
