@@ -15,8 +15,9 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 NAME = re.compile(r"\b(?:ingestd|node)_[a-z_]+")
 # What Grafana puts in the place of its variables.
 VARIABLES = {"$__rate_interval": "5m", "$instance": "box"}
-# What node_exporter gives beside the gateway's metrics.
-OTHERS = {"up": "up", "node_textfile_mtime_seconds": 'node_textfile_mtime_seconds{file="/run/ingestd/metrics.prom"}'}
+# What node_exporter and Prometheus give beside the gateway's metrics.
+OTHERS = {"node_textfile_mtime_seconds": 'node_textfile_mtime_seconds{file="/run/ingestd/metrics.prom"}',
+          "ALERTS": 'ALERTS{alertname="IngestdNeedsSomebody",alertstate="firing"}'}
 HOURS = 2
 
 
