@@ -37,6 +37,8 @@ package final class HealthExport {
         package var unwanted = 0
         /// Without a date, or with a value that is none, or beyond what a record holds.
         package var unreadable = 0
+        /// Sums and averages that another app has made of samples.
+        package var summarised = 0
         /// Values of blood pressures outside of any.
         package var loosePressures = 0
         /// Of types that have no kind, by their names.
@@ -45,6 +47,9 @@ package final class HealthExport {
         package var otherUnknown = 0
         /// Records whose unit has no code, by the unit.
         package var unknownUnits: [String: Int] = [:]
+        /// When the earliest of those taken began, and when the latest did.
+        package var first: EntryTime?
+        package var last: EntryTime?
     }
 
     /// Different names that are counted apart.
@@ -98,6 +103,13 @@ package final class HealthExport {
         }
         defer { entries = [] }
         return entries
+    }
+
+    /// Leaves out the entries since it was asked last: they are counted, and nothing else is to become of them.
+    package func dropEntries() throws(Failure) {
+        if hasChanged { throw .changed }
+        entries = []
+        unnumbered = []
     }
 
     /// Samples since it was asked last.
@@ -239,8 +251,16 @@ package final class HealthExport {
             case .unknown: hasChanged = true
             }
             tally.taken[type.kind, default: 0] += 1
+            if start.instant < tally.first?.instant ?? .max { tally.first = start }
+            if start.instant > tally.last?.instant ?? .min { tally.last = start }
         }
     }
+
+    /// The second time the document has what it did not have the first time.
+    func noteChange() { hasChanged = true }
+
+    /// Counts what no kind stands for.
+    func leaveOut(unknown name: String) { count(name, in: \.unknown) }
 
     /// The zone that a sample was made in; nil where it does not say one that the database has.
     private func zone(of sample: Sample) -> TimeZoneRules? {

@@ -148,7 +148,8 @@ enum HealthKitUnit {
     }()
 
     private static let codes: [String: String] = [
-        "count": "1", "count/min": "/min", "count/s": "/s", "mg/dL": "mg/dL", "mmHg": "mm[Hg]",
+        "count": "1", "count/min": "/min", "count/s": "/s", "mg/dL": "mg/dL", "mmol/L": "mmol/L",
+        "mmHg": "mm[Hg]",
         "kPa": "kPa", "degC": "Cel", "degF": "[degF]", "kg": "kg", "g": "g", "mg": "mg", "mcg": "ug",
         "lb": "[lb_av]", "oz": "[oz_av]", "st": "[stone_av]", "m": "m", "cm": "cm", "mm": "mm", "km": "km",
         "in": "[in_i]", "ft": "[ft_i]", "yd": "[yd_i]", "mi": "[mi_i]", "Cal": "kcal", "kcal": "kcal",
