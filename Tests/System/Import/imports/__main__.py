@@ -6,12 +6,12 @@ from pathlib import Path
 
 from kit.results import Results
 
-from .cases import CASES
+from . import app_cases, cases
 
 
 def main():
     results = Results()
-    for name, body in CASES.items():
+    for name, body in {**cases.CASES, **app_cases.CASES}.items():
         if results.wants(name):
             with tempfile.TemporaryDirectory(prefix="import-") as directory:
                 results.run(name, body, Path(directory))
