@@ -6,8 +6,10 @@ enum EntryInlet: Sendable {
     case queue(OwnQueue)
 
     /// Finds the service of a configuration, or opens its queue.
+    /// - Parameter needsService: whether there is no way but the running service.
     static func open(
-        _ configuration: Configuration, isNamed: Bool, environment: [String: String]
+        _ configuration: Configuration, isNamed: Bool, needsService: Bool = false,
+        environment: [String: String]
     ) async throws -> Self {
         let client = ControlClient(
             path: ControlSocket.find(
@@ -16,7 +18,7 @@ enum EntryInlet: Sendable {
             // Nothing, to see who answers.
             _ = try await client.enter(ControlMessage.Entries(entries: []))
             return .service(client)
-        } catch ControlClient.Failure.noService {
+        } catch ControlClient.Failure.noService where !needsService {
             await client.close()
             return .queue(try await OwnQueue(configuration))
         } catch {

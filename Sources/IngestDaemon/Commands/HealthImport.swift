@@ -236,6 +236,15 @@ final class HealthImport {
         "\(added.counted("new record")); \(known.counted("was", "were")) there already"
     }
 
+    /// One line without what is in the document, for the journal.
+    var summary: String {
+        let tally = export.tally
+        let left =
+            tally.earlier + tally.unwanted + tally.unreadable + tally.summarised
+            + max(0, tally.loosePressures) + unknown.reduce(0) { $0 + $1.count }
+        return words(added, given - added) + (left > 0 ? "; \(left) left out" : "")
+    }
+
     /// Some lines.
     var message: String {
         let tally = export.tally

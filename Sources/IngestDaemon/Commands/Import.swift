@@ -11,7 +11,7 @@ struct Import: ParsableCommand {
 
               ingestd import apple-health export.zip --subject patient-17
             """,
-        subcommands: [AppleHealth.self])
+        subcommands: [AppleHealth.self, Folder.self])
 
     /// `ingestd import apple-health`.
     struct AppleHealth: AsynchronousCommand {

@@ -1,9 +1,12 @@
-"""What becomes of the JSON of Health Auto Export, and of a dry run."""
+"""What becomes of the JSON of Health Auto Export, of a dry run, and of a folder of exports."""
 
 import json
 import os
+import shutil
 import socket
 import subprocess
+import threading
+import time
 
 from kit.gateway import INGESTD, Failure, wait_until
 
@@ -136,6 +139,107 @@ def is_large(directory):
         raise Failure(f"{outcome.memory:.0f} MiB of memory")
 
 
+# MARK: The folder
+
+
+class Folder:
+    def __init__(self, directory):
+        self.path = directory / "folder"
+        (self.path / "incoming").mkdir(parents=True)
+
+    def put(self, name, content):
+        """As a sync client does: written under a hidden name, then renamed."""
+        hidden = self.path / "incoming" / f".{name}.tmp"
+        if isinstance(content, bytes):
+            hidden.write_bytes(content)
+        else:
+            app.write(hidden, content)
+        hidden.rename(self.path / "incoming" / name)
+
+    def files(self, place):
+        return sorted(os.listdir(self.path / place))
+
+
+def weight(number, second):
+    return app.document([app.metric("weight_body_mass", "kg", app.sample(number, second))], [])
+
+
+def takes_a_folder(directory):
+    """Each file once; a bad one is told and put aside; one that comes meanwhile is found; one that grows is waited for."""
+    folder = Folder(directory)
+    with serving(directory) as (box, received):
+        folder.put("a.json", weight(71.5, 1))
+        folder.put("broken.json", json.dumps(weight(79.75, 2)).encode()[:-30])
+        folder.put("picture.zip", b"PNG")
+        shutil.copy(whole(directory, records=1)[0], folder.path / "incoming" / "export.zip")
+        (folder.path / "incoming" / "link.json").symlink_to("/etc/passwd")
+        (folder.path / "incoming" / ".hidden.json").write_text("{")
+        (folder.path / "incoming" / "part.json.part").write_text("{")
+        text = json.dumps(weight(73.5, 3))
+        growing = folder.path / "incoming" / "growing.json"
+
+        def grow():
+            for part in range(0, len(text), len(text) // 8 + 1):
+                with growing.open("a") as file:
+                    file.write(text[part:part + len(text) // 8 + 1])
+                time.sleep(2)
+
+        writer = threading.Thread(target=grow)
+        later = threading.Timer(5, lambda: folder.put("later.json", weight(72.5, 4)))
+        writer.start()
+        later.start()
+        outcome = box.run("import", "folder", folder.path, "--subject", "anna")
+        writer.join()
+        expect(0, outcome.status, f"the exit status ({outcome.err})")
+        expect(["a.json", "export.zip", "growing.json", "later.json"], folder.files("done"), "done")
+        expect(["broken.json", "link.json", "picture.zip"], folder.files("bad"), "bad")
+        expect([".hidden.json", "part.json.part"], folder.files("incoming"), "left in incoming")
+        wait_until(lambda: len(received()) >= 3 + 126, "what was imported")
+        weights = {record["measurements"][0]["value"]: record["subject"] for record in received()
+                   if record["kind"] == "weight"}
+        expect({"anna"}, set(weights.values()), "whose they are")
+        if not {"71.5", "72.5", "73.5"} <= set(weights):
+            raise Failure(f"weights {weights}")
+        lines = outcome.err.splitlines()
+        expect(7, len(lines), f"lines of {outcome.err}")
+        for words in ("a.json is in done now: 1 new record; 0 were there already",
+                      "broken.json is in bad now: its document breaks off at byte",
+                      "link.json is in bad now: it is no regular file",
+                      "picture.zip is in bad now: this is no export of Apple Health"):
+            expect(1, len([line for line in lines if words in line]), f"lines with {words!r} in {outcome.err}")
+        if "79.75" in outcome.err + outcome.out:
+            raise Failure("a measured number is told")
+        # The same once more, under its name: nothing comes twice, and it takes the other's place.
+        folder.put("a.json", weight(71.5, 1))
+        outcome = box.run("import", "folder", folder.path, "--subject", "anna")
+        expect((0, "ingestd: a.json is in done now: 0 new records; 1 was there already\n"),
+               (outcome.status, outcome.err), "again")
+        expect(0, box.run("import", "folder", folder.path).status, "an empty folder")
+
+
+def leaves_what_cannot_be_taken(directory):
+    """While no service runs, and while its queue has no room, a file stays, and is taken later."""
+    folder = Folder(directory)
+    box = Box(directory, '[{name: clinic, type: webhook, url: "http://127.0.0.1:9/"}]', size="16MiB")
+    folder.put("a.json", weight(71.5, 1))
+    expect_error(box.run("import", "folder", folder.path), 69, "no service listens at")
+    expect((["a.json"], []), (folder.files("incoming"), folder.files("done")), "the folder")
+    expect([], os.listdir(box.state), "what is in the state directory")
+    box.start()
+    try:
+        expect(0, box.run("import", "folder", folder.path).status, "the exit status")
+        expect(([], ["a.json"]), (folder.files("incoming"), folder.files("done")), "the folder")
+        many = app.metric("weight_body_mass", "kg", *(app.sample(70, 60 * n + 1) for n in range(30_000)))
+        folder.put("many.json", app.document([many], []))
+        outcome = box.run("import", "folder", folder.path)
+        expect(75, outcome.status, outcome.err)
+        expect((["many.json"], ["a.json"]), (folder.files("incoming"), folder.files("done")), "the folder")
+        box.stop()
+    finally:
+        box.kill()
+    expect_error(box.run("import", "folder", directory / "nowhere"), 66, "there is no such directory")
+
+
 # MARK: A gateway and its backend
 
 
@@ -172,4 +276,5 @@ class serving:
 
 
 CASES = {"app": is_imported_once, "app-sums": leaves_out_sums, "app-service": goes_by_the_service,
-         "dry-run": is_run_dry, "app-errors": says_what_is_wrong, "app-large": is_large}
+         "dry-run": is_run_dry, "app-errors": says_what_is_wrong, "folder": takes_a_folder,
+         "folder-left": leaves_what_cannot_be_taken, "app-large": is_large}

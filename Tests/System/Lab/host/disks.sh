@@ -83,6 +83,7 @@ fill_payload() {
     in_image "$(basename "$library")" || strip --strip-debug -o "$payload/lib/$(basename "$library")" "$library"
   done
   cp "$root"/systemd/ingestd.service "$root"/systemd/ingestd.sysusers.conf "$payload/"
+  cp "$root"/systemd/ingestd-import.{path,service} "$root"/systemd/ingestd.tmpfiles.conf "$payload/"
   if [ -n "${package:-}" ]; then fill_packages "$payload"; fi
   for optional in systemd/ingestd.catalog config/peripherals.yaml; do
     [ ! -f "$root/$optional" ] || cp "$root/$optional" "$payload/"
