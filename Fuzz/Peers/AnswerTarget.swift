@@ -62,7 +62,7 @@ enum AnswerTarget {
             if case .taken = answer { require((200..<300).contains(status)) }
             _ = answer.ofImage
             if let first = text.utf8.first {
-                for packet in [MQTTReason.Packet.message, .connection, .end] {
+                for packet in [MQTTReason.Packet.message, .connection, .returnCode, .end] {
                     if case .taken = MQTTReason.answer(first, in: packet, reply: text) {
                         require(first == 0, "taken, with an error")
                     }

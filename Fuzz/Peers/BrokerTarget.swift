@@ -22,7 +22,8 @@ enum BrokerTarget {
         let broker = Broker(Draw(bytes))
         defer { broker.close() }
         guard
-            let connection = BrokerConnection(clientID: "fuzz", login: BrokerLogin(user: "u", password: "p"))
+            let connection = BrokerConnection(
+                clientID: "fuzz", version: .v5, login: BrokerLogin(user: "u", password: "p"))
         else {
             fatalError("out of memory")
         }
@@ -40,7 +41,7 @@ enum BrokerTarget {
         case .answered(let reasons, let reply):
             require(reasons.count == messages.count, "answers to other messages")
             require((reply?.utf8.count ?? 0) <= 512 * 3, "a reply without end")
-        case .refused, .ended, .tooLarge, .tooSlow, .withoutAcknowledgement: break
+        case .refused, .ended, .closed, .tooLarge, .tooSlow, .withoutAcknowledgement: break
         case .failed(let words): require(!words.isEmpty && words.utf8.count < 200)
         }
         _ = connection.tick()

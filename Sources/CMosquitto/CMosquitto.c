@@ -30,6 +30,7 @@ struct CMosquitto {
     int network, inner;
     /* An assertion of the library's has failed: nothing is done with it any more. */
     bool is_void;
+    bool is_3_1_1;
     /* Nothing more comes, and the errno where that is for another reason than its end. */
     bool is_over;
     int broken;
@@ -107,7 +108,7 @@ static int no_passphrase(char *buffer, int size, int is_writing, void *client)
     return 0;
 }
 
-CMosquitto *CMosquitto_new(const char *client_id)
+CMosquitto *CMosquitto_new(const char *client_id, bool is_3_1_1)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, set_up);
@@ -116,14 +117,17 @@ CMosquitto *CMosquitto_new(const char *client_id)
         return NULL;
     client->welcome = client->farewell = client->network = client->inner = -1;
     memset(client->answers, 0xFF, sizeof client->answers);
+    client->is_3_1_1 = is_3_1_1;
     client->library = mosquitto_new(client_id, true, client);
     if (!client->library ||
-        mosquitto_property_add_byte(&client->properties, MQTT_PROP_PAYLOAD_FORMAT_INDICATOR, 1) ||
-        mosquitto_property_add_string(&client->properties, MQTT_PROP_CONTENT_TYPE, "application/json")) {
+        (!is_3_1_1 &&
+         (mosquitto_property_add_byte(&client->properties, MQTT_PROP_PAYLOAD_FORMAT_INDICATOR, 1) ||
+          mosquitto_property_add_string(&client->properties, MQTT_PROP_CONTENT_TYPE, "application/json")))) {
         CMosquitto_free(client);
         return NULL;
     }
-    mosquitto_int_option(client->library, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5);
+    mosquitto_int_option(
+        client->library, MOSQ_OPT_PROTOCOL_VERSION, is_3_1_1 ? MQTT_PROTOCOL_V311 : MQTT_PROTOCOL_V5);
     mosquitto_int_option(client->library, MOSQ_OPT_TCP_NODELAY, 1);
     /* Nothing is subscribed to; more than one message of QoS 1 or 2 at a time would be kept until they are settled. */
     mosquitto_int_option(client->library, MOSQ_OPT_RECEIVE_MAXIMUM, 1);
@@ -183,7 +187,8 @@ static void announce(CMosquitto *client, const char *host, int keep_alive_s)
 int CMosquitto_connect(CMosquitto *client, const char *host, int port, int keep_alive_s, bool by_ipv4)
 {
     client->keep_alive = keep_alive_s;
-    announce(client, host, keep_alive_s);
+    if (!client->is_3_1_1)
+        announce(client, host, keep_alive_s);
     errno = 0;
     /*
      * Otherwise the library would write CONNECT in this call, which finishes a TLS handshake. A broker that refuses the
@@ -379,6 +384,8 @@ int CMosquitto_answer(const CMosquitto *client, int number)
 int CMosquitto_welcome(const CMosquitto *client) { return client->welcome; }
 
 int CMosquitto_farewell(const CMosquitto *client) { return client->farewell; }
+
+bool CMosquitto_is_closed(const CMosquitto *client) { return client->is_over && !client->broken; }
 
 int CMosquitto_keep_alive(const CMosquitto *client) { return client->keep_alive; }
 

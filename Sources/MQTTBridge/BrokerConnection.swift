@@ -24,13 +24,15 @@ final class BrokerConnection {
     private static let keepAlive: Int32 = 60
 
     let login: BrokerLogin
+    private let version: BrokerVersion
     private let client: OpaquePointer
 
     /// Nil without memory.
-    init?(clientID: String, login: BrokerLogin) {
-        guard let client = unsafe CMosquitto_new(clientID) else { return nil }
+    init?(clientID: String, version: BrokerVersion, login: BrokerLogin) {
+        guard let client = unsafe CMosquitto_new(clientID, version == .v311) else { return nil }
         unsafe self.client = client
         self.login = login
+        self.version = version
     }
 
     deinit { unsafe CMosquitto_free(client) }
@@ -67,6 +69,7 @@ final class BrokerConnection {
     /// What is said of a connection that TCP did not make in time.
     static let noConnection = "no connection within 10 s"
 
+    private var isClosed: Bool { unsafe CMosquitto_is_closed(client) }
     private var hasPeer: Bool { unsafe CMosquitto_has_peer(client) }
 
     private func tell(
@@ -77,6 +80,7 @@ final class BrokerConnection {
         // It is kept, for whoever subscribes later.
         case .answered([0x00], _), .answered([0x10], _): return nil
         case .answered(let reasons, _): return .refused(reasons.first ?? 0x80)
+        case .closed: return .failed("the connection was closed at the message under status_topic")
         case let other: return other
         }
     }
@@ -108,6 +112,9 @@ final class BrokerConnection {
                 unsafe CMosquitto_answer(client, number) >= 0
             }
             switch ending {
+            // MQTT 3.1.1 has no DISCONNECT of the broker's: this is how it refuses a message (section 3.3.5).
+            case .over(.failed) where version == .v311 && isClosed:
+                return .closed(acknowledged: reasons.count)
             case .over(let outcome): return outcome
             case .overdue:
                 return reasons.isEmpty ? .failed("no acknowledgement in time") : .tooSlow
@@ -152,9 +159,12 @@ final class BrokerConnection {
     /// is too late.
     var tickInterval: Duration { .seconds(max(1, unsafe CMosquitto_keep_alive(client) / 6)) }
 
-    /// Ends the connection with DISCONNECT.
+    /// Ends the connection.
     /// - Parameter publishesWill: whether the broker tells that the gateway has gone.
     func disconnect(publishesWill: Bool) {
+        // Its DISCONNECT takes the will back (section 3.14.4 of MQTT 3.1.1): the end of the connection alone has the
+        // broker publish it.
+        if publishesWill, version == .v311 { return }
         // Section 3.14.2.1 of MQTT 5: normal disconnection, disconnect with will message.
         unsafe CMosquitto_disconnect(client, publishesWill ? 0x04 : 0x00)
     }
@@ -176,6 +186,8 @@ final class BrokerConnection {
 
     private func reason(_ result: Int32) -> String {
         let problem = unsafe String(cString: CMosquitto_problem(client))
-        return ConnectionWords(result: result, errno: unsafe CMosquitto_errno(client), problem: problem).text
+        return ConnectionWords(
+            result: result, errno: unsafe CMosquitto_errno(client), problem: problem, version: version
+        ).text
     }
 }

@@ -1,5 +1,6 @@
 internal import CMosquitto
 import Glibc
+import IngestDelivery
 
 /// Says why there is no connection, in our words. What libmosquitto and OpenSSL say names hosts and files, and is only
 /// looked at.
@@ -9,6 +10,8 @@ struct ConnectionWords {
     let errno: Int32
     /// The first error that the library logged; empty without.
     let problem: String
+    /// What was spoken.
+    let version: BrokerVersion
 
     var text: String {
         if let trouble = tlsTrouble { return trouble }
@@ -19,7 +22,7 @@ struct ConnectionWords {
         case MOSQ_ERR_KEEPALIVE.rawValue: return "the broker did not answer for 60 s"
         case MOSQ_ERR_PROTOCOL.rawValue, MOSQ_ERR_MALFORMED_PACKET.rawValue,
             MOSQ_ERR_MALFORMED_UTF8.rawValue, MOSQ_ERR_DUPLICATE_PROPERTY.rawValue:
-            return "the answer is not valid MQTT 5"
+            return "the answer is not valid MQTT \(version.rawValue)"
         case MOSQ_ERR_OVERSIZE_PACKET.rawValue: return "the broker sends more than any answer has"
         case MOSQ_ERR_TLS.rawValue: return "the TLS handshake failed"
         case MOSQ_ERR_ERRNO.rawValue: return system

@@ -72,7 +72,7 @@ package final class MQTTPublisher: MessagePublisher {
         switch outcome {
         case .answered, .tooLarge, .withoutAcknowledgement: break
         // Whatever is still under way there is void.
-        case .refused, .ended, .tooSlow, .failed: state.connection = nil
+        case .refused, .ended, .closed, .tooSlow, .failed: state.connection = nil
         }
         return outcome
     }
@@ -87,7 +87,10 @@ package final class MQTTPublisher: MessagePublisher {
             connection.disconnect(publishesWill: false)
             state.connection = nil
         }
-        guard let connection = BrokerConnection(clientID: settings.clientID, login: login) else {
+        guard
+            let connection = BrokerConnection(
+                clientID: settings.clientID, version: settings.version, login: login)
+        else {
             return .failed("out of memory")
         }
         let obstacle = connection.connect(

@@ -7,15 +7,15 @@
 #include <mosquitto.h>
 
 /*
- * One connection of libmosquitto that speaks MQTT 5, without its callbacks: what they tell is kept here and asked for.
+ * One connection of libmosquitto that speaks MQTT 5 or 3.1.1, without its callbacks: what they tell is kept here and asked for.
  * It is used by one thread at a time, never connects again by itself, and knows nothing of threads.
  *
  * Functions that return int give 0 or one of the library's MOSQ_ERR_…
  */
 typedef struct CMosquitto CMosquitto;
 
-/* NULL without memory. */
-CMosquitto *CMosquitto_new(const char *client_id);
+/* NULL without memory. What 3.1.1 does not have is left out: properties, and with them the largest packet. */
+CMosquitto *CMosquitto_new(const char *client_id, bool is_3_1_1);
 
 /* Ends the connection, without a word to the broker, and forgets everything. */
 void CMosquitto_free(CMosquitto *client);
@@ -51,12 +51,15 @@ int CMosquitto_publish(
 /* Of these many messages in a row the answers are remembered. */
 enum { CMosquitto_window = 2048 };
 
-/* The reason code of the PUBACK for a message; -1 before it came. */
+/* The reason code of the PUBACK for a message; -1 before it came. A PUBACK of 3.1.1 has none, which is 0. */
 int CMosquitto_answer(const CMosquitto *client, int number);
 
-/* The reason codes of CONNACK, and of a DISCONNECT of the broker's; -1 before they came. */
+/* The reason code of CONNACK, in 3.1.1 its return code, and of a DISCONNECT of the broker's; -1 before they came. */
 int CMosquitto_welcome(const CMosquitto *client);
 int CMosquitto_farewell(const CMosquitto *client);
+
+/* Whether the broker has closed the connection. */
+bool CMosquitto_is_closed(const CMosquitto *client);
 
 /* How often the broker wants to hear from us at least, in seconds: as asked for, unless its CONNACK says another. */
 int CMosquitto_keep_alive(const CMosquitto *client);
@@ -69,7 +72,7 @@ int CMosquitto_errno(const CMosquitto *client);
 const char *CMosquitto_problem(const CMosquitto *client);
 const char *CMosquitto_reason(const CMosquitto *client);
 
-/* Tells the broker, with a reason code, that the connection ends. */
+/* Tells the broker that the connection ends, with a reason code where the protocol has them. */
 void CMosquitto_disconnect(CMosquitto *client, int reason);
 
 #endif

@@ -8,10 +8,17 @@ package protocol MessagePublisher: Sendable {
     func shutdown() async
 }
 
+/// The version of MQTT that is spoken with a broker.
+package enum BrokerVersion: String, Sendable, Hashable, CaseIterable {
+    case v5 = "5"
+    case v311 = "3.1.1"
+}
+
 /// Where to connect, and as what.
 package struct BrokerSettings: Sendable {
     package let address: BrokerAddress
     package let clientID: String
+    package let version: BrokerVersion
     /// Nil: the broker tells nobody whether the gateway is connected.
     package let status: BrokerStatus?
 }
@@ -28,13 +35,16 @@ package struct BrokerMessage: Sendable, Equatable {
 
 /// What came of messages.
 package enum PublishOutcome: Sendable, Equatable {
-    /// Each was answered: the reason codes of the PUBACKs, in the messages' order.
+    /// Each was answered: the reason codes of the PUBACKs, in the messages' order; 0 where MQTT 3.1.1 has none.
     /// - Parameter reply: the Reason String that came last, in the broker's words.
     case answered([UInt8], reply: String?)
-    /// The broker did not let us in: the reason code of its CONNACK.
+    /// The broker did not let us in: the reason code of its CONNACK; of one of MQTT 3.1.1, its return code.
     case refused(UInt8)
     /// The broker ended the connection before everything was answered: the reason code of its DISCONNECT.
     case ended(UInt8)
+    /// The broker closed the connection before everything was answered, and could not say why (MQTT 3.1.1).
+    /// - Parameter acknowledged: of how many messages the answer had come.
+    case closed(acknowledged: Int)
     /// A message is larger than what the broker takes (Maximum Packet Size); it was not sent.
     case tooLarge
     /// Answers were still coming when the time was over.

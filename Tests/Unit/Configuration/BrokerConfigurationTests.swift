@@ -48,6 +48,14 @@ import Testing
             "2:60: destinations[0].topic: expected a topic without {subject}, which redact leaves out"
         ),
         (
+            "url: \"mqtts://b.example\", protocol: 4",
+            "2:63: destinations[0].protocol: expected 5 or 3.1.1, found \"4\""
+        ),
+        (
+            "url: \"mqtts://b.example\", protocol: 3.1.1, credential: token",
+            "2:82: destinations[0].credential: expected user beside it: MQTT 3.1.1 has no password without a user name"
+        ),
+        (
             "url: \"mqtts://b.example\", gzip: true",
             "2:59: destinations[0].gzip: warning: has no effect for type mqtt"
         ),

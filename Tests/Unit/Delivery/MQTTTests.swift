@@ -118,10 +118,32 @@ import Testing
         #expect(Outcome(MQTTReason.answer(code, in: .end)) == expected)
     }
 
+    @Test(arguments: [
+        (UInt8(1), Outcome.misplaced, "does not speak MQTT 3.1.1; see protocol (return code 1)"),
+        (2, .misplaced, "does not take the client identifier; see application_id (return code 2)"),
+        (3, .unavailable, "is not available (return code 3)"),
+        (4, .unauthorized, "does not take user and password (return code 4)"),
+        (
+            5, .unauthorized,
+            "does not allow this user to connect, or to publish under this topic (return code 5)"
+        ),
+        // What the library finds by itself, and what no specification has.
+        (0x90, .misplaced, "does not take the topic (reason 0x90)"),
+        (6, .unavailable, "gives a reason that is not known (reason 0x06)"),
+    ])
+    func aReturnCodeMeansOneThing(_ code: UInt8, _ expected: Outcome, _ words: String) {
+        let answer = MQTTReason.answer(code, in: .returnCode)
+        #expect(Outcome(answer) == expected)
+        switch answer {
+        case .misplaced(_, words), .unavailable(_, words, _), .unauthorized(_, words): break
+        default: Issue.record("\(answer)")
+        }
+    }
+
     @Test func onlySuccessSubmits() {
         let taken = (UInt8.min...UInt8.max).filter { MQTTReason.answer($0, in: .message) == .taken() }
         #expect(taken == [0x00])
-        for packet in [MQTTReason.Packet.connection, .end] {
+        for packet in [MQTTReason.Packet.connection, .returnCode, .end] {
             #expect(!(UInt8.min...UInt8.max).contains { MQTTReason.answer($0, in: packet) == .taken() })
         }
     }
@@ -169,6 +191,49 @@ import Testing
         #expect(
             await deliver(.failed("the connection was refused"))
                 == .unavailable(httpStatus: nil, error: "the connection was refused", retryAfter: nil))
+    }
+
+    // MARK: A broker that closes the connection
+
+    private static let closes = DeliveryAnswer.failing(
+        error: "closes the connection at this message, and MQTT 3.1.1 has it give no reason")
+
+    private static func single(_ id: String) -> OutgoingBatch {
+        OutgoingBatch(gateway: "box", records: [record(id)])
+    }
+
+    @Test func ofSeveralRecordsEachHalfIsTriedAlone() async {
+        let mqtt = MQTT(version: .v311, publisher: Scripted(.closed(acknowledged: 1))) { BrokerLogin() }
+        #expect(await mqtt.deliver(Self.batch) == .tooLarge())
+    }
+
+    @Test func aRecordIsSetAsideWhenTheBrokerClosesAtItAlone() async {
+        let publisher = Scripted(
+            .closed(acknowledged: 0), .closed(acknowledged: 0), .answered([0], reply: nil),
+            .closed(acknowledged: 0), .closed(acknowledged: 0), .closed(acknowledged: 0))
+        let mqtt = MQTT(version: .v311, publisher: publisher) { BrokerLogin() }
+        var answers: [DeliveryAnswer] = []
+        for id in ["a", "a", "b", "a", "a", "a"] { answers.append(await mqtt.deliver(Self.single(id))) }
+        #expect(answers.dropLast() == [Self.closes, Self.closes, .taken(), Self.closes, Self.closes])
+        #expect(Outcome(answers[5]) == .refused)
+    }
+
+    @Test func aBrokerThatTakesNothingHasNoRecordSetAside() async {
+        let mqtt = MQTT(version: .v311, publisher: Scripted(.closed(acknowledged: 0))) { BrokerLogin() }
+        for _ in 0..<50 {
+            for id in ["a", "b"] { #expect(await mqtt.deliver(Self.single(id)) == Self.closes) }
+        }
+    }
+
+    @Test func aRecordThatIsTakenIsNotSuspectedAnyMore() async {
+        let publisher = Scripted(
+            .closed(acknowledged: 0), .closed(acknowledged: 0), .closed(acknowledged: 0),
+            .closed(acknowledged: 0),
+            .answered([0], reply: nil), .closed(acknowledged: 0))
+        let mqtt = MQTT(version: .v311, publisher: publisher) { BrokerLogin() }
+        var answers: [DeliveryAnswer] = []
+        for _ in 0..<6 { answers.append(await mqtt.deliver(Self.single("a"))) }
+        #expect(answers[4...] == [.taken(), Self.closes])
     }
 
     // MARK: Credentials

@@ -6,7 +6,9 @@ package struct MQTTSettings: DestinationForm {
     package static let typeName = "mqtt"
     package static let keys: [KeyDescription] = [
         KeyDescription("application_id", "text", default: "`ingestd-GATEWAY-NAME`", "The client identifier."),
-        .batch, .redact,
+        .batch,
+        KeyDescription("protocol", "`5` or `3.1.1`", default: "`5`", "The version of MQTT."),
+        .redact,
         KeyDescription(
             "status_topic", "text without `+` and `#`", default: "none",
             "The topic under which the broker keeps whether the gateway is connected; may hold `{gateway}`."),
@@ -23,6 +25,7 @@ package struct MQTTSettings: DestinationForm {
     /// The topic under which a broker tells whether the gateway is connected; nil: it does not.
     package let statusTopic: TopicTemplate?
     package let user: String?
+    package let version: BrokerVersion
     /// What messages do not hold of a record.
     package let redacted: Set<RedactedField>
 
@@ -38,6 +41,12 @@ package struct MQTTSettings: DestinationForm {
         topic = Self.topic(entries["topic"], TopicTemplate.Placeholder.allCases) ?? .standard
         statusTopic = Self.topic(entries["status_topic"], [.gateway])
         user = entries["user"]?.text()
+        version = entries["protocol"]?.choice(of: BrokerVersion.self) ?? .v5
+        if version == .v311, user == nil {
+            // Its section 3.1.2.9.
+            entries["credential"]?.error(
+                expected: "user beside it: MQTT 3.1.1 has no password without a user name")
+        }
         redacted = entries["redact"]?.redactedFields() ?? []
         for hidden in topic.placeholders.compactMap(\.redacted) where redacted.contains(hidden) {
             entries["topic"]?.error(expected: "a topic without {\(hidden.rawValue)}, which redact leaves out")
@@ -57,9 +66,10 @@ package struct MQTTSettings: DestinationForm {
                 // A broker ends the connection of a client when another one comes with its identifier.
                 clientID: (clientID ?? "ingestd-\(parts.gateway)-\(parts.name)")
                     + (parts.isTrial ? "-doctor" : ""),
+                version: version,
                 status: parts.isTrial
                     ? nil : statusTopic.map { BrokerStatus(topic: $0, gateway: parts.gateway) }))
-        let mqtt = MQTT(topic: topic, redacted: redacted, publisher: publisher) {
+        let mqtt = MQTT(topic: topic, redacted: redacted, version: version, publisher: publisher) {
             () throws(BrokerLoginError) in
             try BrokerLogin(
                 user: user, credential: parts.credential, transport: parts.transportSettings,
@@ -98,19 +108,22 @@ package struct MQTTSettings: DestinationForm {
 package final class MQTT: Destination {
     private let topic: TopicTemplate
     private let redacted: Set<RedactedField>
+    private let version: BrokerVersion
     private let publisher: any MessagePublisher
     private let readLogin: @Sendable () throws(BrokerLoginError) -> BrokerLogin
     /// As last read; nil until it is, and after each answer but a good one.
     private let known = Mutex<BrokerLogin?>(nil)
+    private let closings = BrokerClosings()
 
     /// - Parameter login: reads it anew.
     package init(
-        topic: TopicTemplate = .standard, redacted: Set<RedactedField> = [],
+        topic: TopicTemplate = .standard, redacted: Set<RedactedField> = [], version: BrokerVersion = .v5,
         publisher: any MessagePublisher,
         login: @escaping @Sendable () throws(BrokerLoginError) -> BrokerLogin
     ) {
         self.topic = topic
         self.redacted = redacted
+        self.version = version
         self.publisher = publisher
         self.readLogin = login
     }
@@ -126,14 +139,15 @@ package final class MQTT: Destination {
         do throws(BrokerLoginError) {
             let before = try currentLogin()
             let outcome = await publisher.publish(messages, as: before)
-            let answer = Self.answer(outcome, to: before)
+            let answer = answer(outcome, to: before, about: batch)
             guard case .refused = outcome, case .unauthorized = answer else {
                 return remember(before, answer)
             }
             // What was replaced meanwhile is tried at once; the same would not help.
             let fresh = try readLogin()
             guard fresh != before else { return remember(before, answer) }
-            return remember(fresh, Self.answer(await publisher.publish(messages, as: fresh), to: fresh))
+            let second = await publisher.publish(messages, as: fresh)
+            return remember(fresh, self.answer(second, to: fresh, about: batch))
         } catch {
             return .unavailable(httpStatus: nil, error: error.message, retryAfter: nil)
         }
@@ -156,14 +170,21 @@ package final class MQTT: Destination {
         return answer
     }
 
-    private static func answer(_ outcome: PublishOutcome, to login: BrokerLogin) -> DeliveryAnswer {
+    private func answer(
+        _ outcome: PublishOutcome, to login: BrokerLogin, about batch: OutgoingBatch
+    ) -> DeliveryAnswer {
         switch outcome {
         case .answered(let reasons, let reply):
+            if version == .v311 { closings.noteTaken(batch.records.prefix(reasons.count)) }
             let words = reply.map(ShownSecrets(login.password).redacted(_:))
             return reasons.map { MQTTReason.answer($0, in: .message, reply: words) }
                 .max { $0.weight < $1.weight } ?? .taken()
-        case .refused(let reason): return MQTTReason.answer(reason, in: .connection)
+        case .refused(let reason):
+            return MQTTReason.answer(reason, in: version == .v5 ? .connection : .returnCode)
         case .ended(let reason): return MQTTReason.answer(reason, in: .end)
+        case .closed(let acknowledged):
+            if acknowledged > 0 { closings.noteTaken(batch.records.prefix(acknowledged)) }
+            return closings.answer(about: batch)
         // Half of it may be in time.
         case .tooLarge, .tooSlow: return .tooLarge()
         case .withoutAcknowledgement: return MQTTReason.answer(0x9B, in: .connection)

@@ -1,4 +1,5 @@
-/// What the reason codes of a broker mean for a batch (MQTT 5, sections 3.2.2.2, 3.4.2.1 and 3.14.2.1;
+/// What the reason codes of a broker mean for a batch (MQTT 5, sections 3.2.2.2, 3.4.2.1 and 3.14.2.1; MQTT 3.1.1, section
+/// 3.2.2.3;
 /// docs/destinations/mqtt.md has the table).
 enum MQTTReason {
     /// The packet that a code came in.
@@ -7,12 +8,22 @@ enum MQTTReason {
         case message
         /// CONNACK: about the connection.
         case connection
+        /// CONNACK of MQTT 3.1.1, whose codes are others.
+        case returnCode
         /// DISCONNECT: about the connection, or about what was sent on it.
         case end
     }
 
     static func answer(_ code: UInt8, in packet: Packet, reply: String? = nil) -> DeliveryAnswer {
-        let error = message(code)
+        if packet == .returnCode, let reason = returnCodes[code] {
+            return answer(reason, error: words(reason, .v311) + " (return code \(code))", in: .connection)
+        }
+        return answer(code, error: message(code), in: packet, reply: reply)
+    }
+
+    private static func answer(
+        _ code: UInt8, error: String, in packet: Packet, reply: String? = nil
+    ) -> DeliveryAnswer {
         switch (packet, code) {
         case (.message, 0x00):
             return .taken()
@@ -27,7 +38,8 @@ enum MQTTReason {
             return .tooLarge()
         case (_, 0x86), (_, 0x87), (_, 0x8A), (_, 0x8C):
             return .unauthorized(httpStatus: nil, error: error)
-        case (_, 0x84), (_, 0x85), (_, 0x90), (_, 0x9A), (_, 0x9B), (_, 0x9C), (_, 0x9D), (.connection, 0x95):
+        case (_, 0x84), (_, 0x85), (_, 0x90), (_, 0x9A), (_, 0x9B), (_, 0x9C), (_, 0x9D), (.connection, 0x95),
+            (.returnCode, 0x95):
             return .misplaced(httpStatus: nil, error: error)
         case (_, 0x89), (_, 0x96), (_, 0x97), (_, 0x9F):
             return .busy(httpStatus: nil, error: error, retryAfter: nil)
@@ -39,9 +51,16 @@ enum MQTTReason {
     /// What the code says, with the code.
     static func message(_ code: UInt8) -> String {
         let digits = String(code, radix: 16, uppercase: true)
-        return (names[code] ?? "gives a reason that is not known")
-            + " (reason 0x\(digits.count == 1 ? "0" : "")\(digits))"
+        return words(code, .v5) + " (reason 0x\(digits.count == 1 ? "0" : "")\(digits))"
     }
+
+    private static func words(_ code: UInt8, _ version: BrokerVersion) -> String {
+        if code == 0x84 { return "does not speak MQTT \(version.rawValue); see protocol" }
+        return names[code] ?? "gives a reason that is not known"
+    }
+
+    /// Those of MQTT 3.1.1, by what MQTT 5 has for the same.
+    private static let returnCodes: [UInt8: UInt8] = [1: 0x84, 2: 0x85, 3: 0x88, 4: 0x86, 5: 0x87]
 
     private static let names: [UInt8: String] = [
         0x10: "has no subscriber for the topic",
@@ -49,7 +68,6 @@ enum MQTTReason {
         0x81: "calls what it was sent malformed",
         0x82: "calls what it was sent a breach of the protocol",
         0x83: "could not, for a reason of its own",
-        0x84: "does not speak MQTT 5",
         0x85: "does not take the client identifier; see application_id",
         0x86: "does not take user and password",
         0x87: "does not allow this user to connect, or to publish under this topic",

@@ -10,6 +10,7 @@ from .fake import Behaviour, FakeBroker
 
 READINGS = 3
 CLOSED = "the connection was closed without an answer"
+CLOSES = "closes the connection at this message, and MQTT 3.1.1 has it give no reason"
 UNTRUSTED = ("the broker's certificate is not valid now, or from an authority that is not trusted; "
              "ca_file names those to trust")
 NO_CERTIFICATE = "the broker refused the client certificate, or wants one; see client_certificate and client_key"
@@ -25,6 +26,10 @@ class Case:
     # A fake, which is told to recover; or what else makes it well.
     broker: FakeBroker | None = None
     recover: object = None
+    # Acknowledged, and given to nobody.
+    is_thrown_away: bool = False
+    # Nothing makes it well, and nothing is set aside.
+    is_kept: bool = False
     # How many of the readings are set aside.
     failed: int = 0
     # Until the event has come.
@@ -45,6 +50,10 @@ def on_mosquitto(world):
     login = {"user": USER, "credential": world.file("password", PASSWORD)}
     yield case("plain", "plain")
     yield case("tls", "tls", **trusts)
+    old = {"protocol": "3.1.1"}
+    yield case("plain-3.1.1", "plain", **old)
+    yield case("tls-3.1.1", "tls", **trusts, **old)
+    yield case("password-3.1.1", "password", **login, **old)
     yield case("client-certificate", "mutual", **trusts, **shows)
     yield case("password", "password", **login)
     for name, listener, keys, error in [
@@ -62,6 +71,15 @@ def on_mosquitto(world):
     wrong.error = "does not allow this user to connect, or to publish under this topic (reason 0x87)"
     wrong.recover = lambda: world.file("wrong-password", PASSWORD)
     yield wrong
+    wrong_3 = case("wrong-password-3.1.1", "password", "auth-rejected", user=USER,
+                   credential=world.file("wrong-password-3.1.1", "s3cret-and-wrong"), **old)
+    wrong_3.error = wrong.error.replace("reason 0x87", "return code 5")
+    wrong_3.recover = lambda: world.file("wrong-password-3.1.1", PASSWORD)
+    yield wrong_3
+    # It cannot say that it does not allow the topic: it acknowledges what it throws away (section 3.3.5).
+    denied_3 = case("acl-3.1.1", "acl", topic="dropped", **login, **old)
+    denied_3.is_thrown_away = True
+    yield denied_3
     denied = case("acl", "acl", "auth-rejected", wrong.error, topic="denied", **login)
     denied.recover = world.allow_all
     yield denied
@@ -72,10 +90,12 @@ def on_mosquitto(world):
     # Of brokers of their own: their limits are the whole broker's.
     for name, port in [("max-packet-size", "packets"), ("message-size-limit", "payloads")]:
         yield Case(name, {"url": f"mqtt://127.0.0.1:{world.ports[port]}"}, "failed", "too large", failed=READINGS)
+    yield Case("max-packet-size-3.1.1", {"url": f"mqtt://127.0.0.1:{world.ports['packets']}", **old},
+               "destination-down", CLOSES, is_kept=True)
 
 
 def bad(name, behaviour, event="destination-down", error=CLOSED, keys=None, **options):
-    broker = FakeBroker(behaviour)
+    broker = FakeBroker(behaviour, 4 if (keys or {}).get("protocol") else 5)
     return Case(name, {"url": f"mqtt://localhost:{broker.port}", **(keys or {})}, event, error, broker, **options)
 
 
@@ -83,7 +103,7 @@ def on_fakes(world):
     together = {"batch": {"max_wait": "5s"}}
     for code, event, error in [
             (0x82, "destination-down", "calls what it was sent a breach of the protocol"),
-            (0x84, "destination-misconfigured", "does not speak MQTT 5"),
+            (0x84, "destination-misconfigured", "does not speak MQTT 5; see protocol"),
             (0x85, "destination-misconfigured", "does not take the client identifier; see application_id"),
             (0x86, "auth-rejected", "does not take user and password"),
             (0x88, "destination-down", "is not available"), (0x89, "retrying", "is busy"),
@@ -91,7 +111,7 @@ def on_fakes(world):
         yield bad(f"connack-{code:02x}", Behaviour(packets.connack(code)), event, f"{error} (reason 0x{code:02X})")
     # As a broker of MQTT 3.1.1 refuses version 5 (its section 3.2.2.3).
     yield bad("connack-v3", Behaviour(b"\x20\x02\x00\x01"), "destination-misconfigured",
-              "does not speak MQTT 5 (reason 0x84)")
+              "does not speak MQTT 5; see protocol (reason 0x84)")
     yield bad("without-qos-1", Behaviour(packets.connack(0, b"\x24\x00")), "destination-misconfigured",
               "does not acknowledge messages (QoS 1) (reason 0x9B)")
     for code, event, error in [
@@ -110,6 +130,23 @@ def on_fakes(world):
             (0x8E, "destination-down",
              "has another client with the same identifier; see gateway.id and application_id")]:
         yield bad(f"disconnect-{code:02x}", fake.ends(code), event, f"{error} (reason 0x{code:02X})")
+    old = {"protocol": "3.1.1"}
+    for code, event, error in [
+            (1, "destination-misconfigured", "does not speak MQTT 3.1.1; see protocol"),
+            (2, "destination-misconfigured", "does not take the client identifier; see application_id"),
+            (3, "destination-down", "is not available"), (4, "auth-rejected", "does not take user and password"),
+            (5, "auth-rejected", "does not allow this user to connect, or to publish under this topic")]:
+        yield bad(f"return-code-{code}", Behaviour(packets.connack_3(code)), event, f"{error} (return code {code})",
+                  old)
+    yield bad("well-3.1.1", Behaviour(), None, None, {**old, **together})
+    yield bad("closes-at-connect-3.1.1", Behaviour(None), keys=old)
+    yield bad("closes-at-publish-3.1.1", fake.ends(), error=CLOSES, keys={**old, **together})
+    yield bad("closes-at-one-3.1.1", fake.closes_at_first(), "failed",
+              "closed the connection 5 times or more at this message, and took others meanwhile", {**old, **together},
+              failed=1, seconds=60)
+    yield bad("hangs-at-publish-3.1.1", Behaviour(answer=fake.silent), error="no acknowledgement in time", keys=old,
+              seconds=50)
+    yield bad("garbage-3.1.1", Behaviour(b"\x00\x00"), error="the answer is not valid MQTT 3.1.1", keys=old)
     yield bad("closes-at-connect", Behaviour(None))
     yield bad("closes-at-publish", fake.ends())
     yield bad("hangs-at-connect", fake.Hangs(), error="the broker did not answer within 10 s")
@@ -147,7 +184,7 @@ class Expectations:
 
     def recovers(self, case, read):
         gateway = self.gateway
-        if case.event and not case.broker and not case.recover and not case.failed:
+        if case.is_kept or case.event and not case.broker and not case.recover and not case.failed:
             # A certificate stays what it is.
             expect_equal([gateway.of(case.name, name) for name in ("submitted", "failed")], [[], []], "what is told")
             return
@@ -160,6 +197,8 @@ class Expectations:
             raise Failure("a status of HTTP was told")
         if case.broker:
             self.at_fake(case, submitted)
+        elif case.is_thrown_away:
+            expect_equal(self.world.watchers["dropped"].of("dropped/"), [], "what the watcher got")
         elif case.keys.get("topic"):
             self.at_watcher(case, submitted)
 
@@ -172,7 +211,8 @@ class Expectations:
         expect_equal((connect.client, connect.keep_alive, connect.user, connect.password, connect.will),
                      (f"ingestd-delivery-box-{case.name}", 60, None, password, None), "CONNECT")
         announced = {name: value for name, value in connect.properties.items() if name in (0x21, 0x27)}
-        expect_equal(announced, {0x21: 1, 0x27: 65536}, "Receive Maximum and Maximum Packet Size of CONNECT")
+        expected = {} if case.keys.get("protocol") else {0x21: 1, 0x27: 65536}
+        expect_equal(announced, expected, "Receive Maximum and Maximum Packet Size of CONNECT")
         if case.name == "floods" and case.broker.sent > 64 << 20:
             raise Failure(f"{case.broker.sent >> 20} MiB of one message were read")
         if case.name == "receive-maximum" and case.broker.most_open != 1:

@@ -1,4 +1,4 @@
-"""A broker that speaks MQTT 5 strictly, and misbehaves in one way until it is told to recover."""
+"""A broker that speaks MQTT 5 or 3.1.1 strictly, and misbehaves in one way until it is told to recover."""
 
 import json
 import socket
@@ -12,8 +12,8 @@ from .packets import CONNECT, DISCONNECT, PINGREQ, PUBLISH, Violation
 class FakeBroker:
     """Keeps what it acknowledged (`taken`) and what the client did wrong (`violations`)."""
 
-    def __init__(self, behaviour):
-        self.behaviour = behaviour
+    def __init__(self, behaviour, version=5):
+        self.behaviour, self.version = behaviour, version
         self.is_well = False
         self.connects, self.taken, self.violations, self.pings = [], [], [], 0
         # The most messages that were not answered at once.
@@ -86,14 +86,14 @@ class Session:
         kind, flags, body = self.packet()
         if kind != CONNECT or flags:
             raise Violation("expected CONNECT first")
-        self.broker.connects.append(packets.read_connect(body))
+        self.broker.connects.append(packets.read_connect(body, self.broker.version))
 
     def messages(self):
         """The messages as they come; pings are answered."""
         while True:
             kind, flags, body = self.packet()
             if kind == PUBLISH:
-                yield packets.read_publish(flags, body)
+                yield packets.read_publish(flags, body, self.broker.version)
             elif kind == PINGREQ:
                 if flags or body:
                     raise Violation("a PINGREQ has nothing in it")
@@ -108,20 +108,21 @@ class Session:
         if not message.is_retained:
             json.loads(message.payload)
             self.broker.taken.append(message)
-        self.send(packets.puback(message.number, 0))
+        self.send(packets.puback(message.number, 0) if self.broker.version == 5 else packets.puback_3(message.number))
 
 
 class Behaviour:
     """How a broker behaves: `welcome` is CONNACK, or what there is instead; `answer` is called with each message."""
 
-    def __init__(self, welcome=packets.connack(0), answer=Session.take):
+    def __init__(self, welcome=b"", answer=Session.take):
         self.welcome, self.answer = welcome, answer
 
     def serve(self, session):
         session.connect()
         if self.welcome is None:
             return
-        session.send(self.welcome)
+        # Without another, the one that lets everybody in.
+        session.send(self.welcome or (packets.connack(0) if session.broker.version == 5 else packets.connack_3(0)))
         for message in session.messages():
             if self.answer(session, message) is False:
                 return
@@ -207,6 +208,19 @@ def ends(code=None):
         if code is not None:
             session.send(packets.disconnect(code))
         return False
+    return Behaviour(answer=answer)
+
+
+def closes_at_first():
+    """Closes the connection at the message that came first, whenever it comes, and takes the others."""
+    refused = []
+
+    def answer(session, message):
+        if not refused:
+            refused.append(message.payload)
+        if message.payload in refused:
+            return False
+        return session.take(message)
     return Behaviour(answer=answer)
 
 

@@ -1,4 +1,7 @@
-"""MQTT 5 as far as a publisher speaks it. What is not as the specification has it is a Violation."""
+"""MQTT 5 and 3.1.1 as far as a publisher speaks them. What is not as the specification has it is a Violation.
+
+The version of a connection is the protocol level of its CONNECT: 5, or 4 for MQTT 3.1.1.
+"""
 
 from dataclasses import dataclass
 
@@ -29,6 +32,16 @@ def number(value):
 
 def packet(kind, body, flags=0):
     return bytes([kind << 4 | flags]) + number(len(body)) + body
+
+
+def connack_3(code):
+    """CONNACK of MQTT 3.1.1 (section 3.2)."""
+    return packet(CONNACK, bytes([0, code]))
+
+
+def puback_3(message):
+    """PUBACK of MQTT 3.1.1 (section 3.4)."""
+    return packet(PUBACK, message.to_bytes(2, "big"))
 
 
 def connack(reason, properties=b""):
@@ -107,28 +120,31 @@ class Connect:
     properties: dict
 
 
-def read_connect(body):
+def read_connect(body, version):
     reader = Reader(body)
-    if reader.text() != "MQTT" or reader.integer(1) != 5:
-        raise Violation("not MQTT 5")
+    if reader.text() != "MQTT" or reader.integer(1) != version:
+        raise Violation(f"not version {version} of MQTT")
     flags = reader.integer(1)
     if flags & 1:
         raise Violation("a reserved flag")
     if not flags & 2:
         raise Violation("no clean start: nothing is left with the broker")
     keep_alive = reader.integer(2)
-    properties = reader.properties(CONNECT)
+    properties = reader.properties(CONNECT) if version == 5 else {}
     client = reader.text()
     if not client:
         raise Violation("no client identifier")
     will = None
     if flags & 4:
-        reader.properties("will")
+        if version == 5:
+            reader.properties("will")
         will = (reader.text(), reader.binary(), flags >> 3 & 3, bool(flags & 0x20))
     elif flags & 0x38:
         raise Violation("flags of a will that is not there")
     user = reader.text() if flags & 0x80 else None
     password = reader.binary() if flags & 0x40 else None
+    if version == 4 and flags & 0xC0 == 0x40:
+        raise Violation("a password without a user name")
     reader.end()
     return Connect(client, keep_alive, user, password, will, properties)
 
@@ -141,7 +157,7 @@ class Publish:
     is_retained: bool
 
 
-def read_publish(flags, body):
+def read_publish(flags, body, version):
     reader = Reader(body)
     if flags >> 1 & 3 != 1 or flags & 8:
         raise Violation(f"PUBLISH with flags {flags:04b}: expected QoS 1, sent once")
@@ -151,6 +167,6 @@ def read_publish(flags, body):
     name = reader.integer(2)
     if not name:
         raise Violation("packet identifier 0")
-    if reader.properties(PUBLISH) != {0x01: 1, 0x03: "application/json"}:
+    if version == 5 and reader.properties(PUBLISH) != {0x01: 1, 0x03: "application/json"}:
         raise Violation("expected UTF-8 and application/json, and no other property")
     return Publish(topic, reader.data[reader.at:], name, bool(flags & 1))

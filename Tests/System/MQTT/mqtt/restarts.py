@@ -30,15 +30,15 @@ class Broker:
         self.mosquitto.stop()
 
 
-def restarted(world):
+def restarted(world, name="restarted", **keys):
     """Stopped and started again and again while a backlog goes out: all of it arrives, and is told once."""
     # A commit for each, so that the backlog lasts for longer than five restarts.
-    broker = Broker(world.directory, "restarted", batch={"max_records": 1, "max_wait": "0s"})
-    first = Gateway(world.directory, "restarts", broker.destinations, peripherals=[NOBODY])
+    broker = Broker(world.directory, name, batch={"max_records": 1, "max_wait": "0s"}, **keys)
+    first = Gateway(world.directory, f"{name}-gateway", broker.destinations, peripherals=[NOBODY])
     first.wait(None, "started")
     first.stop()
     backlog = fill(first.state / "queue.db", RECORDS)
-    gateway = Gateway(world.directory, "restarts", broker.destinations, peripherals=[NOBODY])
+    gateway = Gateway(world.directory, f"{name}-gateway", broker.destinations, peripherals=[NOBODY])
     prefix = "ingestd/"
     try:
         for share in range(1, 6):
@@ -87,9 +87,14 @@ def frozen(world):
         broker.stop()
 
 
-def status(world):
+def restarted_3(world):
+    """The same by MQTT 3.1.1: what was under way at a stop is sent again, and nothing is set aside."""
+    restarted(world, "restarted-3.1.1", protocol="3.1.1")
+
+
+def status(world, name="status", **keys):
     """online with the connection, offline at a stop and by the will at a kill."""
-    broker = Broker(world.directory, "status", status_topic="status/{gateway}")
+    broker = Broker(world.directory, name, status_topic="status/{gateway}", **keys)
 
     def told():
         return [json.loads(payload)["status"] for _, _, payload in broker.watcher.of("status/")]
@@ -97,7 +102,7 @@ def status(world):
     try:
         expected = []
         for is_killed in (False, True):
-            gateway = Gateway(world.directory, f"status-{is_killed}", broker.destinations)
+            gateway = Gateway(world.directory, f"{name}-{is_killed}", broker.destinations)
             gateway.wait("broker", "submitted", count=3)
             expected.append("online")
             wait_until(lambda: told() == expected, f"{expected}, then {told()}")
@@ -115,6 +120,11 @@ def status(world):
         late.stop()
     finally:
         broker.stop()
+
+
+def status_3(world):
+    """The same by MQTT 3.1.1, whose DISCONNECT would take the will back."""
+    status(world, "status-3.1.1", protocol="3.1.1")
 
 
 def idle(world):
@@ -145,4 +155,5 @@ def stops(world):
         raise Failure(f"took {time.monotonic() - start:.0f} s to end")
 
 
-CASES = {"restarted": restarted, "frozen": frozen, "status": status, "idle": idle, "stops": stops}
+CASES = {"restarted": restarted, "restarted-3.1.1": restarted_3, "frozen": frozen, "status": status,
+         "status-3.1.1": status_3, "idle": idle, "stops": stops}

@@ -45,6 +45,7 @@ class World:
             broker.start()
         self.watch("taken", "taken/#", "status/#")
         self.watch("denied", "denied/#")
+        self.watch("dropped", "dropped/#")
 
     def watch(self, name, *topics):
         """Somebody who subscribes, from now on; what was retained comes at once."""
