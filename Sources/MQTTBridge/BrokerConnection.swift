@@ -75,8 +75,8 @@ final class BrokerConnection {
     private func tell(
         _ status: BrokerStatus, until end: ContinuousClock.Instant, isAbandoned: () -> Bool
     ) -> PublishOutcome? {
-        let message = BrokerMessage(topic: status.topic, payload: Array(status.online.utf8))
-        switch publish([message], isRetained: true, until: end, isAbandoned: isAbandoned) {
+        let message = BrokerMessage(topic: status.topic, payload: Array(status.online.utf8), isRetained: true)
+        switch publish([message], until: end, isAbandoned: isAbandoned) {
         // It is kept, for whoever subscribes later.
         case .answered([0x00], _), .answered([0x10], _): return nil
         case .answered(let reasons, _): return .refused(reasons.first ?? 0x80)
@@ -87,19 +87,16 @@ final class BrokerConnection {
 
     /// Publishes in order; at most `CMosquitto_window` messages.
     func publish(_ messages: [BrokerMessage], isAbandoned: () -> Bool) -> PublishOutcome {
-        publish(
-            messages, isRetained: false, until: ContinuousClock.now + Self.publishBound,
-            isAbandoned: isAbandoned)
+        publish(messages, until: ContinuousClock.now + Self.publishBound, isAbandoned: isAbandoned)
     }
 
     private func publish(
-        _ messages: [BrokerMessage], isRetained: Bool, until end: ContinuousClock.Instant,
-        isAbandoned: () -> Bool
+        _ messages: [BrokerMessage], until end: ContinuousClock.Instant, isAbandoned: () -> Bool
     ) -> PublishOutcome {
         var numbers: [Int32] = []
         var obstacle: PublishOutcome?
         for message in messages {
-            switch queue(message, isRetained) {
+            switch queue(message) {
             case .success(let number): numbers.append(number)
             case .failure(let found): obstacle = found.outcome
             }
@@ -130,11 +127,11 @@ final class BrokerConnection {
         let outcome: PublishOutcome
     }
 
-    private func queue(_ message: BrokerMessage, _ isRetained: Bool) -> Result<Int32, Obstacle> {
+    private func queue(_ message: BrokerMessage) -> Result<Int32, Obstacle> {
         var number: Int32 = 0
         let result = unsafe message.payload.withUnsafeBytes { payload in
             unsafe CMosquitto_publish(
-                client, message.topic, payload.baseAddress, payload.count, isRetained, &number)
+                client, message.topic, payload.baseAddress, payload.count, message.isRetained, &number)
         }
         let outcome: PublishOutcome
         switch result {

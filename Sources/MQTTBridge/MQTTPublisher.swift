@@ -97,6 +97,7 @@ package final class MQTTPublisher: MessagePublisher {
             to: settings.address, byIPv4: state.isByIPv4, status: settings.status, isAbandoned: isAbandoned)
         guard let obstacle else {
             state.connection = connection
+            settings.connected()
             return nil
         }
         if case .failed = obstacle {

@@ -14,7 +14,7 @@ struct Receive: AsynchronousCommand {
         commandName: "receive",
         abstract: "Receive records by webhook and print them.",
         discussion: """
-            Answers every POST with the same status, and prints each record that it gets. While it \
+            Answers every POST with the same status, and prints each record and status document that it gets. While it \
             runs, POST /control/answer with a body such as 503 changes the answer, and POST \
             /control/refuse with a text refuses what contains it (an empty body: nothing). Meant \
             for trials: no one is authenticated but by --signing-key, and it listens on loopback unless told \
@@ -44,7 +44,7 @@ struct Receive: AsynchronousCommand {
         completion: .file())
     var signingKey: String?
 
-    @Flag(help: "Print one JSON object a record, with the record's bytes as they came.")
+    @Flag(help: "Print one JSON object a record or status document, with its bytes as they came.")
     var json = false
 
     func validate() throws {
@@ -156,8 +156,13 @@ private final class Receiver: Sendable {
         let current = state.withLock { $0 }
         let isLines = request.header("Content-Type")?.lowercased() == "application/x-ndjson"
         guard let batch = isLines ? try? ReceivedBatch(lines: bytes) : try? ReceivedBatch(bytes) else {
-            StandardError.print("ingestd receive: answered 400 to a body that is no batch of records")
-            return HTTPAnswer(400)
+            guard let document = try? ReceivedStatus(bytes) else {
+                StandardError.print("ingestd receive: answered 400 to a body that is no batch of records")
+                return HTTPAnswer(400)
+            }
+            let line = line(status: current.answer, document: document)
+            state.withLock { _ in try? StandardOutput.write(line) }
+            return HTTPAnswer(current.answer)
         }
         let isRefused = current.refused.contains { text.contains($0) }
         let status = isRefused ? 400 : current.answer
@@ -197,6 +202,17 @@ private final class Receiver: Sendable {
         }
         text.key("record")
         text.value(json: Array(record.utf8))
+        text.endObject()
+        return text.string + "\n"
+    }
+
+    private func line(status: Int, document: ReceivedStatus) -> String {
+        guard printsJSON else { return "\(status)  \(TerminalText.line(document.summary))\n" }
+        var text = JSONText()
+        text.beginObject()
+        text.member("status", status)
+        text.key("document")
+        text.value(json: Array(document.json.utf8))
         text.endObject()
         return text.string + "\n"
     }

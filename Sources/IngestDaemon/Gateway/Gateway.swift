@@ -114,6 +114,7 @@ struct Gateway: Sendable {
         let operatorSessions = Sessions(
             deliveries, destinations: configuration.destinations, queue: queue, clock: clock)
         let standing = ReloadStanding()
+        let documents = StatusStanding()
         let credentialStanding = CredentialStanding(configuration.destinations, credentials: credentials)
         let reloader = Reloader(
             events: events, passive: passive, queue: queue, deliveries: deliveries, hooks: hooks, log: log,
@@ -123,7 +124,16 @@ struct Gateway: Sendable {
             overview: queue.overview, keeper: keeper, queue: configuration.queue,
             disk: DirectorySpace(directory: configuration.gateway.stateDirectory), deliveries: deliveries,
             sessions: operatorSessions, key: key, kernelDefect: kernelDefect, sockets: sockets,
-            journal: journal, counts: sink, reloads: standing, credentials: credentialStanding)
+            journal: journal, counts: sink, reloads: standing, credentials: credentialStanding,
+            documents: documents)
+        let tellers = deliveries.compactMap { delivery in
+            delivery.status.map { outlet in
+                StatusTeller(
+                    to: delivery.destination, by: outlet, clock: clock, standing: documents,
+                    now: { await status.now() })
+            }
+        }
+        for teller in tellers { services.append(Part("status documents") { await teller.run() }) }
         services.append(
             ControlServer(
                 path: controlPath, orders: orders, sessions: operatorSessions,
@@ -136,7 +146,7 @@ struct Gateway: Sendable {
         services.append(
             Supervisor(
                 clock: clock, loop: loop, pulse: pulse, events: events, status: status,
-                metricsFile: MetricsFile(besideSocket: controlPath),
+                metricsFile: MetricsFile(besideSocket: controlPath), tellers: tellers,
                 changes: [passive.adapterChanges, clockChanges]))
         services.append(Part("check") { try await StoreCheck(queue).run() })
         services.append(reloader)

@@ -18,6 +18,7 @@ struct StatusReport: Sendable {
     let counts: CountingSink
     let reloads: ReloadStanding
     let credentials: CredentialStanding
+    let documents: StatusStanding
     let control = ControlStanding()
 
     /// A command waits for the status.
@@ -56,6 +57,7 @@ struct StatusReport: Sendable {
         }
         if let kernelDefect { troubles.append(message(of: kernelDefect)) }
         troubles += await credentials.problems(by: clock)
+        troubles += documents.problems
         let isClockRight = clock.trustedWallNanoseconds != nil
         var status = GatewayStatus(
             version: Version.current, gateway: gateway, uptime: seconds(since: started),

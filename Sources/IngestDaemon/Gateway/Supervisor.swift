@@ -16,6 +16,8 @@ struct Supervisor: Service {
     let events: EventLog
     let status: StatusReport
     let metricsFile: MetricsFile
+    /// Who tell destinations how the gateway fares.
+    let tellers: [StatusTeller]
     /// Raised when something that is told has changed.
     let changes: [WakeUp]
     /// Raised when the watchdog was fed, and the processor is awake: the status is told then.
@@ -76,6 +78,7 @@ struct Supervisor: Service {
     /// Writes the metrics; returns the state of the gateway in a line.
     private func tell(_ now: GatewayStatus) -> String {
         metricsFile.write(Metrics(now))
+        for teller in tellers { teller.note(now) }
         for destination in now.destinations where destination.skipped > 0 && noticed.isFirst(destination.name)
         {
             StandardError.print(

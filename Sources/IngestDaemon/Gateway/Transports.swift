@@ -15,6 +15,8 @@ struct Delivery: Sendable {
     let authentication: [AuthenticationKind]
     /// What the server holds for a person, where that is more than a credential.
     let session: JunctionSession?
+    /// Where it gets the status document; nil where it gets none.
+    let status: StatusOutlet?
 
     init(
         to destination: DestinationSettings, by worker: DeliveryWorker<some Destination>,
@@ -38,6 +40,7 @@ struct Delivery: Sendable {
         }
         networkChanged = { worker.networkChanged() }
         session = connected.session
+        status = connected.status
     }
 }
 

@@ -96,6 +96,7 @@ private struct AskedValue: SettingValue {
     func value<Value>(_ what: String, _ read: (String) -> Value?) -> Value? { read(text) }
     func url(schemes: [String], onLoopback: [String]) -> String? { text }
     func headers() -> [HTTPHeader] { [] }
+    func statusDocuments() -> StatusSettings? { nil }
     func error(expected what: String) {}
     func warning(_ message: String) { warn() }
 }

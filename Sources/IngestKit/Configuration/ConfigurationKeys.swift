@@ -2,7 +2,8 @@
 package enum ConfigurationKeys {
     package static let all =
         [
-            root, gateway, bluetooth, passive, peripheral, queue, destination, oauth, batch, events, hooks,
+            root, gateway, bluetooth, passive, peripheral, queue, destination, oauth, batch, status, events,
+            hooks,
             logging,
         ] + destinationTypes
 

@@ -1,13 +1,13 @@
 // The way to a destination.
 extension ConfigurationReader {
-    /// - Parameter url: of the destination, checked.
-    func readTransport(_ entries: MappingReader, to url: String?) -> TransportSettings {
+    /// - Parameter urls: of the destination, checked.
+    func readTransport(_ entries: MappingReader, to urls: [String]) -> TransportSettings {
         let transport = TransportSettings(
             caFile: entries["ca_file"]?.absolutePath("a file of certificates"),
             // A certificate is no secret: who may read it does not matter.
             clientCertificate: entries["client_certificate"]?.credential(),
             clientKey: credential(entries["client_key"], isOpened: true),
-            proxy: entries["proxy"].flatMap { proxy($0, to: url) })
+            proxy: entries["proxy"].flatMap { proxy($0, to: urls.compactMap { URLText($0) }) })
         for (key, other) in [("client_certificate", "client_key"), ("client_key", "client_certificate")]
         where entries[other] == nil {
             entries[key]?.error(expected: "\(other) beside it")
@@ -24,20 +24,19 @@ extension ConfigurationReader {
         return transport
     }
 
-    private func proxy(_ reader: NodeReader, to url: String?) -> ProxyAddress? {
+    private func proxy(_ reader: NodeReader, to urls: [URLText]) -> ProxyAddress? {
         guard let text = reader.url(schemes: ["http", "socks5"]) else { return nil }
         guard let proxy = ProxyAddress(url: text) else {
             reader.error(
                 expected: "a proxy's host and port with nothing behind them, as http://proxy.example:3128")
             return nil
         }
-        guard let url = url.flatMap({ URLText($0) }) else { return proxy }
-        if url.scheme == "http", !proxy.isLoopback {
+        if !proxy.isLoopback, urls.contains(where: { $0.scheme == "http" }) {
             // To a proxy elsewhere, localhost is itself.
             reader.error(expected: "a proxy on this machine: http:// in url goes no further")
             return nil
         }
-        if url.scheme == "https", url.isAddress {
+        if urls.contains(where: { $0.scheme == "https" && $0.isAddress }) {
             // The client would compare the certificate with the address of the proxy.
             reader.error(expected: "a host name in url, not an address: it is what the certificate is for")
             return nil

@@ -39,6 +39,14 @@ extension NodeReader: SettingValue {
         return text
     }
 
+    /// Nil without the URL that it must have.
+    func statusDocuments() -> StatusSettings? {
+        guard let entries = mapping(ConfigurationKeys.status) else { return nil }
+        let url = entries.required("url", "a URL")?.url(schemes: ["https"], onLoopback: ["http"])
+        let interval = entries["every"]?.duration(.seconds(60)...(.seconds(86_400)))
+        return url.map { StatusSettings(url: $0, interval: interval ?? StatusSettings.usualInterval) }
+    }
+
     /// Headers of requests that are not the gateway's own, and hold no secret.
     func headers() -> [HTTPHeader] {
         var names: Set<String> = []

@@ -30,6 +30,8 @@ package protocol SettingValue {
     /// A URL of one of these schemes, or of those that are for this machine alone.
     func url(schemes: [String], onLoopback: [String]) -> String?
     func headers() -> [HTTPHeader]
+    /// Where and how often status documents go.
+    func statusDocuments() -> StatusSettings?
     func error(expected what: String)
     func warning(_ message: String)
 }
@@ -50,6 +52,9 @@ extension KeyDescription {
     static let proxy = KeyDescription(
         "proxy", "URL, `http://HOST:PORT` or `socks5://HOST:PORT`", default: "none",
         "The way out. TLS goes through it to the destination.")
+    static let status = KeyDescription(
+        "status", "mapping", default: "none",
+        "Where status documents go: how the gateway fares, also when nobody measures anything.")
     static let oauth = KeyDescription(
         "oauth", "mapping", default: "none",
         "Where the tokens of requests are asked for (RFC 6749, section 4.4), instead of `credential`.")

@@ -20,6 +20,8 @@ package protocol DestinationForm: Sendable, Equatable {
 
     /// Absolute; nil where the type has an address of its own.
     var url: String? { get }
+    /// Where requests go beside it.
+    var furtherURLs: [String] { get }
     /// The kinds of records that it has a form for; nil is every kind.
     var kinds: Set<RecordKind>? { get }
     /// Those of them of which only some records have one.
@@ -47,6 +49,7 @@ extension DestinationForm {
     package static var takesImages: Bool { false }
     package static var takesOneRecord: Bool { false }
     package static var longestResend: Int64? { nil }
+    package var furtherURLs: [String] { [] }
     package var kinds: Set<RecordKind>? { nil }
     package var kindsInPart: Set<RecordKind> { [] }
     package func hasForm(for record: RecordContent) -> Bool { true }
@@ -59,6 +62,9 @@ extension DestinationForm {
 
     /// The initializer by a name, which the type of a value can be asked for.
     package static func read(_ entries: some DestinationEntries) -> (any DestinationForm)? { Self(entries) }
+
+    /// All that the configuration names.
+    package var urls: [String] { [url].compactMap(\.self) + furtherURLs }
 
     func equals(_ other: any DestinationForm) -> Bool { other as? Self == self }
 }
@@ -146,4 +152,6 @@ package struct ConnectedDestination: Sendable {
     package var atEnd: @Sendable () async -> Void = {}
     /// What the server holds for the person, where that is more than a credential.
     package var session: JunctionSession?
+    /// Where it gets the status document; nil where it gets none.
+    package var status: StatusOutlet?
 }

@@ -53,9 +53,10 @@ package struct DestinationSettings: Sendable, Equatable {
     package var form: any DestinationForm { ownForm.value }
     package var type: any DestinationForm.Type { Swift.type(of: form) }
 
-    /// Whether the URL leads to this machine itself, and not by way of another.
+    /// Whether its URLs lead to this machine itself, and not by way of another.
     package var isLoopback: Bool {
-        (form.url.flatMap { URLText($0) }?.isLoopback ?? false) && (transport.proxy?.isLoopback ?? true)
+        form.url != nil && form.urls.allSatisfy { URLText($0)?.isLoopback ?? false }
+            && (transport.proxy?.isLoopback ?? true)
     }
 
     /// Its credentials, without those of its TLS.

@@ -21,13 +21,18 @@ package struct BrokerSettings: Sendable {
     package let version: BrokerVersion
     /// Nil: the broker tells nobody whether the gateway is connected.
     package let status: BrokerStatus?
+    /// Called when a connection was made.
+    package let connected: @Sendable () -> Void
 }
 
 package struct BrokerMessage: Sendable, Equatable {
     package let topic: String
     package let payload: [UInt8]
+    /// Whether the broker keeps it for who subscribes later.
+    package let isRetained: Bool
 
-    package init(topic: String, payload: [UInt8]) {
+    package init(topic: String, payload: [UInt8], isRetained: Bool = false) {
+        self.isRetained = isRetained
         self.topic = topic
         self.payload = payload
     }

@@ -12,6 +12,10 @@ package struct RetryPolicy: Sendable, Hashable {
     package static let standard = RetryPolicy(
         base: .seconds(1), cap: .seconds(300), retryAfterCap: .seconds(3600))
 
+    /// Of status documents, none of which is worth more than the next.
+    package static let ofStatus = RetryPolicy(
+        base: .seconds(10), cap: .seconds(300), retryAfterCap: .seconds(3600))
+
     /// - Parameters:
     ///   - failures: in a row, 1 or more.
     ///   - retryAfter: what the server asked for; the wait is not shorter, up to the cap.

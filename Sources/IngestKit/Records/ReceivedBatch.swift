@@ -77,7 +77,7 @@ extension ReceivedBatch {
     }
 
     /// An object's members; texts without their quotation marks, and with their escapes.
-    private static func members(of object: String) throws(Malformed) -> [String: String] {
+    static func members(of object: String) throws(Malformed) -> [String: String] {
         var scanner = JSONScanner(Array(object.utf8))
         var members: [String: String] = [:]
         try scanner.object { (name: String, scanner: inout JSONScanner) throws(Malformed) in

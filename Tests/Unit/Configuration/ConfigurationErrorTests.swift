@@ -345,6 +345,23 @@ private let peripherals = "peripherals:\n  - id: 1002\n"
             "3:62: destinations[0].proxy: expected a proxy on this machine: http:// in url goes no further"
         ),
         (
+            "type: webhook, url: \"https://a.example\", status: {every: 15m}",
+            "3:64: destinations[0].status.url: expected a URL, but the key is missing"
+        ),
+        (
+            "type: webhook, url: \"https://a.example\", status: {url: \"http://a.example\"}",
+            "3:70: destinations[0].status.url: expected https://: http:// is for this machine only (localhost, "
+                + "127.0.0.1, ::1)"
+        ),
+        (
+            "type: webhook, url: \"https://a.example\", status: {url: \"https://a.example\", every: 30s}",
+            "3:98: destinations[0].status.every: expected 1m to 1d, found \"30s\""
+        ),
+        (
+            "type: webhook, url: \"https://a.example\", status: {url: \"http://localhost\"}, proxy: \"http://p.example\"",
+            "3:98: destinations[0].proxy: expected a proxy on this machine: http:// in url goes no further"
+        ),
+        (
             "type: webhook, url: \"https://[2001:db8::1]\", proxy: \"socks5://p.example\"",
             "3:67: destinations[0].proxy: expected a host name in url, not an address: it is what the "
                 + "certificate is for"

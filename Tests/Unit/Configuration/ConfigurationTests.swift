@@ -95,7 +95,8 @@ import Testing
             destinations:
               - {name: a, type: webhook, url: "http://[::1]:80/x", format: ndjson, gzip: true, headers: {X-Ward: "3"},
                  signing_key: s, ca_file: /etc/ca.pem, client_certificate: c, client_key: /run/closed-secret,
-                 proxy: "http://127.0.0.1:3128", order: strict, redact: [raw, subject]}
+                 proxy: "http://127.0.0.1:3128", order: strict, redact: [raw, subject],
+                 status: {url: "http://localhost/status", every: 2h}}
               - {name: b, type: fhir, url: "https://fhir.example/r4", patient_system: "urn:oid:1.2.3", auth: basic}
               - {name: c, type: junction, user: p, region: eu, environment: sandbox}
               - {name: d, type: validic, api: v1, organization: o, user: p, credential: t, kinds: [glucose, battery]}
@@ -108,8 +109,8 @@ import Testing
         // A blood pressure monitor alone feeds them all.
         #expect(
             checked.warnings.map { "\($0.line ?? 0) \($0.message)" } == [
-                "8 no peripheral that feeds d gives records of a kind that it takes",
-                "9 no peripheral that feeds e gives records of a kind that it takes",
+                "9 no peripheral that feeds d gives records of a kind that it takes",
+                "10 no peripheral that feeds e gives records of a kind that it takes",
             ])
         let all = checked.configuration.destinations
         #expect(all.map { $0.type.typeName } == ["webhook", "fhir", "junction", "validic", "spike", "mqtt"])
@@ -117,6 +118,7 @@ import Testing
         #expect(webhook.format == .ndjson && webhook.usesGzip && all[0].order == .strict)
         #expect(webhook.headers == [.init(name: "X-Ward", value: "3")])
         #expect(webhook.redacted == [.raw, .subject])
+        #expect(webhook.status == StatusSettings(url: "http://localhost/status", interval: .seconds(7_200)))
         #expect(webhook.signingKey == .named("s") && all[0].transport.clientCertificate == .named("c"))
         #expect(all[0].transport.clientKey == .path("/run/closed-secret"))
         #expect(all[0].transport.caFile == "/etc/ca.pem")
@@ -313,6 +315,7 @@ import Testing
         "region: asia", "environment: test", "organization: [o]", "application_id: [a]",
         "main_callback_url: x", "topic: \"a/#\"", "status_topic: \"{kind}\"", "auth: [a]", "user: [u]",
         "batch: {max_records: 0}", "proxy: x", "redact: [name]", "redact: []",
+        "status: x", "status: {url: x}", "protocol: 4",
     ])
     func aWrongValueIsAnErrorInADestinationOfAnyType(entry: String) throws {
         let key = try #require(entry.split(separator: ":").first)

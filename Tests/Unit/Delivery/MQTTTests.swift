@@ -236,6 +236,28 @@ import Testing
         #expect(answers[4...] == [.taken(), Self.closes])
     }
 
+    // MARK: Status documents
+
+    @Test func aStatusDocumentIsKeptByTheBroker() async {
+        let publisher = Scripted(.answered([0x10], reply: nil))
+        let mqtt = MQTT(publisher: publisher) { BrokerLogin() }
+        #expect(await mqtt.tell(Array("{}".utf8), under: "status/box") == .taken())
+        #expect(
+            publisher.messages == [
+                [BrokerMessage(topic: "status/box", payload: Array("{}".utf8), isRetained: true)]
+            ])
+    }
+
+    @Test(arguments: [
+        (PublishOutcome.answered([0x87], reply: nil), Outcome.unauthorized), (.tooLarge, .tooLarge),
+        (.closed(acknowledged: 0), .failing), (.failed("no connection within 10 s"), .unavailable),
+    ])
+    func aStatusDocumentThatIsNotTakenSaysWhy(_ outcome: PublishOutcome, _ expected: Outcome) async {
+        let mqtt = MQTT(version: .v311, publisher: Scripted(outcome)) { BrokerLogin() }
+        let answer = await mqtt.tell([], under: "status/box")
+        #expect(Outcome(answer) == expected && answer.failure?.error.isEmpty == false)
+    }
+
     // MARK: Credentials
 
     private final class Passwords: Sendable {

@@ -134,6 +134,27 @@ import Testing
         }
     }
 
+    @Test func aStatusDocumentGoesToItsURLInTheWayOfRecords() async throws {
+        let receiver = TestReceiver { _ in Answer(status: 204) }
+        try await receiver.run { url in
+            let transport = HTTPTransport()
+            let webhook = Webhook(
+                settings: WebhookSettings(url: url, format: .ndjson), transport: transport,
+                clock: DrivenClock(wall: DrivenClock.morning)
+            ) {
+                WebhookSecrets(token: "t", signingKeys: try Self.secrets(Self.key).signingKeys)
+            }
+            let answer = await webhook.post(Array("{}".utf8), to: url + "/status", as: .json)
+            #expect(answer == .taken(httpStatus: 204))
+            try await transport.shutdown()
+        }
+        let request = try #require(receiver.received.first)
+        #expect(request.target == "POST /readings/status" && request.text == "{}")
+        #expect(request.headers["content-type"] == "application/json")
+        #expect(request.headers["authorization"] == "Bearer t")
+        #expect(request.headers["webhook-signature"] != nil)
+    }
+
     @Test func aKeyThatWasReplacedIsTriedAtOnce() async throws {
         let keys = try #require(SigningKeys(Self.otherKey))
         let answer: @Sendable (TestReceiver.Received) -> Answer = { request in

@@ -67,6 +67,17 @@ extension ConfigurationKeys {
 }
 
 extension ConfigurationKeys {
+    static let status = KeySection(
+        "destinations[].status",
+        [
+            KeyDescription(
+                "url", "URL", default: "required",
+                "Where documents are sent by POST; `http://` for loopback hosts alone."),
+            KeyDescription(
+                "every", "duration, 1m to 1d", default: "`15m`",
+                "How often at least. A receiver that has had none for three times as long may take the box for dead."
+            ),
+        ])
     static let oauth = KeySection(
         "destinations[].oauth",
         [
@@ -127,7 +138,7 @@ extension ConfigurationReader {
         let order: DeliveryOrder? = entries["order"]?.choice()
         let whenFull: WhenFull? = entries["when_full"]?.choice()
         let form = type.flatMap { $0.read(DestinationReader(entries: entries, reader: self)) }
-        let transport = readTransport(entries, to: form?.url)
+        let transport = readTransport(entries, to: form?.urls ?? [])
         readUnusedKeys(entries, type)
         guard let name, let form else { return nil }
         var destination = Destination(name: name, form: form)

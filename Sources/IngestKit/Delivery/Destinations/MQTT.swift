@@ -11,7 +11,8 @@ package struct MQTTSettings: DestinationForm {
         .redact,
         KeyDescription(
             "status_topic", "text without `+` and `#`", default: "none",
-            "The topic under which the broker keeps whether the gateway is connected; may hold `{gateway}`."),
+            "The topic under which the broker keeps whether the gateway is connected, and how it fares; may hold "
+                + "`{gateway}`."),
         KeyDescription(
             "topic", "text without `+` and `#`", default: "`ingestd/{gateway}/{kind}`",
             "The topic that a record is published under. Its placeholders are in docs/destinations/mqtt.md."),
@@ -22,7 +23,7 @@ package struct MQTTSettings: DestinationForm {
     let address: BrokerAddress
     let clientID: String?
     package let topic: TopicTemplate
-    /// The topic under which a broker tells whether the gateway is connected; nil: it does not.
+    /// The topic under which a broker tells whether the gateway is connected, and how it fares; nil: it does not.
     package let statusTopic: TopicTemplate?
     package let user: String?
     package let version: BrokerVersion
@@ -60,6 +61,8 @@ package struct MQTTSettings: DestinationForm {
     package var credentialKind: AuthenticationKind { .password }
 
     package func connect(_ parts: DestinationParts) -> ConnectedDestination {
+        let status = parts.isTrial ? nil : statusTopic.map { BrokerStatus(topic: $0, gateway: parts.gateway) }
+        let changes = WakeUp()
         let publisher = parts.publisher(
             BrokerSettings(
                 address: address,
@@ -67,8 +70,8 @@ package struct MQTTSettings: DestinationForm {
                 clientID: (clientID ?? "ingestd-\(parts.gateway)-\(parts.name)")
                     + (parts.isTrial ? "-doctor" : ""),
                 version: version,
-                status: parts.isTrial
-                    ? nil : statusTopic.map { BrokerStatus(topic: $0, gateway: parts.gateway) }))
+                // The broker has `online` alone then.
+                status: status, connected: { changes.raise() }))
         let mqtt = MQTT(topic: topic, redacted: redacted, version: version, publisher: publisher) {
             () throws(BrokerLoginError) in
             try BrokerLogin(
@@ -80,7 +83,14 @@ package struct MQTTSettings: DestinationForm {
             renew: { _ in
                 await mqtt.renew()
                 return true
-            }, atEnd: { await publisher.shutdown() })
+            }, atEnd: { await publisher.shutdown() },
+            status: status.map { status in
+                StatusOutlet(
+                    interval: StatusSettings.usualInterval, redacted: redacted, changes: changes
+                ) {
+                    await mqtt.tell($0, under: status.topic)
+                }
+            })
     }
 
     /// Connects and ends the connection.
@@ -148,6 +158,23 @@ package final class MQTT: Destination {
             guard fresh != before else { return remember(before, answer) }
             let second = await publisher.publish(messages, as: fresh)
             return remember(fresh, self.answer(second, to: fresh, about: batch))
+        } catch {
+            return .unavailable(httpStatus: nil, error: error.message, retryAfter: nil)
+        }
+    }
+
+    /// Has the broker keep a status document.
+    func tell(_ document: [UInt8], under topic: String) async -> DeliveryAnswer {
+        do throws(BrokerLoginError) {
+            let login = try currentLogin()
+            let message = BrokerMessage(topic: topic, payload: document, isRetained: true)
+            switch await publisher.publish([message], as: login) {
+            // It is kept, for whoever subscribes later.
+            case .answered([0x10], _): return .taken()
+            case .closed: return .failing(error: "closes the connection at it")
+            case let outcome:
+                return answer(outcome, to: login, about: OutgoingBatch(gateway: "", records: []))
+            }
         } catch {
             return .unavailable(httpStatus: nil, error: error.message, retryAfter: nil)
         }

@@ -16,7 +16,7 @@ package struct WebhookSettings: DestinationForm {
         KeyDescription(
             "signing_key", "credential", default: "none",
             "Signs requests by Standard Webhooks: one to four keys in base64, as `whsec_…`."),
-        .proxy, .redact, .oauth,
+        .proxy, .redact, .oauth, .status,
     ]
 
     /// Where to POST.
@@ -29,6 +29,8 @@ package struct WebhookSettings: DestinationForm {
     package var signingKey: CredentialName?
     /// What requests do not hold of a record.
     package let redacted: Set<RedactedField>
+    /// Where status documents go; nil: nowhere.
+    package var status: StatusSettings?
 
     package init(
         url: String, format: Format = .json, usesGzip: Bool = false, headers: [HTTPHeader] = [],
@@ -48,12 +50,14 @@ package struct WebhookSettings: DestinationForm {
         headers = entries["headers"]?.headers() ?? []
         signingKey = entries.signingKey("signing_key")
         redacted = entries["redact"]?.redactedFields() ?? []
+        status = entries["status"]?.statusDocuments()
         guard let url else { return nil }
         address = url
     }
 
     package var url: String? { address }
     package var endpoint: String { address }
+    package var furtherURLs: [String] { [status?.url].compactMap(\.self) }
     package var furtherCredentials: [CredentialName] { signingKey.map { [$0] } ?? [] }
     package var furtherAuthentication: [AuthenticationKind] { signingKey == nil ? [] : [.signature] }
 
@@ -65,10 +69,17 @@ package struct WebhookSettings: DestinationForm {
                 token: try await parts.token(),
                 signingKeys: try signingKey.map { try parts.credentials.signingKeys($0) })
         }
-        return ConnectedDestination(destination: webhook) { _ in
-            await webhook.renew()
-            return true
-        }
+        return ConnectedDestination(
+            destination: webhook,
+            renew: { _ in
+                await webhook.renew()
+                return true
+            },
+            status: status.map { status in
+                StatusOutlet(interval: status.interval, redacted: redacted) {
+                    await webhook.post($0, to: status.url, as: .json)
+                }
+            })
     }
 }
 
@@ -109,7 +120,12 @@ package final class Webhook: Destination {
             return .unfit("is no record that can be read")
         }
         let body = Self.body(of: batch, settings.format)
-        return await posts.perform { await self.post(body, $0) }
+        return await post(body, to: settings.address, as: settings.format)
+    }
+
+    /// Sends a body in the way of records.
+    func post(_ body: [UInt8], to url: String, as format: WebhookSettings.Format) async -> DeliveryAnswer {
+        await posts.perform { await self.post(body, to: url, as: format, $0) }
     }
 
     /// Reads the secrets and the files of TLS anew before the next request.
@@ -136,9 +152,11 @@ package final class Webhook: Destination {
         }
     }
 
-    private func post(_ body: [UInt8], _ secrets: WebhookSecrets) async -> DeliveryAnswer {
+    private func post(
+        _ body: [UInt8], to url: String, as format: WebhookSettings.Format, _ secrets: WebhookSecrets
+    ) async -> DeliveryAnswer {
         let key = IdempotencyKey.of(body)
-        var headers = [("Content-Type", settings.format.contentType), ("Idempotency-Key", key)]
+        var headers = [("Content-Type", format.contentType), ("Idempotency-Key", key)]
         headers += settings.headers.map { ($0.name, $0.value) }
         if !headers.contains(where: { $0.0.lowercased() == "user-agent" }) {
             headers.append(("User-Agent", "ingestd"))
@@ -158,7 +176,7 @@ package final class Webhook: Destination {
             ]
         }
         return await posts.post(
-            body, to: settings.address, headers: headers,
+            body, to: url, headers: headers,
             hiding: ShownSecrets(secrets.token, keys: secrets.signingKeys?.secrets ?? []),
             packs: settings.usesGzip)
     }

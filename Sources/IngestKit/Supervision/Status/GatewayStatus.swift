@@ -333,7 +333,7 @@ extension GatewayStatus {
             if peripheral.state == .bondMissing {
                 let order = isPublic ? "ingestd status" : "ingestd pair \(peripheral.address ?? "")"
                 found.append("\(label) must be paired: \(order)")
-            } else if let failures = peripheral.failures, failures >= Peripheral.tooManyFailures {
+            } else if peripheral.failsTooOften, let failures = peripheral.failures {
                 found.append(
                     "\(label) could not be read \(failures) times in a row: "
                         + "journalctl INGEST_EVENT=read-failed")
@@ -343,10 +343,13 @@ extension GatewayStatus {
         return found + troubles
     }
 
+    /// What needs somebody, without addresses and without words of a server, a sentence each.
+    package var publicProblems: [String] { findProblems(isPublic: true) }
+
     /// One line for the service manager, which shows it to everybody on the box: without addresses.
     package var line: String {
         var parts: [String] = []
-        let problems = findProblems(isPublic: true)
+        let problems = publicProblems
         if !problems.isEmpty { parts.append("needs somebody: \(problems.joined(separator: "; "))") }
         if peripherals.isEmpty {
             parts.append(
@@ -413,6 +416,10 @@ extension GatewayStatus.Destination {
 }
 
 extension GatewayStatus.Peripheral {
+    fileprivate var failsTooOften: Bool { failures ?? 0 >= Self.tooManyFailures }
+
+    var needsSomebody: Bool { state == .bondMissing || failsTooOften }
+
     /// How people call it.
     var label: String { alias ?? address ?? "model \(id)" }
 

@@ -93,11 +93,17 @@ def restarted_3(world):
 
 
 def status(world, name="status", **keys):
-    """online with the connection, offline at a stop and by the will at a kill."""
+    """online with the connection and in the status document, offline at a stop and by the will at a kill."""
     broker = Broker(world.directory, name, status_topic="status/{gateway}", **keys)
 
     def told():
-        return [json.loads(payload)["status"] for _, _, payload in broker.watcher.of("status/")]
+        """What changed in it."""
+        found = [json.loads(payload)["status"] for _, _, payload in broker.watcher.of("status/")]
+        return [word for word, before in zip(found, [None, *found]) if word != before]
+
+    def documents():
+        found = [json.loads(payload) for _, _, payload in broker.watcher.of("status/")]
+        return [document for document in found if "software" in document]
 
     try:
         expected = []
@@ -106,6 +112,7 @@ def status(world, name="status", **keys):
             gateway.wait("broker", "submitted", count=3)
             expected.append("online")
             wait_until(lambda: told() == expected, f"{expected}, then {told()}")
+            wait_until(lambda: len(documents()) >= len(expected) // 2 + 1, "a document after the start")
             if is_killed:
                 gateway.kill()
             else:
@@ -118,7 +125,27 @@ def status(world, name="status", **keys):
         offline = '{"version":1,"gateway":"delivery-box","status":"offline"}'
         expect_equal(late.got, [("status/delivery-box", True, offline)], "what a late watcher gets")
         late.stop()
+        for document in documents():
+            expect_equal((document["gateway"], [device["address"] for device in document["devices"]]),
+                         ("delivery-box", ["C0:00:00:00:00:01"]), "gateway and devices")
     finally:
+        broker.stop()
+
+
+def status_alone(world):
+    """Without any record a document comes too, kept for those who come later, and with what the destination may get."""
+    broker = Broker(world.directory, "status-alone", status_topic="status/{gateway}", redact=["address"])
+    gateway = Gateway(world.directory, "status-alone-gateway", broker.destinations, peripherals=[NOBODY])
+    try:
+        wait_until(lambda: len(broker.watcher.of("status/")) >= 2, "online, and a document")
+        late = Watcher(broker.port, "late", "status/#")
+        wait_until(lambda: late.got, "what was retained")
+        document = json.loads(late.got[0][2])
+        late.stop()
+        expect_equal((document["status"], document["devices"][0]["state"], "address" in document["devices"][0]),
+                     ("online", "unheard", False), "what is kept")
+    finally:
+        expect_equal(gateway.stop(), 0, "the exit status")
         broker.stop()
 
 
@@ -156,4 +183,4 @@ def stops(world):
 
 
 CASES = {"restarted": restarted, "restarted-3.1.1": restarted_3, "frozen": frozen, "status": status,
-         "status-3.1.1": status_3, "idle": idle, "stops": stops}
+         "status-3.1.1": status_3, "status-alone": status_alone, "idle": idle, "stops": stops}

@@ -12,15 +12,17 @@ import yaml
 
 from kit.gateway import Failure, expect_equal
 
-from .schema import BODY, RECORD, ROOT, SAMPLES, WITHOUT_RECORDS, expect_valid
+from .schema import BODY, RECORD, ROOT, SAMPLES, STATUS, WITHOUT_RECORDS, expect_valid
 
 FILE = ROOT / "docs/webhook.openapi.yaml"
 # YAML's own numbers and times are none of JSON.
 SPEC = yaml.load(FILE.read_text(), yaml.CSafeLoader)
 OPERATION = SPEC["paths"]["/readings"]["post"]
+STATUS_OPERATION = SPEC["paths"]["/status"]["post"]
 CONTENT = OPERATION["requestBody"]["content"]
 REGISTRY = Registry().with_resources(
-    [(name, Resource.from_contents(schema)) for schema, file in ((RECORD, "record"), (BODY, "webhook"))
+    [(name, Resource.from_contents(schema))
+     for schema, file in ((RECORD, "record"), (BODY, "webhook"), (STATUS, "status"))
      for name in (schema["$id"], f"{file}.schema.json")])
 
 
@@ -51,14 +53,14 @@ def has_samples():
         expect_valid(validator({"$ref": "record.schema.json"}), sample)
 
 
-def expect_described(request):
+def expect_described(request, operation=OPERATION):
     """A request that a receiver got has the headers and the body of the description, and none that it does not know."""
     headers = dict(request.headers)
     kind = headers.pop("content-type")
     # HTTP's own, the token, and what the destination's `headers` name.
     for name in ("host", "content-length", "connection", "accept", "authorization", "x-ward"):
         headers.pop(name, None)
-    for parameter in OPERATION["parameters"]:
+    for parameter in operation["parameters"]:
         value = headers.pop(parameter["name"].lower(), None)
         if value is None:
             if parameter.get("required"):
@@ -67,7 +69,7 @@ def expect_described(request):
         schema = parameter["schema"]
         expect_valid(validator(schema), int(value) if schema.get("type") == "integer" else value)
     expect_equal(headers, {}, "headers that are not described")
-    schema = CONTENT[kind]["schema"]
+    schema = operation["requestBody"]["content"][kind]["schema"]
     if kind == "application/json":
         expect_valid(validator(schema), json.loads(request.body))
     else:

@@ -6,10 +6,10 @@ import subprocess
 import time
 import uuid
 
-from kit.gateway import INGESTD, Failure, Gateway, expect_equal
+from kit.gateway import INGESTD, Failure, Gateway, expect_equal, wait_until
 from kit.ports import free_ports, wait_for_port
 
-from .openapi import expect_described
+from .openapi import STATUS_OPERATION, expect_described
 from .receiver import Receiver
 from .schema import BODIES, RECORDS, expect_valid
 
@@ -49,10 +49,14 @@ class Requests:
         lines = {"format": "ndjson"}
         keys = {"json": {"headers": {"X-Ward": "3"}, "credential": self.file("token", "s3cret-token")},
                 "ndjson": lines, "gzip": {"gzip": True}, "signed": signed, "rotated": {"signing_key": both},
-                "all": {**signed, **lines, "gzip": True}, "retried": signed}
+                "all": {**signed, **lines, "gzip": True}, "retried": signed,
+                "hidden": {**signed, "gzip": True, "redact": ["address"],
+                           "status": {"url": self.receiver.url("hidden-status")}}}
+        keys["json"]["status"] = {"url": self.receiver.url("json-status"), "every": "1h"}
         destinations = {name: {"url": self.receiver.url(name), **more} for name, more in keys.items()}
         for name, port in self.ports.items():
-            destinations[name] = {"url": f"http://127.0.0.1:{port}/", **keys["all"]}
+            destinations[name] = {"url": f"http://127.0.0.1:{port}/", **signed, **lines, "gzip": True}
+        destinations["receive"]["status"] = {"url": f"http://127.0.0.1:{self.ports['receive']}/status"}
         self.started = time.time()
         self.gateway = Gateway(directory, "webhook", destinations, peripherals=PERIPHERALS)
         self.taking = [*keys, "receive"]
@@ -96,7 +100,28 @@ class Requests:
             expect_equal((record["gateway"], record["simulated"]), ("delivery-box", True), "gateway and simulated")
         return found
 
+    def statuses(self, name):
+        wait_until(lambda: name in self.receiver.requests, f"a document for {name}")
+        return self.of(name)
+
     # The cases
+
+    def tells_how_it_fares(self):
+        """A status document goes to its own URL in the way of records, without what the destination does not get."""
+        for name in ("json-status", "hidden-status"):
+            for request in self.statuses(name):
+                expect_described(request, STATUS_OPERATION)
+                document = json.loads(request.body)
+                expect_equal((document["gateway"], document["status"]), ("delivery-box", "online"),
+                             f"the document of {name}")
+                expect_equal(len(document["devices"]), len(PERIPHERALS), "devices")
+                expect_equal(any("address" in device for device in document["devices"]), name == "json-status",
+                             "addresses")
+        headers = self.of("json-status")[0].headers
+        expect_equal((headers["authorization"], headers["x-ward"]), ("Bearer s3cret-token", "3"), "headers")
+        request = self.of("hidden-status")[0]
+        if not is_signed(request, KEY) or request.headers["content-encoding"] != "gzip":
+            raise Failure("a document is not signed or not compressed")
 
     def arrives(self):
         for name in self.taking:
@@ -159,7 +184,12 @@ class Requests:
 
     def is_received(self):
         """`ingestd receive --signing-key` takes what is signed with its key, and nothing else."""
-        lines = [json.loads(line) for line in (self.directory / "receive.received").read_text().splitlines()]
+        path = self.directory / "receive.received"
+        wait_until(lambda: '{"status":200,"document":' in path.read_text(), "a status document")
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        documents = [line for line in lines if "document" in line]
+        expect_equal([line["document"]["gateway"] for line in documents[:1]], ["delivery-box"], "status documents")
+        lines = [line for line in lines if line not in documents]
         expect_equal([line["status"] for line in lines], [200] * READINGS, "statuses")
         for line in lines:
             expect_valid(RECORDS, line["record"])
@@ -179,5 +209,6 @@ class Requests:
         return {"arrives": self.arrives, "records": self.has_the_same_records_everywhere, "headers": self.has_the_headers,
                 "openapi": self.is_described,
                 "signature": self.is_verified, "changed": self.is_refused_when_changed,
-                "retry": self.signs_each_attempt, "receive": self.is_received, "no-key-anywhere": self.shows_no_key,
+                "retry": self.signs_each_attempt, "status": self.tells_how_it_fares,
+                "receive": self.is_received, "no-key-anywhere": self.shows_no_key,
                 "ends": lambda: expect_equal(self.stop(), 0, "the exit status")}

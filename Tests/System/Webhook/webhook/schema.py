@@ -11,7 +11,8 @@ from kit.gateway import Failure
 from referencing import Registry, Resource
 
 ROOT = Path(__file__).resolve().parents[4]
-RECORD, BODY = (json.loads((ROOT / "docs" / f"{name}.schema.json").read_text()) for name in ("record", "webhook"))
+RECORD, BODY, STATUS = (json.loads((ROOT / "docs" / f"{name}.schema.json").read_text())
+                        for name in ("record", "webhook", "status"))
 REGISTRY = Registry().with_resources([(schema["$id"], Resource.from_contents(schema)) for schema in (RECORD, BODY)])
 RECORDS = Draft202012Validator(RECORD, registry=REGISTRY)
 BODIES = Draft202012Validator(BODY, registry=REGISTRY)
@@ -28,7 +29,7 @@ WITHOUT_RECORDS = {"battery"}
 
 
 def is_well_formed():
-    for schema in (RECORD, BODY):
+    for schema in (RECORD, BODY, STATUS):
         Draft202012Validator.check_schema(schema)
 
 
