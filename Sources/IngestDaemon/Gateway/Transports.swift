@@ -35,7 +35,11 @@ struct Delivery: Sendable {
             try result.get()
         }
         report = { worker.report }
+        let name = destination.name
         renew = { configuration in
+            if let settings = configuration.destinations.first(where: { $0.name == name }) {
+                await connected.allow(configuration.allowList.entries.filter(settings.accepts))
+            }
             if await connected.renew(configuration.catalogue) { worker.retryNow() }
         }
         networkChanged = { worker.networkChanged() }

@@ -148,6 +148,8 @@ package struct ConnectedDestination: Sendable {
     /// Takes over what a reload has changed, the credentials from their files too.
     /// - Returns: whether a wait after a failure is over.
     package let renew: @Sendable (Catalogue) async -> Bool
+    /// A reload has changed whose readings go there: these entries'.
+    package var allow: @Sendable ([AllowedPeripheral]) async -> Void = { _ in }
     /// Called when nothing is delivered any more.
     package var atEnd: @Sendable () async -> Void = {}
     /// What the server holds for the person, where that is more than a credential.

@@ -169,7 +169,7 @@ extension Reading {
     /// The device's wall time never occurs in the gateway's zone.
     static let skippedTimeFlag = "device-time-skipped"
     /// What was measured is a control solution, to test the meter.
-    static let controlSolutionFlags: Set = ["type-control-solution", "location-control-solution"]
+    package static let controlSolutionFlags: Set = ["type-control-solution", "location-control-solution"]
 
     /// What a glucose says of its time and of what was measured, and its context does not: it holds for both.
     package var flagsForContext: [String] {

@@ -43,6 +43,8 @@ package struct RecordContent: Equatable {
     package var flags: [String] = []
     /// Nil is nobody.
     package var subject: String?
+    /// The operator's name for the device.
+    package var alias: String?
     package var manufacturer: String?
     package var model: String?
     package var serial: String?
@@ -121,6 +123,7 @@ package struct RecordContent: Equatable {
     private mutating func readDevice(_ scanner: inout JSONScanner) throws(Malformed) {
         try scanner.members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
             switch name {
+            case "alias": alias = try scanner.string()
             case "manufacturer": manufacturer = try scanner.string()
             case "model": model = try scanner.string()
             case "serial": serial = try scanner.string()

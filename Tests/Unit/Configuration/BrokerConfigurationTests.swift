@@ -56,6 +56,10 @@ import Testing
             "2:82: destinations[0].credential: expected user beside it: MQTT 3.1.1 has no password without a user name"
         ),
         (
+            "url: \"mqtts://b.example\", home_assistant: true, redact: [address]",
+            "2:69: destinations[0].home_assistant: expected redact without address: sensors tell devices apart by it"
+        ),
+        (
             "url: \"mqtts://b.example\", gzip: true",
             "2:59: destinations[0].gzip: warning: has no effect for type mqtt"
         ),

@@ -7,6 +7,9 @@ package struct MQTTSettings: DestinationForm {
     package static let keys: [KeyDescription] = [
         KeyDescription("application_id", "text", default: "`ingestd-GATEWAY-NAME`", "The client identifier."),
         .batch,
+        KeyDescription(
+            "home_assistant", "boolean", default: "`false`",
+            "Has Home Assistant discover a sensor for each value that is measured."),
         KeyDescription("protocol", "`5` or `3.1.1`", default: "`5`", "The version of MQTT."),
         .redact,
         KeyDescription(
@@ -27,6 +30,8 @@ package struct MQTTSettings: DestinationForm {
     package let statusTopic: TopicTemplate?
     package let user: String?
     package let version: BrokerVersion
+    /// Whether sensors are announced to Home Assistant.
+    package let announcesSensors: Bool
     /// What messages do not hold of a record.
     package let redacted: Set<RedactedField>
 
@@ -49,6 +54,11 @@ package struct MQTTSettings: DestinationForm {
                 expected: "user beside it: MQTT 3.1.1 has no password without a user name")
         }
         redacted = entries["redact"]?.redactedFields() ?? []
+        announcesSensors = entries["home_assistant"]?.boolean() ?? false
+        if announcesSensors, redacted.contains(.address) {
+            entries["home_assistant"]?.error(
+                expected: "redact without address: sensors tell devices apart by it")
+        }
         for hidden in topic.placeholders.compactMap(\.redacted) where redacted.contains(hidden) {
             entries["topic"]?.error(expected: "a topic without {\(hidden.rawValue)}, which redact leaves out")
         }
@@ -72,7 +82,15 @@ package struct MQTTSettings: DestinationForm {
                 version: version,
                 // The broker has `online` alone then.
                 status: status, connected: { changes.raise() }))
-        let mqtt = MQTT(topic: topic, redacted: redacted, version: version, publisher: publisher) {
+        let homeAssistant =
+            announcesSensors && !parts.isTrial
+            ? HomeAssistant(
+                gateway: parts.gateway, availabilityTopic: status?.topic, catalogue: parts.catalogue,
+                hidesSubjects: redacted.contains(.subject)) : nil
+        let mqtt = MQTT(
+            topic: topic, redacted: redacted, version: version, homeAssistant: homeAssistant,
+            publisher: publisher
+        ) {
             () throws(BrokerLoginError) in
             try BrokerLogin(
                 user: user, credential: parts.credential, transport: parts.transportSettings,
@@ -83,7 +101,14 @@ package struct MQTTSettings: DestinationForm {
             renew: { _ in
                 await mqtt.renew()
                 return true
-            }, atEnd: { await publisher.shutdown() },
+            },
+            allow: { entries in
+                homeAssistant?.allow(entries)
+                // What waits for the next record otherwise.
+                _ = await Task { await mqtt.announce() }.result(
+                    within: MQTT.announcementPatience, by: parts.clock)
+            },
+            atEnd: { await publisher.shutdown() },
             status: status.map { status in
                 StatusOutlet(
                     interval: StatusSettings.usualInterval, redacted: redacted, changes: changes
@@ -119,6 +144,7 @@ package final class MQTT: Destination {
     private let topic: TopicTemplate
     private let redacted: Set<RedactedField>
     private let version: BrokerVersion
+    private let homeAssistant: HomeAssistant?
     private let publisher: any MessagePublisher
     private let readLogin: @Sendable () throws(BrokerLoginError) -> BrokerLogin
     /// As last read; nil until it is, and after each answer but a good one.
@@ -128,26 +154,33 @@ package final class MQTT: Destination {
     /// - Parameter login: reads it anew.
     package init(
         topic: TopicTemplate = .standard, redacted: Set<RedactedField> = [], version: BrokerVersion = .v5,
-        publisher: any MessagePublisher,
+        homeAssistant: HomeAssistant? = nil, publisher: any MessagePublisher,
         login: @escaping @Sendable () throws(BrokerLoginError) -> BrokerLogin
     ) {
         self.topic = topic
         self.redacted = redacted
         self.version = version
+        self.homeAssistant = homeAssistant
         self.publisher = publisher
         self.readLogin = login
     }
 
     package func deliver(_ batch: OutgoingBatch) async -> DeliveryAnswer {
         var messages: [BrokerMessage] = []
+        var contents: [(content: RecordContent, topic: String)] = []
         for json in batch.records {
             guard let record = RecordContent(json: json),
                 let payload = RecordContent.json(json, without: redacted)
             else { return .unfit("is no record that can be read") }
-            messages.append(BrokerMessage(topic: topic.topic(of: record), payload: Array(payload.utf8)))
+            contents.append((record, topic.topic(of: record)))
+            messages.append(
+                BrokerMessage(topic: contents[contents.count - 1].topic, payload: Array(payload.utf8)))
         }
         do throws(BrokerLoginError) {
             let before = try currentLogin()
+            if let obstacle = await announce(before: contents, as: before) {
+                return remember(before, self.answer(obstacle, to: before, about: batch))
+            }
             let outcome = await publisher.publish(messages, as: before)
             let answer = answer(outcome, to: before, about: batch)
             guard case .refused = outcome, case .unauthorized = answer else {
@@ -160,6 +193,30 @@ package final class MQTT: Destination {
             return remember(fresh, self.answer(second, to: fresh, about: batch))
         } catch {
             return .unavailable(httpStatus: nil, error: error.message, retryAfter: nil)
+        }
+    }
+
+    /// How long a reload waits for the broker.
+    static let announcementPatience = Duration.seconds(5)
+
+    /// Takes back what is not to be seen any more.
+    fileprivate func announce() async {
+        guard let login = try? currentLogin() else { return }
+        _ = await announce(before: [], as: login)
+    }
+
+    /// Has the broker keep the sensors that show these records. What it does not take keeps no record back.
+    /// - Returns: why there is no connection, if there is none.
+    private func announce(
+        before records: [(content: RecordContent, topic: String)], as login: BrokerLogin
+    ) async -> PublishOutcome? {
+        guard let homeAssistant, let messages = homeAssistant.messages(before: records) else { return nil }
+        let outcome = await publisher.publish(messages.all, as: login)
+        homeAssistant.note(messages, outcome)
+        switch outcome {
+        case .failed: return outcome
+        // With another password it may be let in, which the records' own request finds out.
+        case .refused, .answered, .ended, .closed, .tooLarge, .tooSlow, .withoutAcknowledgement: return nil
         }
     }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from kit.gateway import Gateway, expect_untold
 from kit.results import Results
 
-from . import dual, refused, restarts
+from . import dual, home, refused, restarts
 from .brokers import PASSWORD
 from .cases import Expectations, on_fakes, on_mosquitto
 from .world import World
@@ -63,7 +63,7 @@ def main():
         world = World(directory)
         try:
             world.start()
-            alone = {**restarts.CASES, "dual": dual.run, "refused": refused.run}
+            alone = {**restarts.CASES, **home.CASES, "dual": dual.run, "refused": refused.run}
             threads = [threading.Thread(target=results.run, args=(name, body, world))
                        for name, body in alone.items() if wanted(name)]
             for thread in threads:
