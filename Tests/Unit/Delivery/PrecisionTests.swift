@@ -86,13 +86,19 @@ import Testing
             spike: ("\"avg_hr\":", "/min"))
     }
 
+    private static func breathing(_ unit: String) -> Row {
+        Row(
+            kind: .healthObservation, type: "respiratory-rate", code: 151562, unit: unit, fhir: "/min",
+            junction: ("\"value\":", "/min"), spike: ("\"avg_value\":", "/min"))
+    }
+
     private static let rows: [Row] = [
         pressure("mm[Hg]"), pressure("kPa"), glucose("mg/dL"), glucose("mmol/L"),
         weight("kg", fhir: "kg"), weight("g", fhir: "g"), weight("[lb_av]", fhir: "[lb_av]"),
         weight("[stone_av]", fhir: "[lb_av]"), weight("[oz_av]", fhir: "[lb_av]"),
         height("m", fhir: "cm"), height("cm", fhir: "cm"), height("mm", fhir: "cm"),
         height("[in_i]", fhir: "[in_i]"),
-        height("[ft_i]", fhir: "[in_i]"), rate("/min"), rate("/s"),
+        height("[ft_i]", fhir: "[in_i]"), rate("/min"), rate("/s"), breathing("/min"), breathing("/s"),
         Row(
             kind: .bodyTemperature, type: "body-temperature", code: 150364, unit: "Cel", fhir: "Cel",
             junction: ("\"value\":", "Cel"), inform: ("\"value\":", "Cel"), first: ("\"temperature\":", "Cel")
