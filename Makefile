@@ -1,7 +1,7 @@
 # Everything that a fresh Debian 12 with the Swift toolchain lacks is installed by the targets themselves.
 
 .PHONY: all build demo test prove release-check test-unit oracles webhook fhir delivery mqtt import disk kills cuts \
-	prove-import prove-kills prove-queue prove-disk prove-years prove-lab prove-power-cuts lab lab-package lint fuzz \
+	prove-import prove-kills prove-queue prove-disk prove-years prove-lab prove-power-cuts prove-fleet fleet lab lab-package lint fuzz \
 	bench bench-quick bench-decode release release-simulated deb sbom packages clean
 
 all: build
@@ -109,6 +109,12 @@ cuts: packages
 prove-power-cuts: packages
 	swift build
 	tools/test prove-power-cuts
+
+# Three RabbitMQ nodes behind a balancer, 20 gateways and 2,000 connections: docs/fleet.md. GATEWAYS, CONNECTIONS and
+# ACKNOWLEDGED are other numbers; Tests/System/Fleet/README.md.
+fleet prove-fleet: packages
+	swift build
+	tools/test prove-fleet
 
 lint:
 	tools/lint
