@@ -177,7 +177,7 @@ def acknowledged_survives(fleet):
     expect_equal(len(lost), 0, "acknowledged and lost by the power cut")
 
 
-def await_rows(fleet, ids, quiet=60):
+def await_rows(fleet, ids, quiet=300):
     """Waits until all of these are in the store, or none of them has come for so long."""
     missing, since = None, time.monotonic()
     while left := len(ids - fleet.reader.ids()):

@@ -69,7 +69,7 @@ class Reader:
         properties.ReceiveMaximum = BATCH
         # What was on its way before is sent again by the broker, under other packet identifiers.
         self.taken.clear()
-        self.client.connect("localhost", self.port, keepalive=20, clean_start=False, properties=properties)
+        self.client.connect("localhost", self.port, keepalive=60, clean_start=False, properties=properties)
 
     def collect(self):
         """Waits for a message, and takes those that have come with it: a pass of the library's loop takes one."""
