@@ -55,9 +55,11 @@ extension SQLiteQueue {
     ) async throws(CommandFailure) -> SQLiteQueue {
         let bootID = try BootID.read()
         do {
-            return try await SQLiteQueue.open(
+            let queue = try await SQLiteQueue.open(
                 path: configuration.queuePath, bootID: bootID, clock: clock,
                 destinations: configuration.routings)
+            queue.tellMeasurements(configuration.events.includesValues)
+            return queue
         } catch let error as StoreError {
             throw CommandFailure(error)
         } catch {

@@ -70,6 +70,7 @@ actor Reloader: Service {
             }
             await passive.apply(next.allowList, timing: next.passiveTiming)
             queue.route(next.routings)
+            queue.tellMeasurements(next.events.includesValues)
             hooks.apply(next.hooks)
             log.apply(next.logging)
             for delivery in deliveries { await delivery.renew(next) }

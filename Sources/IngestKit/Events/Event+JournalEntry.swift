@@ -86,13 +86,14 @@ extension Event {
         if let error = values.error { fields.append((.error, error)) }
         if let count = values.count { fields.append((.count, String(count))) }
         fields += values.submission?.fields ?? []
+        if let measurements = values.measurements { fields.append((.measurements, measurements)) }
         if let sequence { fields.append((.sequence, String(sequence))) }
         return JournalEntry(
             name: name.rawValue, messageID: name.messageID, priority: priority, message: message,
             fields: fields)
     }
 
-    /// The sentence of the entry: plain words, no measured value, person, address or token.
+    /// The sentence of the entry: plain words, never a measured value, person, address or token.
     private var message: String {
         switch self {
         case .started(let version):
@@ -119,7 +120,7 @@ extension Event {
             "Disconnected from \(peripheral.phrase)"
         case .readyToRead(let peripheral):
             "Ready for a measurement with \(peripheral.phrase)"
-        case .read(_, let kind, let peripheral):
+        case .read(_, let kind, let peripheral, _):
             "Read \(kind.rawValue) from \(peripheral.phrase)"
         case .readFailed(let peripheral, let error, _):
             "Could not read \(peripheral.phrase): \(error)"
@@ -141,7 +142,7 @@ extension Event {
             "Lost the bond with \(peripheral.phrase): \(error)"
         case .clockSkew(let peripheral, let error):
             "The clock of \(peripheral.phrase) is wrong: \(error)"
-        case .submitted(_, let kind, let peripheral, let destination, _, _):
+        case .submitted(_, let kind, let peripheral, let destination, _, _, _):
             "Submitted \(kind.rawValue) from \(peripheral.phrase) to \(destination)"
         case .importSubmitted(let count, let destination, _, _):
             "Submitted \(count) imported record\(count == 1 ? "" : "s") to \(destination)"
@@ -212,6 +213,7 @@ extension Event {
         var error: String?
         var count: Int?
         var submission: FailedSubmission?
+        var measurements: String?
     }
 
     private var details: Details {
@@ -230,8 +232,9 @@ extension Event {
         case .pairFailed(let peripheral, let error), .bondLost(let peripheral, let error),
             .clockSkew(let peripheral, let error):
             Details(peripheral: peripheral, error: error)
-        case .read(let record, let kind, let peripheral),
-            .duplicateIgnored(let record, let kind, let peripheral):
+        case .read(let record, let kind, let peripheral, let measurements):
+            Details(recordID: record, kind: kind, peripheral: peripheral, measurements: measurements)
+        case .duplicateIgnored(let record, let kind, let peripheral):
             Details(recordID: record, kind: kind, peripheral: peripheral)
         case .readFailed(let peripheral, let error, let attempt):
             Details(peripheral: peripheral, attempt: attempt, error: error)
@@ -245,10 +248,11 @@ extension Event {
             Details(destination: destination, count: count)
         case .historySkipped(let peripheral, let count):
             Details(peripheral: peripheral, count: count)
-        case .submitted(let record, let kind, let peripheral, let destination, let status, let attempt):
+        case .submitted(
+            let record, let kind, let peripheral, let destination, let status, let attempt, let measurements):
             Details(
                 recordID: record, kind: kind, peripheral: peripheral, destination: destination,
-                httpStatus: status, attempt: attempt)
+                httpStatus: status, attempt: attempt, measurements: measurements)
         case .importSubmitted(let count, let destination, let status, let attempt):
             Details(destination: destination, httpStatus: status, attempt: attempt, count: count)
         case .failed(

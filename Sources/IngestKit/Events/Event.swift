@@ -1,7 +1,7 @@
 /// Everything that the gateway tells the journal (docs/events.md).
 ///
 /// `error` is always our own words: no measured value, person, address or token, and nothing that
-/// a peer said.
+/// a peer said. `measurements` are what a record holds as such, and nil unless the configuration has events tell them.
 package enum Event: Sendable, Equatable {
     case started(version: String)
     case stopping
@@ -18,7 +18,8 @@ package enum Event: Sendable, Equatable {
     case disconnected(PeripheralReference)
     /// Of a model that advertises before the measurement is taken.
     case readyToRead(PeripheralReference)
-    case read(recordID: RecordID, kind: RecordKind, PeripheralReference)
+    case read(
+        recordID: RecordID, kind: RecordKind, PeripheralReference, measurements: String? = nil)
     case readFailed(PeripheralReference, error: String, attempt: Int)
     /// A commit of an import.
     /// - Parameter count: its records that were not there before.
@@ -35,7 +36,7 @@ package enum Event: Sendable, Equatable {
     case clockSkew(PeripheralReference, error: String)
     case submitted(
         recordID: RecordID, kind: RecordKind, PeripheralReference, destination: String, httpStatus: Int?,
-        attempt: Int)
+        attempt: Int, measurements: String? = nil)
     /// Imported records that a destination has taken with one request.
     case importSubmitted(count: Int, destination: String, httpStatus: Int?, attempt: Int)
     case failed(
@@ -109,6 +110,8 @@ package enum EventField: String, Sendable, CaseIterable {
     case payloadSize = "INGEST_PAYLOAD_SIZE"
     /// How many, where an event stands for several of its kind.
     case count = "INGEST_COUNT"
+    /// What was measured, as the record has it; only where the configuration asks for it.
+    case measurements = "INGEST_MEASUREMENTS"
     /// Only in events about records and destinations: a number without gaps.
     case sequence = "INGEST_SEQ"
 }

@@ -38,7 +38,7 @@ package struct DeliveryBatches: DeliveryQueue {
                 .execute(arguments: [batch.items.count, batch.destination])
             let events = Event.taken(
                 batch.items, by: batch.destination, httpStatus: httpStatus, location: location,
-                attempt: attempt)
+                attempt: attempt, measurements: database.toldMeasurements)
             try outbox.tell(events, db)
             return try self.next(request, db)
         }

@@ -86,7 +86,7 @@ package struct EntryIntake: Sendable {
             bootID: database.bootID)
         let routings = Array(routings.all.values)
         let outcome = try await database.write { db in
-            var outcome = EntryOutcome(news: try records.map { try Self.enter($0, arrival, db) })
+            var outcome = EntryOutcome(news: try records.map { try enter($0, arrival, db) })
             let imported = zip(records, outcome.news).count { $0.origin != .manual && $1 }
             if imported > 0 { try OutboxTable.append(.imported(count: imported), db) }
             if let image, let entry = records.last {
@@ -106,7 +106,7 @@ package struct EntryIntake: Sendable {
         try await enter(records, image: nil).news
     }
 
-    private static func enter(_ record: EnteredRecord, _ arrival: Arrival, _ db: Database) throws -> Bool {
+    private func enter(_ record: EnteredRecord, _ arrival: Arrival, _ db: Database) throws -> Bool {
         let isManual = record.origin == .manual
         guard try !RetainedTable.isKnown(record.id, db) else {
             if isManual {
@@ -114,9 +114,14 @@ package struct EntryIntake: Sendable {
             }
             return false
         }
-        try insert(
+        try Self.insert(
             EntryRow(id: record.id, kind: record.kind, body: record.body, isLive: isManual), arrival, db)
-        if isManual { try OutboxTable.append(.read(recordID: record.id, kind: record.kind, .entry), db) }
+        if isManual {
+            let event = Event.read(
+                recordID: record.id, kind: record.kind, .entry,
+                measurements: database.toldMeasurements(of: record.body))
+            try OutboxTable.append(event, db)
+        }
         return true
     }
 

@@ -1,11 +1,15 @@
 extension Event {
     /// That a destination has taken the records of a request: one event each, and one for all that were imported.
+    /// - Parameter measurements: what the event about a record holds of its JSON.
     static func taken(
-        _ items: [StoredBatch.Item], by destination: String, httpStatus: Int?, location: String?, attempt: Int
+        _ items: [StoredBatch.Item], by destination: String, httpStatus: Int?, location: String?,
+        attempt: Int, measurements: (String) -> String?
     ) -> [Event] {
         let imported = items.count(where: \.isImported)
         let each = items.filter { !$0.isImported }.map {
-            taken($0, by: destination, httpStatus: httpStatus, location: location, attempt: attempt)
+            taken(
+                $0, by: destination, httpStatus: httpStatus, location: location, attempt: attempt,
+                measurements: measurements($0.body))
         }
         guard imported > 0 else { return each }
         return each + [
@@ -17,7 +21,7 @@ extension Event {
     /// That a destination has taken a record.
     static func taken(
         _ item: StoredBatch.Item, by destination: String, httpStatus: Int?, location: String? = nil,
-        attempt: Int
+        attempt: Int, measurements: String? = nil
     ) -> Event {
         if let entry = item.imageOf {
             return .mediaSubmitted(
@@ -26,7 +30,7 @@ extension Event {
         }
         return .submitted(
             recordID: item.header.id, kind: item.header.kind, item.header.peripheral,
-            destination: destination, httpStatus: httpStatus, attempt: attempt)
+            destination: destination, httpStatus: httpStatus, attempt: attempt, measurements: measurements)
     }
 
     /// That a record is set aside for a destination.

@@ -19,6 +19,8 @@ final class QueueDatabase: Sendable {
     let recentEvents = RecentEvents()
     let waits: DiskWaits
     private let reserve: EventReserve
+    /// Whether events about records hold their measurements.
+    let tellsMeasurements = Atomic(false)
     private let isClosed = Atomic(false)
 
     init(
@@ -37,6 +39,11 @@ final class QueueDatabase: Sendable {
     deinit {
         // Who opened it had to give up; GRDB closes the connection.
         if !isClosed.load(ordering: .relaxed) { reserve.close() }
+    }
+
+    /// What an event about a record of this JSON holds of it.
+    func toldMeasurements(of json: String) -> String? {
+        tellsMeasurements.load(ordering: .relaxed) ? RecordContent.measurements(of: json) : nil
     }
 
     /// One transaction, which others may share. Any throw means that nothing of it happened. The body may be carried

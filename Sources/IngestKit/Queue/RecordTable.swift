@@ -33,8 +33,7 @@ package struct RecordTable: RecordStore {
             var events: [Event] = []
             let before = try StrangerTable.sums(of: strangers, db)
             let outcomes = try transaction.submissions.map { submission in
-                try Self.commit(
-                    submission, wallNanoseconds: wall, at: database.clock.now, bootID: bootID, &events, db)
+                try commit(submission, wallNanoseconds: wall, at: database.clock.now, &events, db)
             }
             try self.strangers.checkSums(of: strangers, before: before, db)
             try outbox.tell(events, db)
@@ -125,11 +124,11 @@ package struct RecordTable: RecordStore {
 
     // MARK: - Within a transaction
 
-    private static func commit(
-        _ submission: RecordSubmission, wallNanoseconds: Int64, at now: MonotonicInstant, bootID: String,
+    private func commit(
+        _ submission: RecordSubmission, wallNanoseconds: Int64, at now: MonotonicInstant,
         _ events: inout [Event], _ db: Database
     ) throws -> CommitOutcome {
-        if let known = try repeated(submission, bootID: bootID, db) {
+        if let known = try Self.repeated(submission, bootID: database.bootID, db) {
             switch submission.repetition {
             case .stored, .storedUndated: return .duplicate(known)
             default: break
@@ -139,7 +138,7 @@ package struct RecordTable: RecordStore {
             return .duplicate(known)
         }
         events.append(
-            try insert(submission, wallNanoseconds: wallNanoseconds, at: now, bootID: bootID, db))
+            try insert(submission, wallNanoseconds: wallNanoseconds, at: now, db))
         return .committed(submission.record.id)
     }
 
@@ -167,10 +166,10 @@ package struct RecordTable: RecordStore {
 
     /// - Parameter now: when the disk takes it, which may have hung since the reading came.
     /// - Returns: the event that tells of it.
-    private static func insert(
-        _ submission: RecordSubmission, wallNanoseconds: Int64, at now: MonotonicInstant, bootID: String,
-        _ db: Database
+    private func insert(
+        _ submission: RecordSubmission, wallNanoseconds: Int64, at now: MonotonicInstant, _ db: Database
     ) throws -> Event {
+        let bootID = database.bootID
         let record = submission.record
         let payload = Data(record.raw.bytes)
         let body = record.json
@@ -198,7 +197,7 @@ package struct RecordTable: RecordStore {
         ])
         if case .undatedIndication = submission.repetition {
             // What is older can repeat nothing any more. Addresses can be invented, so none of it stays.
-            let oldest = now + (.zero - repetitionWindow * 2)
+            let oldest = now + (.zero - Self.repetitionWindow * 2)
             try db.cachedStatement(sql: "DELETE FROM unconfirmed WHERE boot_id <> ? OR received_ns < ?")
                 .execute(arguments: [bootID, Int64(clamping: oldest.nanoseconds)])
             try db.cachedStatement(
@@ -213,7 +212,9 @@ package struct RecordTable: RecordStore {
             ])
         }
         guard record.kind == .undecoded else {
-            return .read(recordID: record.id, kind: record.kind, record.device.reference)
+            return .read(
+                recordID: record.id, kind: record.kind, record.device.reference,
+                measurements: database.toldMeasurements(of: body))
         }
         return .decodeError(
             recordID: record.id, record.device.reference,

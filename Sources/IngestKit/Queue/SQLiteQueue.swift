@@ -1,5 +1,6 @@
 import Dispatch
 import GRDB
+import Synchronization
 import SystemPackage
 
 /// GRDB has a type of this name too.
@@ -91,6 +92,11 @@ package struct SQLiteQueue: Sendable {
         routings.replace(by: destinations)
         room.noteOrder()
         routings.wakeAll()
+    }
+
+    /// From now on events about records hold their measurements, or do not.
+    package func tellMeasurements(_ tells: Bool) {
+        database.tellsMeasurements.store(tells, ordering: .relaxed)
     }
 
     /// Closes the file, with a checkpoint; nothing may be asked of the queue after it.

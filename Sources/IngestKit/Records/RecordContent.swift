@@ -228,6 +228,20 @@ package struct RecordContent: Equatable {
         return origin
     }
 
+    /// What a record holds as `measurements`, as it stands there; nil where it has none.
+    package static func measurements(of json: String) -> String? {
+        var scanner = JSONScanner(Array(json.utf8))
+        var measurements: String?
+        try? scanner.members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
+            if name == "measurements" {
+                measurements = try scanner.value(depth: 1)
+            } else {
+                try scanner.skip(depth: 1)
+            }
+        }
+        return measurements
+    }
+
     /// When the gateway received it, in seconds since 1970.
     package var receivedSeconds: Int64 {
         Self.moment(received.replacing("Z", with: "+00:00"))?.time ?? time

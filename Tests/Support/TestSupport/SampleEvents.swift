@@ -16,7 +16,10 @@ package enum SampleEvents {
         case .discovered: .connected(cuff)
         case .connected: .disconnected(cuff)
         case .disconnected: .readyToRead(cuff)
-        case .readyToRead: .read(recordID: id, kind: .bloodPressure, cuff)
+        case .readyToRead:
+            .read(
+                recordID: id, kind: .bloodPressure, cuff,
+                measurements: #"[{"type":"systolic","value":128,"unit":"mm[Hg]"}]"#)
         case .read: .readFailed(cuff, error: "reason", attempt: 2)
         case .readFailed: .imported(count: 812)
         case .imported: .duplicateIgnored(recordID: id, kind: .bloodPressure, cuff)

@@ -504,9 +504,7 @@ import Testing
                 YAMLDocument.contents(of: Repository.root + "/docs/" + file).split(separator: "\n"))
             for section in sections {
                 for key in section.keys {
-                    let effect = key.hasEffect ? "" : " *No effect yet.*"
-                    let row =
-                        "| `\(key.name)` | \(key.type) | \(key.defaultValue) | \(key.meaning)\(effect) |"
+                    let row = "| `\(key.name)` | \(key.type) | \(key.defaultValue) | \(key.meaning) |"
                     #expect(lines.contains(Substring(row)), "\(file), \(section.path): \(row)")
                 }
             }

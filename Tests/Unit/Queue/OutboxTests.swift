@@ -29,6 +29,35 @@ import Testing
         }
     }
 
+    @Test func theMeasurementsAreToldOnlyWhileTheConfigurationAsksForThem() async throws {
+        try await withQueue { store in
+            let glucose = try #require(
+                EnteredRecord(SampleEntries.glucose, gateway: "box", received: 1_795_166_107))
+            let steps = try #require(
+                EnteredRecord(SampleEntries.steps, gateway: "box", received: 1_795_166_107))
+            try await store.fill(["a"])
+            store.tellMeasurements(true)
+            try await store.fill(["b"])
+            _ = try await store.entries.enter([glucose, steps])
+            let settings = BatchSettings(maxRecords: 10, maxWait: .zero)
+            let batch = try #require(try await store.next(settings).batch)
+            try await store.take(batch, settings)
+            store.tellMeasurements(false)
+            try await store.fill(["c"])
+            let told = try await store.events.map { ($0.name, $0[.measurements]) }
+            let reading = try #require(RecordContent.measurements(of: try TestSupport.record("b").json))
+            #expect(reading.hasPrefix("[{\"type\":"))
+            let entry = try #require(RecordContent.measurements(of: glucose.body))
+            #expect(
+                told.map(\.0) == [
+                    "read", "read", "read", "imported", "submitted", "submitted", "submitted", "submitted",
+                    "read",
+                ])
+            // What waited is told as it is now; imported records are told together, without what they hold.
+            #expect(told.map(\.1) == [nil, reading, entry, nil, reading, reading, entry, nil, nil])
+        }
+    }
+
     @Test func aStopBetweenTheWriteAndTheMarkRepeatsNothing() async throws {
         try await withTemporaryDirectory { directory in
             let clock = DrivenClock()

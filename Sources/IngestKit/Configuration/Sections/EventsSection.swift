@@ -1,6 +1,6 @@
 extension Configuration {
     package struct Events: Sendable, Equatable {
-        /// Whether events may hold measured values.
+        /// Whether `read` and `submitted` hold the measurements.
         package var includesValues: Bool
     }
 }
@@ -11,7 +11,8 @@ extension ConfigurationKeys {
         [
             KeyDescription(
                 "values", "boolean", default: "`false`",
-                "Lets events hold measured values and names of persons.", hasEffect: false)
+                "Adds the measurements to the events `read` and `submitted`: the journal holds health data then."
+            )
         ])
 }
 

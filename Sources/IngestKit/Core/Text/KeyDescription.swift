@@ -7,18 +7,12 @@ package struct KeyDescription: Sendable, Hashable {
     /// What holds without the key; `required` where it must stand.
     package let defaultValue: String
     package let meaning: String
-    /// False for a key that is read and checked, but that this version does not act on.
-    package let hasEffect: Bool
 
-    package init(
-        _ name: String, _ type: String, default defaultValue: String, _ meaning: String,
-        hasEffect: Bool = true
-    ) {
+    package init(_ name: String, _ type: String, default defaultValue: String, _ meaning: String) {
         self.name = name
         self.type = type
         self.defaultValue = defaultValue
         self.meaning = meaning
-        self.hasEffect = hasEffect
     }
 }
 
