@@ -16,6 +16,7 @@ struct Target: Sendable {
         Target(name: "answer-bound", longest: 256, check: AnswerTarget.checkBound),
         Target(name: "zip", longest: 1024, check: ExportTarget.checkZip),
         Target(name: "xml", longest: 1024, check: ExportTarget.checkXML),
+        Target(name: "json", longest: 1024, check: ExportTarget.checkJSON),
         Target(name: "bus", longest: 512, check: BusTarget.check),
         Target(name: "control-http", longest: 512, check: ControlTarget.check),
         Target(name: "control-json", longest: 512, check: ControlTarget.checkMessage),
