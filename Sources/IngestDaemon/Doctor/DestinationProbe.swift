@@ -63,7 +63,8 @@ struct DestinationProbe: Sendable {
     ) async -> (findings: [Finding], isSound: Bool) {
         let (credentials, isComplete) = CredentialProbe(surroundings: surroundings, permissions: permissions)
             .findings(of: settings)
-        let findings = credentials + (await reach(settings, parts, asks: isComplete))
+        var findings = credentials + (await reach(settings, parts, asks: isComplete))
+        for place in furtherPlaces(of: settings) { findings += await reach(place, settings, parts) }
         return (findings, isComplete && !findings.contains { $0.level == .error })
     }
 
@@ -73,14 +74,17 @@ struct DestinationProbe: Sendable {
     // MARK: - The network
 
     private struct Place {
+        /// What says it in the configuration.
+        let key: String
         let host: String
         let port: Int
         /// Nil without TLS. Only its host and port count.
         let tlsURL: String?
         let isHTTP: Bool
 
-        init?(_ endpoint: String) {
+        init?(_ endpoint: String, key: String = "url") {
             guard let url = URLText(endpoint) else { return nil }
+            self.key = key
             host = url.host
             isHTTP = url.scheme.hasPrefix("http")
             let isEncrypted = url.scheme == "https" || url.scheme == "mqtts"
@@ -93,6 +97,42 @@ struct DestinationProbe: Sendable {
             let bracketed = host.contains(":") ? "[\(host)]" : host
             tlsURL = isEncrypted ? "https://\(bracketed):\(port)/" : nil
         }
+
+        /// Behind the words of a finding, where another place has the same.
+        var suffix: String { key == "url" ? "" : " (\(key))" }
+
+        func isSameServer(as other: Place) -> Bool {
+            host == other.host && port == other.port && tlsURL == other.tlsURL
+        }
+    }
+
+    /// Other servers than the one that gets the records.
+    private func furtherPlaces(of settings: DestinationSettings) -> [Place] {
+        guard let first = Place(settings.form.endpoint) else { return [] }
+        return settings.form.furtherURLs.compactMap { Place($0.url, key: $0.key) }
+            .filter { !$0.isSameServer(as: first) }
+    }
+
+    /// The way to a place: all but the request.
+    private func reach(
+        _ place: Place, _ settings: DestinationSettings, _ parts: DestinationParts
+    ) async -> [Finding] {
+        let found = await connection(to: place, settings)
+        guard found.isMade else { return found.findings }
+        return found.findings + [await handshake(place, parts, at: settings.name)].compactMap(\.self)
+    }
+
+    /// DNS and TCP.
+    private func connection(
+        to place: Place, _ settings: DestinationSettings
+    ) async -> (findings: [Finding], isMade: Bool) {
+        let name = settings.name
+        let proxy = place.isHTTP ? settings.transport.proxy : nil
+        let found = await resolve(
+            proxy?.host ?? place.host, key: proxy == nil ? place.key : "proxy", at: name)
+        guard !found.contains(where: { $0.level == .error }) else { return (found, false) }
+        let connected = await connect(to: place, by: proxy, at: name)
+        return (found + [connected], connected.level != .error)
     }
 
     /// - Parameter asks: whether the harmless request is made.
@@ -103,15 +143,8 @@ struct DestinationProbe: Sendable {
         guard let place = Place(settings.form.endpoint) else {
             return [.error(.dns, "url is no URL", at: name, remedy: "correct url in the configuration")]
         }
-        let proxy = place.isHTTP ? settings.transport.proxy : nil
-        var findings: [Finding] = []
-        let found = await resolve(proxy?.host ?? place.host, proxy != nil, at: name)
-        findings += found
-        guard !found.contains(where: { $0.level == .error }) else { return findings }
-        let connected = await connect(
-            to: proxy?.host ?? place.host, port: proxy?.port ?? place.port, isProxy: proxy != nil, at: name)
-        findings.append(connected)
-        guard connected.level != .error else { return findings }
+        let (findings, isConnected) = await connection(to: place, settings)
+        guard isConnected else { return findings }
         // Without our side of TLS a handshake tells nothing of the server's.
         let handshake =
             asks || parts.transportSettings.clientKey == nil ? await handshake(place, parts, at: name) : nil
@@ -131,11 +164,10 @@ struct DestinationProbe: Sendable {
     }
 
     /// - Returns: nothing for an address.
-    private func resolve(_ host: String, _ isProxy: Bool, at name: String) async -> [Finding] {
+    private func resolve(_ host: String, key: String, at name: String) async -> [Finding] {
         guard URLText("http://\(host.contains(":") ? "[\(host)]" : host)")?.isAddress != true else {
             return []
         }
-        let key = isProxy ? "proxy" : "url"
         let remedy = "ip route; then, with the host of \(key): getent ahosts HOST"
         guard
             let result = await step({ [network] () throws(HTTPTransport.Failure) in
@@ -155,19 +187,21 @@ struct DestinationProbe: Sendable {
         }
     }
 
-    private func connect(
-        to host: String, port: Int, isProxy: Bool, at name: String
-    ) async -> Finding {
-        let key = isProxy ? "proxy" : "url"
+    private func connect(to place: Place, by proxy: ProxyAddress?, at name: String) async -> Finding {
+        let isProxy = proxy != nil
+        let key = isProxy ? "proxy" : place.key
+        let (host, port) = (proxy?.host ?? place.host, proxy?.port ?? place.port)
         let remedy = "compare host and port of \(key) with those of the server; is a firewall between?"
         let result = await step { [network] () throws(HTTPTransport.Failure) in
             try await network.connect(to: host, port: port, isProxy: isProxy)
         }
         do {
             try (result ?? .failure(HTTPTransport.Failure(message: "no connection within 10 s"))).get()
-            return .ok(.tcp, "TCP: \(isProxy ? "the proxy" : "the server") takes connections", at: name)
+            return .ok(
+                .tcp, "TCP: \(isProxy ? "the proxy" : "the server") takes connections\(place.suffix)",
+                at: name)
         } catch {
-            return .error(.tcp, "TCP: \(error.message)", at: name, remedy: remedy)
+            return .error(.tcp, "TCP: \(error.message)\(place.suffix)", at: name, remedy: remedy)
         }
     }
 
@@ -184,13 +218,15 @@ struct DestinationProbe: Sendable {
             let left = dates.notAfter - clock.wallNanoseconds / 1_000_000_000
             if left < Self.certificateNotice {
                 return .warning(
-                    .tls, "TLS: the server's certificate ends on \(day), in \(max(0, left) / 86_400) days",
+                    .tls,
+                    "TLS: the server's certificate ends on \(day), in \(max(0, left) / 86_400) days"
+                        + place.suffix,
                     at: name, remedy: "ask the server's operator to renew it before")
             }
-            return .ok(.tls, "TLS: the server's certificate is good, until \(day)", at: name)
+            return .ok(.tls, "TLS: the server's certificate is good, until \(day)\(place.suffix)", at: name)
         } catch {
             return .error(
-                .tls, "TLS: \(error.message)", at: name,
+                .tls, "TLS: \(error.message)\(place.suffix)", at: name,
                 remedy: "openssl s_client -connect HOST:PORT -servername HOST < /dev/null shows what the "
                     + "server has; see ca_file in docs/configuration.md")
         }

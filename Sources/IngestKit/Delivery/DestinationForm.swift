@@ -20,8 +20,8 @@ package protocol DestinationForm: Sendable, Equatable {
 
     /// Absolute; nil where the type has an address of its own.
     var url: String? { get }
-    /// Where requests go beside it.
-    var furtherURLs: [String] { get }
+    /// Where requests go beside it, with the keys that say so.
+    var furtherURLs: [(key: String, url: String)] { get }
     /// The kinds of records that it has a form for; nil is every kind.
     var kinds: Set<RecordKind>? { get }
     /// Those of them of which only some records have one.
@@ -49,7 +49,7 @@ extension DestinationForm {
     package static var takesImages: Bool { false }
     package static var takesOneRecord: Bool { false }
     package static var longestResend: Int64? { nil }
-    package var furtherURLs: [String] { [] }
+    package var furtherURLs: [(key: String, url: String)] { [] }
     package var kinds: Set<RecordKind>? { nil }
     package var kindsInPart: Set<RecordKind> { [] }
     package func hasForm(for record: RecordContent) -> Bool { true }
@@ -64,7 +64,7 @@ extension DestinationForm {
     package static func read(_ entries: some DestinationEntries) -> (any DestinationForm)? { Self(entries) }
 
     /// All that the configuration names.
-    package var urls: [String] { [url].compactMap(\.self) + furtherURLs }
+    package var urls: [String] { [url].compactMap(\.self) + furtherURLs.map(\.url) }
 
     func equals(_ other: any DestinationForm) -> Bool { other as? Self == self }
 }

@@ -134,6 +134,26 @@ private struct FakeNetwork: DestinationNetwork {
         #expect(network.seen.hosts.all == ["proxy.example"] && network.seen.ports.all == [3128])
     }
 
+    @Test(arguments: [
+        ("https://status.example/box", ["status.example"], [443, 443]),
+        ("https://clinic.example:8443/box", ["clinic.example"], [443, 8443]),
+        ("http://localhost:8099/box", ["localhost"], [443, 8099]),
+        // The server that gets the records.
+        ("https://clinic.example/box", [], [443]),
+    ])
+    func whereStatusDocumentsGoIsLookedAtToo(_ url: String, _ hosts: [String], _ ports: [Int]) async throws {
+        var form = WebhookSettings(url: "https://clinic.example/secret-path")
+        form.status = StatusSettings(url: url)
+        let network = FakeNetwork()
+        let findings = try await probe(network)
+            .findings(of: DestinationSettings(name: "clinic", form: form))
+        #expect(network.seen.hosts.all == ["clinic.example"] + hosts && network.seen.ports.all == ports)
+        let further = findings.dropFirst(4)
+        let checks = url.hasPrefix("https") ? ["dns ok", "tcp ok", "tls ok"] : ["dns ok", "tcp ok"]
+        #expect(short(Array(further)) == (hosts.isEmpty ? [] : checks))
+        #expect(further.allSatisfy { $0.message.contains("status.url") })
+    }
+
     @Test func anAnswerIsToldForWhatItMeans() async throws {
         func last(_ outcome: TrialOutcome) async throws -> String {
             short(try await probe(FakeNetwork(outcome: outcome)).findings(of: webhook())).last ?? ""

@@ -57,7 +57,9 @@ package struct WebhookSettings: DestinationForm {
 
     package var url: String? { address }
     package var endpoint: String { address }
-    package var furtherURLs: [String] { [status?.url].compactMap(\.self) }
+    package var furtherURLs: [(key: String, url: String)] {
+        [status.map { ("status.url", $0.url) }].compactMap(\.self)
+    }
     package var furtherCredentials: [CredentialName] { signingKey.map { [$0] } ?? [] }
     package var furtherAuthentication: [AuthenticationKind] { signingKey == nil ? [] : [.signature] }
 
