@@ -65,6 +65,7 @@ make_disks() {
   cp "$root/tools/hardware-evidence" "$1/payload/"
   mkdir "$1/payload/docs"
   cp -r "$root"/docs/*.md "$root/docs/samples" "$1/payload/docs/"
+  cp -r "$root/config/fleet" "$1/payload/fleet"
   [ -z "${LAYER:-}" ] || cp -r "$LAYER/." "$1/payload/"
   printf '%s\n' "${cases[@]}" > "$1/payload/cases"
   make_payload_disk "$1"

@@ -3,7 +3,6 @@
 import contextlib
 import datetime
 import os
-import shutil
 import socket
 import ssl
 import tempfile
@@ -15,10 +14,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from . import receiver
-from .commands import run
+from .package import read
 
 HOSTS = "/etc/hosts"
-TRUSTED = "/usr/local/share/ca-certificates/lab.crt"
+# What update-ca-certificates writes: that takes minutes on a busy machine.
+TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
 PORT = 443
 
 
@@ -30,24 +30,20 @@ def front(name):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
         # Debian 12's image has none.
-        hosts = ""
-        if os.path.exists(HOSTS):
-            with open(HOSTS, encoding="utf-8") as file:
-                hosts = file.read()
+        hosts = read(HOSTS) if os.path.exists(HOSTS) else ""
+        trusted = read(TRUSTED)
         listener = socket.create_server(("127.0.0.1", PORT))
         threading.Thread(target=accept, args=(listener, context), daemon=True).start()
         try:
             write(HOSTS, f"{hosts}127.0.0.1 {name}\n")
-            shutil.copyfile(certificate, TRUSTED)
-            run("update-ca-certificates")
+            write(TRUSTED, trusted + read(certificate))
             yield
         finally:
             # Closed alone it would stand as long as somebody is accepted there.
             listener.shutdown(socket.SHUT_RDWR)
             listener.close()
             write(HOSTS, hosts)
-            os.remove(TRUSTED)
-            run("update-ca-certificates", "--fresh")
+            write(TRUSTED, trusted)
 
 
 def self_signed(name, directory):
