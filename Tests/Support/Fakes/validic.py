@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Validic's side, for trials: it takes what is public of its two APIs that records are posted to, and nothing else.
 
-The measurements of Inform Connect are at /connect/provider/data/measurements, the record forms of the first API at
-/v1/organizations/ORGANIZATION/users/USER/FORM.json. GET /state tells what it has got. POST /control with a JSON object
+The measurements and the sleep of Inform Connect are at /connect/provider/data/measurements and …/sleep, the record forms
+of the first API at /v1/organizations/ORGANIZATION/users/USER/FORM.json. GET /state tells what it has got. POST /control with a JSON object
 changes how it answers:
   {"status": 503}           to records, until {"status": null}
   {"token": "another"}      is the person's access token from then on
@@ -16,10 +16,15 @@ sys.dont_write_bytecode = True
 from fakes import Backend, Number, Refused, main, members, need  # noqa: E402
 
 ORGANIZATION, USER = "fake-organization", "fake-user"
-MEASUREMENTS = "/connect/provider/data/measurements"
+# Of Inform Connect, with the type of what is posted there.
+INFORM = {"/connect/provider/data/measurements": "measurement", "/connect/provider/data/sleep": "sleep"}
 MEASUREMENT = [
     "log_id", "start_time", "end_time", "utc_offset", "offset_origin", "metrics", "source", "type", "version",
 ]
+SLEEP_UNITS = {
+    "rem_sleep": {"s"}, "awake_duration": {"s"}, "light_sleep": {"s"}, "deep_sleep": {"s"}, "sleep_duration": {"s"},
+    "time_to_fall_asleep": {"s"}, "awake_count": {"count"},
+}
 UNITS = {
     "systolic": {"mmHg"}, "diastolic": {"mmHg"}, "pulse": {"bpm"}, "resting_heart_rate": {"bpm"}, "body_weight": {"kg"},
     "bmi": {"kg/m2"}, "blood_glucose": {"mg/dL", "mmol/L"}, "spo2": {"percent"}, "body_temperature": {"C"},
@@ -77,9 +82,9 @@ class Validic(Backend):
         need(self.status is None, "as told", self.status)
         need(headers.get("content-type") == "application/json", "Content-Type")
         value = json.loads(body, parse_float=Number, parse_int=Number)
-        if path == MEASUREMENTS:
+        if path in INFORM:
             need(headers.get("authorization") == f"Bearer {self.token}", "the token is none", 401)
-            self.measure(value)
+            self.measure(value, INFORM[path])
             return 201, {}
         parts = path.removesuffix(".json").strip("/").split("/")
         if len(parts) != 6 or parts[:2] + parts[3:4] != ["v1", "organizations", "users"] or parts[5] not in FORMS:
@@ -91,14 +96,16 @@ class Validic(Backend):
         need(parts[4] == USER, "No user found", 404)
         return 201, {"code": 201, "message": "Ok", parts[5]: self.record(parts[5], value[parts[5]])}
 
-    def measure(self, value):
+    def measure(self, value, kind):
         try:
             members(value, MEASUREMENT, ["user_notes"])
             text_of(value, "start_time", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-            need(value["end_time"] == value["start_time"], "end_time")
+            text_of(value, "end_time", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+            need(value["end_time"] >= value["start_time"] if kind == "sleep"
+                 else value["end_time"] == value["start_time"], "end_time")
             need(isinstance(value["utc_offset"], Number) and abs(int(value["utc_offset"].text)) <= 50400, "utc_offset")
             need(value["offset_origin"] in ("source", "profile", "user_defined"), "offset_origin")
-            need((value["type"], value["version"]) == ("measurement", "1.0"), "type, version")
+            need((value["type"], value["version"]) == (kind, "1.0"), "type, version")
             members(value["source"], ["type", "device"])
             for name, part in members(value["source"]["device"], ["id", "model", "manufacturer"]).items():
                 need(part is None or isinstance(part, str), f"source.device.{name}")
@@ -106,7 +113,8 @@ class Validic(Backend):
             found = {"start_time": value["start_time"]}
             for metric in value["metrics"]:
                 members(metric, ["type", "origin", "unit", "value"])
-                need(metric["unit"] in UNITS.get(metric["type"], ()), f"unit of {metric['type']}")
+                units = SLEEP_UNITS if kind == "sleep" else UNITS
+                need(metric["unit"] in units.get(metric["type"], ()), f"unit of {metric['type']}")
                 need(metric["origin"] in ("device", "manual", "unknown"), "origin")
                 need(isinstance(metric["value"], Number), "value")
                 found[metric["type"]] = f"{metric['value'].text} {metric['unit']}"
@@ -115,7 +123,8 @@ class Validic(Backend):
                 need(note["type"] in ("message", "relationship_to_meal"), "user_notes")
         except Refused as refused:
             raise Refused(str(refused), 400) from refused
-        self.records[f"measurements/{text_of(value, 'log_id')}"] = found
+        place = "sleep" if kind == "sleep" else "measurements"
+        self.records[f"{place}/{text_of(value, 'log_id')}"] = found
 
     def record(self, form, value):
         members(value, ["activity_id", "timestamp", "utc_offset"], FORMS[form] | {"extras"})

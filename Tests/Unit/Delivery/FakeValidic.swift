@@ -5,7 +5,7 @@ import TestSupport
 /// Validic's side, as strict as its public specification: it keeps what has the documented form, and answers 400 to
 /// everything else.
 final class FakeValidic: Sendable {
-    /// A measurement as it is kept.
+    /// A measurement or a sleep as it is kept.
     struct Kept: Equatable {
         let id: String
         let body: String
@@ -39,10 +39,12 @@ final class FakeValidic: Sendable {
                 return TestReceiver.Answer(status: 401, body: #"{"errors":["\#(state.token) expected"]}"#)
             }
             do throws(Fault) {
-                guard request.target == "POST /connect/provider/data/measurements",
+                let places = ["measurements": "measurement", "sleep": "sleep"]
+                guard request.target.hasPrefix("POST /connect/provider/data/"),
+                    let type = places[String(request.target.dropFirst(28))],
                     request.headers["content-type"] == "application/json"
                 else { throw Fault("target, Content-Type") }
-                let id = try Self.check(request.body)
+                let id = try Self.check(request.body, type: type)
                 if !state.kept.contains(where: { $0.id == id }) {
                     state.kept.append(Kept(id: id, body: request.text))
                 }
@@ -62,9 +64,14 @@ final class FakeValidic: Sendable {
         "body_weight": ["kg"], "bmi": ["kg/m2"], "blood_glucose": ["mg/dL", "mmol/L"],
         "spo2": ["percent"], "body_temperature": ["C"],
     ]
+    /// The same of a sleep ("Submitting Sleep to Inform Connect").
+    private static let sleepUnits: [String: Set<String>] = [
+        "rem_sleep": ["s"], "awake_duration": ["s"], "light_sleep": ["s"], "deep_sleep": ["s"],
+        "sleep_duration": ["s"], "time_to_fall_asleep": ["s"], "awake_count": ["count"],
+    ]
 
     /// - Returns: the `log_id`.
-    static func check(_ body: [UInt8]) throws(Fault) -> String {
+    static func check(_ body: [UInt8], type: String = "measurement") throws(Fault) -> String {
         let record = try StrictJSON.object(
             String(decoding: body, as: UTF8.self),
             [
@@ -76,7 +83,9 @@ final class FakeValidic: Sendable {
         let id = try StrictJSON.text(record, "log_id")
         guard id.utf8.count == 36 else { throw Fault("log_id") }
         let start = try StrictJSON.text(record, "start_time")
-        guard start.utf8.count == 20, start.hasSuffix("Z"), try StrictJSON.text(record, "end_time") == start
+        let end = try StrictJSON.text(record, "end_time")
+        guard start.utf8.count == 20, start.hasSuffix("Z"), end.utf8.count == 20, end.hasSuffix("Z"),
+            type == "sleep" ? end >= start : end == start
         else {
             throw Fault("start_time, end_time")
         }
@@ -84,7 +93,7 @@ final class FakeValidic: Sendable {
             throw Fault("utc_offset")
         }
         guard ["source", "profile", "user_defined"].contains(try StrictJSON.text(record, "offset_origin")),
-            try StrictJSON.text(record, "type") == "measurement",
+            try StrictJSON.text(record, "type") == type,
             try StrictJSON.text(record, "version") == "1.0"
         else { throw Fault("offset_origin, type, version") }
         let source = try StrictJSON.object(record["source"], ["type", "device"])
@@ -95,7 +104,8 @@ final class FakeValidic: Sendable {
         if metrics.isEmpty { throw Fault("metrics") }
         for json in metrics {
             let metric = try StrictJSON.object(json, ["type", "origin", "unit", "value"])
-            guard let units = units[try StrictJSON.text(metric, "type")],
+            let known = type == "sleep" ? sleepUnits : units
+            guard let units = known[try StrictJSON.text(metric, "type")],
                 units.contains(try StrictJSON.text(metric, "unit"))
             else {
                 throw Fault("type, unit")

@@ -99,8 +99,9 @@ import Testing
             return found.map { request($0.series.name, $0.body) }
         case .inform:
             guard let body = Validic.body(of: record, sourceType: "ingestd") else { return [] }
-            #expect(try FakeValidic.check(body) == record.id)
-            return [request("measurement", body)]
+            let resource = Validic.Resource(record)
+            #expect(try FakeValidic.check(body, type: resource.rawValue) == record.id)
+            return [request(resource.rawValue, body)]
         case .v1:
             return ValidicRecord(record).map { [request($0.form.rawValue, $0.body(token: "t"))] } ?? []
         case .spike: return SpikeNotification(record).map { [request($0.dataType, $0.body)] } ?? []

@@ -21,6 +21,39 @@ import Testing
         return (kept.form, members.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
     }
 
+    @Test(arguments: [
+        ("asleep-deep", ["deep_sleep", "sleep_duration"]),
+        ("asleep-core", ["light_sleep", "sleep_duration"]),
+        ("asleep-rem", ["rem_sleep", "sleep_duration"]), ("asleep", ["sleep_duration"]),
+        ("awake", ["awake_duration"]), ("in-bed", []),
+    ])
+    func aStageIsASleepOfInformConnect(flag: String, metrics: [String]) throws {
+        let record = try JunctionImportTests.record(.sleep, "duration 600.5 s", flags: [flag])
+        #expect(Validic.hasForm(record) == !metrics.isEmpty)
+        let body = Validic.body(of: record, sourceType: "ingestd")
+        #expect((body == nil) == metrics.isEmpty)
+        guard let body else { return }
+        #expect(try FakeValidic.check(body, type: "sleep") == record.id)
+        let expected = metrics.map { #"{"type":"\#($0)","origin":"unknown","unit":"s","value":600.5}"# }
+        let text = String(decoding: body, as: UTF8.self)
+        #expect(text.contains("\"metrics\":[\(expected.joined(separator: ","))],"))
+        #expect(
+            text.contains(#""start_time":"2026-11-20T09:15:00Z","end_time":"2026-11-20T09:25:00Z","#))
+        #expect(text.hasSuffix(#""type":"sleep","version":"1.0"}"#))
+    }
+
+    @Test func aRestingHeartRateIsAMeasurementOfInformConnectAndOtherActivityIsNone() throws {
+        let resting = try JunctionImportTests.record(.activity, "resting-heart-rate 58 /min")
+        #expect(Validic.hasForm(resting))
+        let body = try #require(Validic.body(of: resting, sourceType: "ingestd"))
+        #expect(try FakeValidic.check(body) == resting.id)
+        #expect(
+            String(decoding: body, as: UTF8.self).contains(
+                #"{"type":"resting_heart_rate","origin":"unknown","unit":"bpm","value":58}"#))
+        let steps = try JunctionImportTests.record(.activity, "steps 812 1")
+        #expect(!Validic.hasForm(steps) && Validic.body(of: steps, sourceType: "ingestd") == nil)
+    }
+
     @Test(
         arguments: [
             (

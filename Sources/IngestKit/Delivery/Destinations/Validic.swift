@@ -93,14 +93,14 @@ package struct ValidicSettings: DestinationForm {
 
     package var kindsInPart: Set<RecordKind> {
         switch api {
-        case .inform: []
+        case .inform: Validic.kindsInPart
         case .v1: ValidicRecord.kindsInPart
         }
     }
 
     package func hasForm(for record: RecordContent) -> Bool {
         switch api {
-        case .inform: true
+        case .inform: Validic.hasForm(record)
         case .v1: ValidicRecord.hasForm(record)
         }
     }
@@ -125,13 +125,38 @@ extension ValidicSettings.API {
     }
 }
 
-/// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements of its
-/// Inform Connect API, or as records of its first API (docs/destinations/validic.md).
+/// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements and sleep of
+/// its Inform Connect API, or as records of its first API (docs/destinations/validic.md).
 package final class Validic: Destination {
-    /// The kinds that have a form there as measurements.
+    /// What a record is at Inform Connect, by its `type`.
+    enum Resource: String {
+        case measurement, sleep
+
+        init(_ record: RecordContent) { self = record.kind == .sleep ? .sleep : .measurement }
+
+        var path: String {
+            switch self {
+            case .measurement: "/connect/provider/data/measurements"
+            case .sleep: "/connect/provider/data/sleep"
+            }
+        }
+    }
+
+    /// The kinds that have a form at Inform Connect, or some of which have one.
     static let kinds: Set<RecordKind> = [
-        .bloodPressure, .glucose, .bodyTemperature, .weight, .pulseOximetry, .heartRate, .miScale,
+        .activity, .bloodPressure, .glucose, .bodyTemperature, .weight, .pulseOximetry, .heartRate, .miScale,
+        .sleep,
     ]
+    /// Those of them of which only some records have one.
+    static let kindsInPart: Set<RecordKind> = [.activity, .sleep]
+
+    /// Whether something of a record of these has a form there, be it absent.
+    static func hasForm(_ record: RecordContent) -> Bool {
+        switch record.kind {
+        case .activity: record.values.contains { $0.type == restingHeartRate }
+        default: record.flags.contains { sleepMetrics[$0] != nil }
+        }
+    }
 
     private let settings: ValidicSettings
     private let posts: AuthorizedPosts<String>
@@ -174,7 +199,7 @@ package final class Validic: Destination {
         case .inform(let sourceType):
             return Self.body(of: record, sourceType: sourceType).map { body in
                 Request(
-                    url: settings.base + "/connect/provider/data/measurements",
+                    url: settings.base + Resource(record).path,
                     headers: { common + [("Authorization", "Bearer \($0)")] }, body: { _ in body })
             }
         case .v1(let organization, let userID):
@@ -222,16 +247,18 @@ extension Validic {
     /// The body of the request for a record; nil where none of its values has a form. The same record gives the same
     /// bytes.
     static func body(of record: RecordContent, sourceType: String) -> [UInt8]? {
-        let metrics = record.values.compactMap(metric)
+        let resource = Resource(record)
+        let metrics = resource == .sleep ? sleepMetrics(of: record) : record.values.compactMap(metric)
+        // A measurement is of one moment, not of a span.
+        let last = resource == .sleep ? record.end ?? record.time : record.time
         guard Self.kinds.contains(record.kind), !metrics.isEmpty,
-            let moment = DeviceTime(wallSeconds: record.time)
+            let start = DeviceTime(wallSeconds: record.time), let end = DeviceTime(wallSeconds: last)
         else { return nil }
         var text = JSONText()
         text.beginObject()
         text.member("log_id", record.id)
-        // One moment, not a span.
-        text.member("start_time", "\(moment)Z")
-        text.member("end_time", "\(moment)Z")
+        text.member("start_time", "\(start)Z")
+        text.member("end_time", "\(end)Z")
         text.member("utc_offset", record.utcOffsetSeconds)
         text.member("offset_origin", "source")
         text.key("metrics")
@@ -271,7 +298,7 @@ extension Validic {
             }
             text.endArray()
         }
-        text.member("type", "measurement")
+        text.member("type", resource.rawValue)
         text.member("version", "1.0")
         text.endObject()
         return text.bytes
@@ -289,6 +316,23 @@ extension Validic {
         return notes
     }
 
+    private static let restingHeartRate = "resting-heart-rate"
+
+    /// By our flags: what the duration of a stage is. Being in bed is none.
+    private static let sleepMetrics = [
+        "awake": ["awake_duration"], "asleep": ["sleep_duration"],
+        "asleep-core": ["light_sleep", "sleep_duration"], "asleep-deep": ["deep_sleep", "sleep_duration"],
+        "asleep-rem": ["rem_sleep", "sleep_duration"],
+    ]
+
+    private static func sleepMetrics(of record: RecordContent) -> [Metric] {
+        guard let types = record.flags.lazy.compactMap({ sleepMetrics[$0] }).first,
+            let seconds = record.values.lazy.filter({ $0.type == "duration" })
+                .compactMap({ $0.number(in: "s") }).first
+        else { return [] }
+        return types.map { Metric(type: $0, unit: "s", value: seconds) }
+    }
+
     /// Nil for what is absent, or has no form.
     private static func metric(_ value: RecordContent.Value) -> Metric? {
         func metric(_ type: String, _ unit: String, in wanted: String) -> Metric? {
@@ -297,6 +341,7 @@ extension Validic {
         switch value.type {
         case "systolic", "diastolic": return metric(value.type, "mmHg", in: "mm[Hg]")
         case "pulse-rate", "heart-rate": return metric("pulse", "bpm", in: "/min")
+        case restingHeartRate: return metric("resting_heart_rate", "bpm", in: "/min")
         case "glucose":
             // Either of the two is fine.
             guard ["mg/dL", "mmol/L"].contains(value.unit) else { return nil }
