@@ -105,4 +105,5 @@ class Receiver:
 
 def accepted_records(line):
     """The record in one line of output, in a list of its own; none if the request was refused."""
-    return [line["record"]] if 200 <= line["status"] < 300 else []
+    # A status document is no record.
+    return [line["record"]] if "record" in line and 200 <= line["status"] < 300 else []
