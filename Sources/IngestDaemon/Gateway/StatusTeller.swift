@@ -9,7 +9,8 @@ final class StatusTeller: Sendable {
     static let settling = Duration.seconds(5)
     /// Between two documents, however often something changes.
     static let pause = Duration.seconds(60)
-    /// Failures in a row from which on `ingestd status` tells of it. Fewer are no matter: the next document is newer.
+    /// After so many failures in a row `ingestd status` names the destination. Fewer do not matter, because the next
+    /// document replaces the one that was lost.
     static let failuresTold = 3
 
     private struct Waiting {

@@ -20,7 +20,7 @@ package struct StatusSettings: Sendable, Equatable {
 package struct StatusOutlet: Sendable {
     /// How often at least it gets one.
     package let interval: Duration
-    /// What it does not get.
+    /// The fields that are left out of its documents.
     package let redacted: Set<RedactedField>
     /// Raised when there is a reason to send one soon.
     package let changes: WakeUp

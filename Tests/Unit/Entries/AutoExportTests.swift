@@ -243,7 +243,7 @@ import Testing
         #expect(try taken(steps("08:01:00", "08:00:00"), weights("07:12:00", "08:00:00")) == (2, 2))
     }
 
-    /// Samples begin at any second: one that does not begin at a minute tells of the whole document.
+    /// Samples begin at any second. So one time that is not on a full minute shows that the document holds samples.
     @Test func whereOneIsNotOnAMinuteAllAreSamples() throws {
         #expect(try taken(steps("08:00:00", "08:01:07")) == (2, 0))
         #expect(try taken(steps("08:00:00"), weights("07:12:31")) == (2, 0))

@@ -53,7 +53,8 @@ import Testing
                     "read", "read", "read", "imported", "submitted", "submitted", "submitted", "submitted",
                     "read",
                 ])
-            // What waited is told as it is now; imported records are told together, without what they hold.
+            // Whether `submitted` has measurements is decided when the destination takes the record, also for one that was
+            // read before the change. Imported records have one event for all of them, without measurements.
             #expect(told.map(\.1) == [nil, reading, entry, nil, reading, reading, entry, nil, nil])
         }
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What is told of a JSON document as it is read.
+/// Gets the parts of a JSON document while `JSONStream` reads it.
 package protocol JSONStreamHandler: AnyObject {
     /// An object or an array begins: a member of an object, an element of an array, or the document itself.
     func begin(isObject: Bool)

@@ -26,7 +26,8 @@ package struct MQTTSettings: DestinationForm {
     let address: BrokerAddress
     let clientID: String?
     package let topic: TopicTemplate
-    /// The topic under which a broker tells whether the gateway is connected, and how it fares; nil: it does not.
+    /// The topic under which the broker keeps whether the gateway is connected, and its status document. Nil: the
+    /// broker keeps neither.
     package let statusTopic: TopicTemplate?
     package let user: String?
     package let version: BrokerVersion
@@ -205,7 +206,8 @@ package final class MQTT: Destination {
         _ = await announce(before: [], as: login)
     }
 
-    /// Has the broker keep the sensors that show these records. What it does not take keeps no record back.
+    /// Publishes the discovery messages of the sensors that show these records. If the broker refuses one, the records
+    /// are delivered all the same.
     /// - Returns: why there is no connection, if there is none.
     private func announce(
         before records: [(content: RecordContent, topic: String)], as login: BrokerLogin

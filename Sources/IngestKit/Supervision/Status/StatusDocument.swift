@@ -67,7 +67,7 @@ package struct StatusDocument: Encodable, Sendable {
             String($0.prefix(Self.longestProblem))
         }
         adapters = status.adapters
-        // Of too many, those that need somebody are told of.
+        // Where there are more devices than fit, those that need somebody come first.
         let isTooMany = status.peripherals.count > Self.mostDevices
         let told =
             isTooMany
