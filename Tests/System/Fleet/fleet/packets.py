@@ -1,20 +1,8 @@
 """MQTT 5 as far as a publisher of this test needs it."""
 
+from kit.packets import packet
+
 CONNECT, CONNACK, PUBLISH, PUBACK, PINGREQ, PINGRESP = 1, 2, 3, 4, 12, 13
-
-
-def number(value):
-    """A variable byte integer (section 1.5.5)."""
-    octets = bytearray()
-    while True:
-        value, low = divmod(value, 128)
-        octets.append(low | (0x80 if value else 0))
-        if not value:
-            return bytes(octets)
-
-
-def packet(kind, body, flags=0):
-    return bytes([kind << 4 | flags]) + number(len(body)) + body
 
 
 def text(value):

@@ -5,6 +5,8 @@ The version of a connection is the protocol level of its CONNECT: 5, or 4 for MQ
 
 from dataclasses import dataclass
 
+from kit.packets import number, packet
+
 CONNECT, CONNACK, PUBLISH, PUBACK, PINGREQ, PINGRESP, DISCONNECT = 1, 2, 3, 4, 12, 13, 14
 
 # Property: how its value is written (section 2.2.2.2), and the packets or parts that may have it.
@@ -18,20 +20,6 @@ WIDTHS = {"byte": 1, "two": 2, "four": 4}
 
 class Violation(Exception):
     """Something that a client must not send."""
-
-
-def number(value):
-    """A variable byte integer (section 1.5.5)."""
-    octets = bytearray()
-    while True:
-        value, low = divmod(value, 128)
-        octets.append(low | (0x80 if value else 0))
-        if not value:
-            return bytes(octets)
-
-
-def packet(kind, body, flags=0):
-    return bytes([kind << 4 | flags]) + number(len(body)) + body
 
 
 def connack_3(code):
