@@ -175,7 +175,7 @@ class Expectations:
             if case.name == "own-keep-alive":
                 self.gateway.until(lambda: case.broker.pings >= 2, "pings as often as the broker wants")
             return
-        event = self.gateway.wait(case.name, case.event, case.seconds)[0]
+        event = self.gateway.wait(case.name, case.event, case.seconds, count=max(case.failed, 1))[0]
         expect_equal(event.get("INGEST_ERROR"), case.error, f"the error of {case.event}")
         if "INGEST_HTTP_STATUS" in event:
             raise Failure("a status of HTTP was told")
