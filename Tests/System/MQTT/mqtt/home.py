@@ -28,13 +28,19 @@ class HomeAssistant:
                                          str(free_ports(1)[0])],
                                         stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL, text=True)
         threading.Thread(target=self.read, daemon=True).start()
-        wait_until(lambda: self.sensors is not None or self.process.poll() is not None, f"{name} starts", 120)
-        if self.sensors is None:
-            raise Failure(f"{name} does not start: {Path(self.log.name).read_text()[-500:]}")
+        self.wait_until(lambda: self.sensors is not None, f"{name} starts", 120)
 
     def read(self):
         for line in self.process.stdout:
             self.sensors = json.loads(line)
+
+    def wait_until(self, condition, what, seconds=60):
+        """What it showed last is of now only as long as it runs."""
+        def holds():
+            if self.process.poll() is not None:
+                raise Failure(f"Home Assistant ended: {Path(self.log.name).read_text()[-500:]}")
+            return condition()
+        wait_until(holds, what, seconds)
 
     def stop(self):
         self.process.terminate()
@@ -87,22 +93,22 @@ def discovers(world, name="home-assistant", **keys):
             raise Failure(f"only {sorted(values)} were measured")
 
         # It may still show the measurement before.
-        wait_until(lambda: shows(first, values), "Home Assistant shows what was measured last")
+        first.wait_until(lambda: shows(first, values), "Home Assistant shows what was measured last")
         expect_named(first, values)
         expect_equal(first.sensors.keys(), values.keys(), "its sensors")
         systolic = first.sensors[of(cuff["address"], "blood-pressure", "systolic")]
         expect_equal((systolic["device"], systolic["connections"]),
                      ("kitchen cuff", [["bluetooth", cuff["address"]]]), "the device")
         later = HomeAssistant(world, f"{name}-later", broker.port)
-        wait_until(lambda: later.sensors.keys() == values.keys(), "one that starts later finds the sensors")
+        later.wait_until(lambda: later.sensors.keys() == values.keys(), "one that starts later finds the sensors")
         gateway.file.write_text(without_cuff(gateway))
         gateway.reload()
         left = {key for key in values if "body-temperature" in key}
         for home in (first, later):
-            wait_until(lambda home=home: home.sensors.keys() == left, "the cuff's sensors go with it")
+            home.wait_until(lambda home=home: home.sensors.keys() == left, "the cuff's sensors go with it")
         expect_equal(gateway.stop(), 0, "the exit status")
-        wait_until(lambda: {sensor["state"] for sensor in first.sensors.values()} == {"unavailable"},
-                   "sensors are unavailable without the gateway")
+        first.wait_until(lambda: {sensor["state"] for sensor in first.sensors.values()} == {"unavailable"},
+                         "sensors are unavailable without the gateway")
     finally:
         gateway.kill()
         for home in (first, later):

@@ -33,7 +33,10 @@ def sensors(hass):
     found = {}
     for state in hass.states.async_all("sensor"):
         entity = entities.async_get(state.entity_id)
-        device = devices.async_get(entity.device_id)
+        device = devices.async_get(entity.device_id) if entity else None
+        # The registries lose a sensor that is taken back before its state goes.
+        if not device:
+            continue
         found[entity.unique_id] = {
             "state": state.state, "unit": state.attributes.get("unit_of_measurement"),
             "class": state.attributes.get("device_class"), "name": state.attributes.get("friendly_name"),
