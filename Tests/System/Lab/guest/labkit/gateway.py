@@ -1,5 +1,6 @@
 """ingestd as the guest's service: installed from the payload, configured per case, started, killed."""
 
+import contextlib
 import datetime
 import glob
 import json
@@ -139,7 +140,8 @@ class Gateway:
         """The fields of /proc/PID/task/*/status, one dictionary per thread."""
         statuses = []
         for path in glob.glob(f"/proc/{self.pid}/task/*/status"):
-            with open(path, encoding="utf-8") as file:
+            # A thread may end meanwhile, before its file is opened or while it is read.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(path, encoding="utf-8") as file:
                 statuses.append(dict(line.split(":", 1) for line in file))
         return [{key: value.strip() for key, value in status.items()} for status in statuses]
 
