@@ -168,6 +168,56 @@ import Testing
         #expect(entries.map(words) == ["nutrition protein=12 g"])
     }
 
+    private static func day(_ date: String, _ sums: [String: String]) -> Element {
+        Element(
+            name: "ActivitySummary",
+            attributes: sums.merging(["dateComponents": date, "activeEnergyBurnedUnit": "kcal"]) { $1 })
+    }
+
+    /// At eleven in the evening, in a zone that is an hour ahead.
+    private static let made = Element(
+        name: "ExportDate", attributes: ["value": "2024-03-02 23:00:00 +0100"])
+    private static let sums = [
+        "activeEnergyBurned": "312.5", "activeEnergyBurnedGoal": "400", "appleExerciseTime": "12",
+        "appleStandHours": "9",
+    ]
+
+    @Test func theSumsOfADayAreARecord() throws {
+        let (entries, tally) = try read([Self.made, Self.day("2024-03-01", Self.sums)])
+        let entry = try #require(entries.first)
+        #expect(entries.count == 1 && tally.taken == [.activity: 1])
+        #expect(
+            words(entry)
+                == "activity day-active-energy=312.5 kcal day-exercise-time=12 min day-stand-hours=9 h")
+        #expect(entry.start == 1_709_247_600 && entry.end == 1_709_334_000 && entry.utcOffset == 3_600)
+        #expect(
+            entry.name
+                == "HEALTHKIT|ActivitySummary|2024-03-01|2024-03-01|312.5 kcal,12 min,9 hr|1")
+        // In an export that was made in summer, too.
+        let later = Element(name: "ExportDate", attributes: ["value": "2024-07-02 23:00:00 +0200"])
+        #expect(try read([later, Self.day("2024-03-01", Self.sums)]).entries.first?.name == entry.name)
+    }
+
+    /// A day that is not over, one of which nothing was counted, and one whose zone nobody knows.
+    @Test func aDayWithoutItsSumsIsNoRecord() throws {
+        let none = ["activeEnergyBurned": "0", "appleExerciseTime": "0", "appleStandHours": "0"]
+        let (entries, tally) = try read([
+            Self.day("2024-02-28", Self.sums), Self.made, Self.day("2024-03-02", Self.sums),
+            Self.day("2024-03-01", none), Self.day("yesterday", Self.sums), Self.day("2024-02-27", [:]),
+        ])
+        #expect(entries.isEmpty && tally == HealthExport.Tally())
+    }
+
+    @Test func theFirstDayOfAPeriodIsMarked() throws {
+        for (mark, flags) in [("1", " menstrual-cycle-start"), ("0", "")] {
+            let flow = Self.sample(
+                "HKCategoryTypeIdentifierMenstrualFlow", "HKCategoryValueMenstrualFlowLight",
+                holding: [Self.metadata("HKMenstrualCycleStart", mark)])
+            #expect(
+                try read([flow]).entries.map(words) == ["reproductive-health menstrual-flow-light" + flags])
+        }
+    }
+
     @Test func aWorkoutHasItsSums() throws {
         func workout(_ more: [String: String], _ children: [Element]) -> Element {
             Element(

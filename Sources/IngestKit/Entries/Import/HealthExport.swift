@@ -70,6 +70,8 @@ package final class HealthExport {
     private var zones: [String: TimeZoneRules?] = [:]
     /// More than anybody travels through.
     private static let mostZones = 64
+    /// When the phone made the export.
+    private var made: EntryTime?
 
     /// - Parameter equalSamples: makes the place for samples that may have equals, if there are any.
     package convenience init(
@@ -92,6 +94,7 @@ package final class HealthExport {
         isCounted = true
         tally = Tally()
         open = []
+        made = nil
     }
 
     /// The entries since it was asked last, but for those that may have equals.
@@ -138,7 +141,9 @@ package final class HealthExport {
     /// Whether an element says anything that is used.
     package static func isOfUse(_ element: String) -> Bool {
         switch element {
-        case "Record", "Correlation", "Workout", "WorkoutStatistics", "MetadataEntry": true
+        case "Record", "Correlation", "Workout", "WorkoutStatistics", "MetadataEntry", "ExportDate",
+            "ActivitySummary":
+            true
         default: false
         }
     }
@@ -151,6 +156,8 @@ package final class HealthExport {
             open[open.count - 1].add(statistics: attributes)
         case "MetadataEntry" where !open.isEmpty:
             open[open.count - 1].add(metadata: attributes)
+        case "ExportDate": made = attributes["value"].flatMap { EntryTime($0, in: nil) }
+        case "ActivitySummary" where open.isEmpty: takeDay(attributes)
         default: break
         }
     }
@@ -181,6 +188,17 @@ package final class HealthExport {
             break
         default: takeRecord(sample)
         }
+    }
+
+    /// What HealthKit added up over a day. A day that was not over has no sums yet.
+    private func takeDay(_ attributes: [String: String]) {
+        guard let made, let sample = Sample(day: attributes, utcOffset: made.utcOffset),
+            let end = sample.end, end.instant <= made.instant
+        else { return }
+        let sums = sample.sumsOfDay()
+        // Nobody wore the watch.
+        if case .values(let values, _, _) = sums, values.isEmpty { return }
+        add(sample, HealthKitType.day, sums)
     }
 
     private func takeRecord(_ sample: Sample) {
@@ -229,7 +247,7 @@ package final class HealthExport {
             let zone = zone(of: sample)
             let offset = zone?.offset(at: start.instant) ?? start.utcOffset
             let endOffset = zone?.offset(at: end.instant) ?? end.utcOffset
-            let name = "HEALTHKIT|\(sample.type)|\(start.instant)|\(end.instant)|\(said)"
+            let name = "HEALTHKIT|\(sample.type)|\(sample.timeInName(start, end))|\(said)"
             guard isCounted else { return census.count(name) }
             var entry = RecordEntry(
                 kind: type.kind, origin: .appleHealth, start: start.instant,

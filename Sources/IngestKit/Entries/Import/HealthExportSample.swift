@@ -19,7 +19,8 @@ extension HealthExport {
             "type", "workoutActivityType", "startDate", "endDate", "value", "unit", "duration",
             "durationUnit",
             "totalEnergyBurned", "totalEnergyBurnedUnit", "totalDistance", "totalDistanceUnit", "sourceName",
-            "sourceVersion", "device", "creationDate",
+            "sourceVersion", "device", "creationDate", "activeEnergyBurned", "activeEnergyBurnedUnit",
+            "appleExerciseTime", "appleStandHours",
         ]
 
         let element: String
@@ -35,6 +36,10 @@ extension HealthExport {
         private let attributes: [String: String]
         private var statistics: [(type: String, sum: String, unit: String)] = []
         private var wasProtected: Bool?
+        /// When it began and ended, where no attributes say so.
+        private var span: (start: EntryTime, end: EntryTime)?
+        /// The date of a day.
+        private var date: String?
 
         init(_ element: String, _ attributes: [String: String]) {
             self.element = element
@@ -43,7 +48,23 @@ extension HealthExport {
                 Self.used.contains($0.key) && $0.value.utf8.count <= Self.longestAttribute
             }
             let attributes = self.attributes
-            type = (attributes["type"] ?? attributes["workoutActivityType"]) ?? ""
+            type =
+                element == "ActivitySummary"
+                ? element : (attributes["type"] ?? attributes["workoutActivityType"]) ?? ""
+        }
+
+        /// Of a day, whose date is of no zone. Nil without a date.
+        /// - Parameter utcOffset: how far the phone's zone was ahead of UTC when it exported, in seconds.
+        init?(day attributes: [String: String], utcOffset: Int) {
+            guard let date = attributes["dateComponents"], let midnight = EntryTime(date + "T00:00Z", in: nil)
+            else { return nil }
+            self.init("ActivitySummary", attributes)
+            self.date = date
+            let start = midnight.instant - Int64(utcOffset)
+            span = (
+                EntryTime(instant: start, utcOffset: utcOffset),
+                EntryTime(instant: start + 86_400, utcOffset: utcOffset)
+            )
         }
 
         mutating func add(part: Sample) {
@@ -59,6 +80,8 @@ extension HealthExport {
             switch metadata["key"] {
             case "HKWasUserEntered": isUserEntered = metadata["value"] == "1"
             case "HKSexualActivityProtectionUsed": wasProtected = metadata["value"] == "1"
+            case "HKMenstrualCycleStart" where metadata["value"] == "1" && !flags.contains(Self.cycleStart):
+                flags.append(Self.cycleStart)
             case "HKTimeZone": timeZone = metadata["value"].flatMap(HealthKitText.bounded)
             case let key?:
                 guard let flag = metadata["value"].flatMap({ Self.metadataFlags[key]?[$0] }),
@@ -68,6 +91,9 @@ extension HealthExport {
             case nil: break
             }
         }
+
+        /// The first day of a period (HKMetadataKeyMenstrualCycleStart).
+        private static let cycleStart = "menstrual-cycle-start"
 
         /// By key and value (HKBloodGlucoseMealTime, HKHeartRateMotionContext of HealthKit); 0 is not set.
         private static let metadataFlags = [
@@ -83,14 +109,20 @@ extension HealthExport {
             self.statistics.append((type, sum, unit))
         }
 
-        var start: EntryTime? { moment("startDate") }
-        var end: EntryTime? { moment("endDate") }
+        var start: EntryTime? { span?.start ?? moment("startDate") }
+        var end: EntryTime? { span?.end ?? moment("endDate") }
         /// When it came into the phone's store, in seconds since 1970.
         var created: Int64? { moment("creationDate")?.instant }
 
         /// Nil for one without its offset, too: in which zone it is, nothing tells.
         private func moment(_ name: String) -> EntryTime? {
             attributes[name].flatMap { EntryTime($0, in: nil) }
+        }
+
+        /// Its time in its name. A day's midnights are other moments in an export that was made in another zone.
+        func timeInName(_ start: EntryTime, _ end: EntryTime) -> String {
+            if let date { return "\(date)|\(date)" }
+            return "\(start.instant)|\(end.instant)"
         }
 
         var source: RecordEntry.Source {
@@ -189,6 +221,27 @@ extension HealthExport {
         private static func number(_ text: String, _ unit: String, _ type: String) -> RecordEntry.Value? {
             guard case .success(let value) = value(text, unit, type, nil) else { return nil }
             return value.isPositive ? value : nil
+        }
+
+        /// What the day's sums are; 0 says that nobody counted.
+        func sumsOfDay() -> Content {
+            var values: [RecordEntry.Value] = []
+            var said: [String] = []
+            for (name, type, unit) in [
+                ("activeEnergyBurned", "day-active-energy", attributes["activeEnergyBurnedUnit"] ?? ""),
+                ("appleExerciseTime", "day-exercise-time", "min"),
+                ("appleStandHours", "day-stand-hours", "hr"),
+            ] {
+                guard let sum = attributes[name] else { continue }
+                switch Self.value(sum, unit, type, nil) {
+                case .failure(let obstacle): return obstacle.content
+                case .success(let value) where value.isPositive:
+                    values.append(value)
+                    said.append("\(sum) \(unit)")
+                case .success: break
+                }
+            }
+            return .values(values, flags: [], said: said.joined(separator: ","))
         }
 
         private enum Obstacle: Error {

@@ -99,6 +99,9 @@ struct HealthKitType: Sendable, Equatable {
     /// Of a workout itself.
     static let workout = Self(set: .fitness, kind: .workout, type: "duration")
 
+    /// Of what HealthKit adds up over a day. Its measurements are not those of the samples, so that nobody adds them to these.
+    static let day = Self(set: .routine, kind: .activity, type: "day")
+
     private static func food(_ type: String) -> Self {
         Self(set: .basicNutrition, kind: .nutrition, type: type)
     }

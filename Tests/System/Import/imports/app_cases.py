@@ -194,7 +194,7 @@ def takes_a_folder(directory):
         expect(["a.json", "export.zip", "growing.json", "later.json"], folder.files("done"), "done")
         expect(["broken.json", "link.json", "picture.zip"], folder.files("bad"), "bad")
         expect([".hidden.json", "part.json.part"], folder.files("incoming"), "left in incoming")
-        wait_until(lambda: len(received()) >= 3 + 126, "what was imported")
+        wait_until(lambda: len(received()) >= 3 + 127, "what was imported")
         weights = {record["measurements"][0]["value"]: record["subject"] for record in received()
                    if record["kind"] == "weight"}
         expect({"anna"}, set(weights.values()), "whose they are")

@@ -81,7 +81,7 @@ def others(scale=1):
     yield ' <ActivitySummary dateComponents="2024-03-01" activeEnergyBurned="312" activeEnergyBurnedUnit="kcal"/>\n'
 
 
-OTHERS = {"activity": 40, "weight": 20, "pulse-oximetry": 10, "glucose": 10, "nutrition": 10, "sleep": 10,
+OTHERS = {"activity": 41, "weight": 20, "pulse-oximetry": 10, "glucose": 10, "nutrition": 10, "sleep": 10,
           "reproductive-health": 10, "blood-pressure": 10, "workout": 5}
 
 
