@@ -8,7 +8,7 @@ struct PrivateFile: Sendable {
     }
 
     /// In bytes.
-    private static let maximumSize = 64 * 1024
+    private static let maximumSize = 2 * 1024 * 1024
 
     let directory: String
     let name: String
@@ -59,6 +59,8 @@ struct PrivateFile: Sendable {
     }
 
     func write(_ bytes: [UInt8]) throws(Failure) {
+        // What is read back is cut there.
+        guard bytes.count <= Self.maximumSize else { throw Failure(errno: EFBIG) }
         // What an interrupted call has left may be another's to read.
         unlink(draft)
         let file = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

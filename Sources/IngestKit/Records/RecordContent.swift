@@ -78,6 +78,11 @@ package struct RecordContent: Equatable {
         return RecordReference(id: RecordID(text: related), kind: image.of)
     }
 
+    /// The day on which it began, by its own clock: `2026-11-20`.
+    package var localDate: String {
+        DeviceTime(wallSeconds: time + Int64(utcOffsetSeconds)).map { String("\($0)".prefix(10)) } ?? ""
+    }
+
     /// Whether a meter was tested, and nobody measured.
     package var isControlSolution: Bool { !Reading.controlSolutionFlags.isDisjoint(with: flags) }
 

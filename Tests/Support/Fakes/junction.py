@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 from fakes import Backend, Number, Refused, main, members, need  # noqa: E402
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 SLUGS = {"omron_ble", "beurer_ble", "accuchek_ble", "contour_ble", "onetouch_ble", "freestyle_libre_ble", "manual",
          "apple_health_kit"}
 SOURCES = {
@@ -49,8 +50,36 @@ MEAL = {
     **dict.fromkeys(["calcium", "chloride", "iron", "magnesium", "phosphorus", "potassium", "sodium", "zinc"], "mg"),
 }
 STAGES = {"in_bed": "0", "unspecified": "1", "awake": "2", "light": "3", "deep": "4", "rem": "5", "unknown": None}
-SUMMARIES = {"body", "meal", "profile", "sleep", "workouts"}
+SUMMARIES = {"activity", "body", "meal", "menstrual_cycle", "profile", "sleep", "workouts"}
+# vital-ios, ActivityPatch: a day's sums, beside lists of samples that its current version leaves empty.
+DAY = ["active_energy_burned_sum", "basal_energy_burned_sum", "steps_sum", "floors_climbed_sum",
+       "distance_walking_running_sum", "vo2_max", "low", "medium", "high", "max_heart_rate", "min_heart_rate",
+       "avg_heart_rate", "resting_heart_rate", "exercise_time", "distance_wheelchair", "wheelchair_use",
+       "wheelchair_push"]
+DAY_LISTS = ["active_energy_burned", "basal_energy_burned", "steps", "floors_climbed", "distance_walking_running",
+             "vo2_max"]
+# vital-ios, MenstrualCycle: the members of an entry of each list beside its date, and the words that a member may have.
+CYCLE = {
+    "menstrual_flow": {"flow": {"unspecified", "none", "light", "medium", "heavy"}},
+    "cervical_mucus": {"quality": {"dry", "sticky", "creamy", "watery", "egg_white"}},
+    "intermenstrual_bleeding": {},
+    "contraceptive": {"type": {"unspecified", "implant", "injection", "iud", "intravaginal_ring", "oral", "patch"}},
+    "detected_deviations": {"deviation": {
+        "persistent_intermenstrual_bleeding", "prolonged_menstrual_periods", "irregular_menstrual_cycles",
+        "infrequent_menstrual_cycles"}},
+    "ovulation_test": {"test_result": {
+        "negative", "positive", "luteinizing_hormone_surge", "estrogen_surge", "indeterminate"}},
+    "home_pregnancy_test": {"test_result": {"negative", "positive", "indeterminate"}},
+    "home_progesterone_test": {"test_result": {"negative", "positive", "indeterminate"}},
+    "sexual_activity": {"protection_used": {True, False, None}},
+    "basal_body_temperature": {"value": None},
+}
 BODY = ["body_mass", "body_fat_percentage", "body_mass_index", "waist_circumference", "lean_body_mass"]
+
+
+def calendar_date(value):
+    need(isinstance(value, str) and DATE.fullmatch(value), f"no date: {value}")
+    return value
 
 
 def moment(value):
@@ -237,6 +266,12 @@ class Junction(Backend):
             found[f"{user}/height/{provider}"] = height.text
         elif resource == "sleep":
             self.take_sleeps(body["data"], sample)
+        elif resource == "activity":
+            for activity in body["data"]:
+                found.update(self.take_day(activity, f"{user}/{provider}"))
+        elif resource == "menstrual_cycle":
+            for cycle in body["data"]:
+                found.update(self.take_cycle(cycle, user, provider))
         elif resource == "workouts":
             for workout in body["data"]:
                 members(workout, ["id", "start_date", "end_date", "moving_time", "source_bundle", "sport",
@@ -255,6 +290,36 @@ class Junction(Backend):
         need(found, "no sample")
         need((user, provider) in self.connected, f"no connected source {provider}", 400)
         self.samples.update(found)
+
+    @staticmethod
+    def take_day(activity, place):
+        members(activity, ["day_summary", *DAY_LISTS])
+        need(all(activity[name] == [] for name in DAY_LISTS), "lists")
+        sums = members(activity["day_summary"], ["calendar_date"], DAY)
+        date = calendar_date(sums["calendar_date"])
+        for name in sums.keys() - {"calendar_date"}:
+            need(isinstance(sums[name], Number), f"{name} is no number")
+        return {f"{place}/{name}/{date}": sums[name].text for name in sums if name != "calendar_date"}
+
+    @staticmethod
+    def take_cycle(local, user, provider):
+        members(local, ["source_bundle", "cycle"])
+        cycle = members(local["cycle"], ["period_start", "period_end", "cycle_end", "source", *CYCLE])
+        start, end = calendar_date(cycle["period_start"]), cycle["cycle_end"] or "9999-12-31"
+        calendar_date(end)
+        need(start <= calendar_date(cycle["period_end"]) <= end, "the period's end")
+        said = [cycle["period_end"], end]
+        for name, allowed in CYCLE.items():
+            for entry in cycle[name]:
+                members(entry, ["date", *allowed])
+                need(start <= calendar_date(entry["date"]) <= end, f"{name} outside of its cycle")
+                for member, words in allowed.items():
+                    value = entry[member]
+                    need(isinstance(value, Number) if words is None else value in words, f"{name}: {value}")
+                    said += [name, entry["date"], value.text if words is None else str(value)]
+        source = members(cycle["source"], ["provider", "type", "app_id"])
+        need(source["provider"] == provider and source["type"] == "app", "source")
+        return {f"{user}/cycle/{provider}/{start}": " ".join(said)}
 
     @staticmethod
     def take_sleeps(sleeps, sample):

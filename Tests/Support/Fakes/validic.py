@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Validic's side, for trials: it takes what is public of its two APIs that records are posted to, and nothing else.
 
-The measurements and the sleep of Inform Connect are at /connect/provider/data/measurements and …/sleep, the record forms
-of the first API at /v1/organizations/ORGANIZATION/users/USER/FORM.json. GET /state tells what it has got. POST /control with a JSON object
+The measurements, the sleep and the summaries of Inform Connect are at /connect/provider/data/measurements, …/sleep and
+…/summaries, the record forms of the first API at /v1/organizations/ORGANIZATION/users/USER/FORM.json. GET /state tells what it has got. POST /control with a JSON object
 changes how it answers:
   {"status": 503}           to records, until {"status": null}
   {"token": "another"}      is the person's access token from then on
@@ -17,13 +17,17 @@ from fakes import Backend, Number, Refused, main, members, need  # noqa: E402
 
 ORGANIZATION, USER = "fake-organization", "fake-user"
 # Of Inform Connect, with the type of what is posted there.
-INFORM = {"/connect/provider/data/measurements": "measurement", "/connect/provider/data/sleep": "sleep"}
+INFORM = {"/connect/provider/data/measurements": "measurement", "/connect/provider/data/sleep": "sleep",
+          "/connect/provider/data/summaries": "summary"}
 MEASUREMENT = [
     "log_id", "start_time", "end_time", "utc_offset", "offset_origin", "metrics", "source", "type", "version",
 ]
 SLEEP_UNITS = {
     "rem_sleep": {"s"}, "awake_duration": {"s"}, "light_sleep": {"s"}, "deep_sleep": {"s"}, "sleep_duration": {"s"},
     "time_to_fall_asleep": {"s"}, "awake_count": {"count"},
+}
+SUMMARY_UNITS = {
+    "active_duration": {"s"}, "active_energy_burned": {"kcal"}, "basal_energy_burned": {"kcal"}, "distance": {"m"},
 }
 UNITS = {
     "systolic": {"mmHg"}, "diastolic": {"mmHg"}, "pulse": {"bpm"}, "resting_heart_rate": {"bpm"}, "body_weight": {"kg"},
@@ -101,8 +105,8 @@ class Validic(Backend):
             members(value, MEASUREMENT, ["user_notes"])
             text_of(value, "start_time", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
             text_of(value, "end_time", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-            need(value["end_time"] >= value["start_time"] if kind == "sleep"
-                 else value["end_time"] == value["start_time"], "end_time")
+            need(value["end_time"] == value["start_time"] if kind == "measurement"
+                 else value["end_time"] >= value["start_time"], "end_time")
             need(isinstance(value["utc_offset"], Number) and abs(int(value["utc_offset"].text)) <= 50400, "utc_offset")
             need(value["offset_origin"] in ("source", "profile", "user_defined"), "offset_origin")
             need((value["type"], value["version"]) == (kind, "1.0"), "type, version")
@@ -113,7 +117,7 @@ class Validic(Backend):
             found = {"start_time": value["start_time"]}
             for metric in value["metrics"]:
                 members(metric, ["type", "origin", "unit", "value"])
-                units = SLEEP_UNITS if kind == "sleep" else UNITS
+                units = {"sleep": SLEEP_UNITS, "summary": SUMMARY_UNITS}.get(kind, UNITS)
                 need(metric["unit"] in units.get(metric["type"], ()), f"unit of {metric['type']}")
                 need(metric["origin"] in ("device", "manual", "unknown"), "origin")
                 need(isinstance(metric["value"], Number), "value")
@@ -123,7 +127,7 @@ class Validic(Backend):
                 need(note["type"] in ("message", "relationship_to_meal"), "user_notes")
         except Refused as refused:
             raise Refused(str(refused), 400) from refused
-        place = "sleep" if kind == "sleep" else "measurements"
+        place = {"sleep": "sleep", "summary": "summaries"}.get(kind, "measurements")
         self.records[f"{place}/{text_of(value, 'log_id')}"] = found
 
     def record(self, form, value):

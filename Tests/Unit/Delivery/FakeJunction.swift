@@ -141,7 +141,10 @@ final class FakeJunction: Sendable {
             try check(parts[3])
             return try data(request, user: parts[3], resource: parts[4], &state)
         case ("summary", 5):
-            guard ["body", "meal", "profile", "sleep", "workouts"].contains(parts[3]) else {
+            let summaries = [
+                "activity", "body", "meal", "menstrual_cycle", "profile", "sleep", "workouts",
+            ]
+            guard summaries.contains(parts[3]) else {
                 return TestReceiver.Answer(status: 404)
             }
             try check(parts[4])
@@ -306,6 +309,15 @@ extension FakeJunction {
                 ))
         }
         switch resource {
+        case "activity":
+            for element in try StrictJSON.elements(body["data"]) {
+                for sum in try day(element) { found.append(("\(sum.key)/\(provider)", sum.value)) }
+            }
+        case "menstrual_cycle":
+            for element in try StrictJSON.elements(body["data"]) {
+                let (start, lists) = try cycle(element, provider)
+                found.append(("cycle/\(provider)/\(start)", lists))
+            }
         case "blood_pressure":
             for element in try StrictJSON.elements(body["data"]) {
                 let members = try StrictJSON.object(element, ["systolic", "diastolic"], optional: ["pulse"])
@@ -381,6 +393,102 @@ extension FakeJunction {
         }
         if found.isEmpty { throw Fault("no sample") }
         return (provider, found)
+    }
+
+    /// vital-ios, ActivityPatch.Activity.
+    private static func day(_ json: String) throws(Fault) -> [(key: String, value: String)] {
+        let lists: Set<String> = [
+            "active_energy_burned", "basal_energy_burned", "steps", "floors_climbed",
+            "distance_walking_running",
+            "vo2_max",
+        ]
+        let activity = try StrictJSON.object(json, lists.union(["day_summary"]))
+        // Its samples go as time series.
+        for name in lists where !(try StrictJSON.elements(activity[name]).isEmpty) { throw Fault(name) }
+        let day = try StrictJSON.object(
+            activity["day_summary"], ["calendar_date"],
+            optional: [
+                "active_energy_burned_sum", "basal_energy_burned_sum", "steps_sum", "floors_climbed_sum",
+                "distance_walking_running_sum", "vo2_max", "low", "medium", "high", "max_heart_rate",
+                "min_heart_rate", "avg_heart_rate", "resting_heart_rate", "exercise_time",
+                "distance_wheelchair",
+                "wheelchair_use", "wheelchair_push",
+            ])
+        let date = try calendarDate(day, "calendar_date")
+        var found: [(key: String, value: String)] = []
+        for name in day.keys.sorted() where name != "calendar_date" {
+            let number = try StrictJSON.number(day, name)
+            if name == "exercise_time", Int(number) == nil { throw Fault(name) }
+            found.append(("\(name)/\(date)", number))
+        }
+        return found
+    }
+
+    /// vital-ios, LocalMenstrualCycle and MenstrualCycle, whose optional members are null.
+    private static func cycle(_ json: String, _ provider: String) throws(Fault) -> (
+        start: String, lists: String
+    ) {
+        let words: [String: (member: String, words: Set<String>)] = [
+            "menstrual_flow": ("flow", ["unspecified", "none", "light", "medium", "heavy"]),
+            "cervical_mucus": ("quality", ["dry", "sticky", "creamy", "watery", "egg_white"]),
+            "ovulation_test": (
+                "test_result",
+                ["negative", "positive", "luteinizing_hormone_surge", "estrogen_surge", "indeterminate"]
+            ),
+        ]
+        let empty = ["contraceptive", "detected_deviations", "home_pregnancy_test", "home_progesterone_test"]
+        let others = ["intermenstrual_bleeding", "sexual_activity", "basal_body_temperature"]
+        let local = try StrictJSON.object(json, ["source_bundle", "cycle"])
+        _ = try StrictJSON.text(local, "source_bundle")
+        let cycle = try StrictJSON.object(
+            local["cycle"],
+            Set(["period_start", "period_end", "cycle_end", "source"] + words.keys + empty + others))
+        let start = try calendarDate(cycle, "period_start")
+        var (said, last) = ("", "9999-12-31")
+        if cycle["cycle_end"] != "null" { last = try calendarDate(cycle, "cycle_end") }
+        let periodEnd = try calendarDate(cycle, "period_end")
+        guard start <= periodEnd, periodEnd <= last else { throw Fault("period_end") }
+        said += "\(periodEnd) \(last)"
+        for name in empty where !(try StrictJSON.elements(cycle[name]).isEmpty) { throw Fault(name) }
+        for name in words.keys.sorted() + others {
+            for element in try StrictJSON.elements(cycle[name]) {
+                let own: Set<String> =
+                    switch name {
+                    case "intermenstrual_bleeding": []
+                    case "sexual_activity": ["protection_used"]
+                    case "basal_body_temperature": ["value"]
+                    default: [words[name]?.member ?? ""]
+                    }
+                let entry = try StrictJSON.object(element, own.union(["date"]))
+                let date = try calendarDate(entry, "date")
+                guard start <= date, date <= last else { throw Fault("\(name) outside of its cycle") }
+                said += " \(name) \(date)"
+                if let (member, words) = words[name] {
+                    let word = try StrictJSON.text(entry, member)
+                    guard words.contains(word) else { throw Fault(word) }
+                    said += " \(word)"
+                } else if name == "basal_body_temperature" {
+                    said += " \(try StrictJSON.number(entry, "value"))"
+                } else if name == "sexual_activity" {
+                    guard let used = entry["protection_used"], ["true", "false", "null"].contains(used) else {
+                        throw Fault(name)
+                    }
+                    said += " \(used)"
+                }
+            }
+        }
+        let source = try StrictJSON.object(cycle["source"], ["provider", "type", "app_id"])
+        guard try StrictJSON.text(source, "provider") == provider,
+            try StrictJSON.text(source, "type") == "app"
+        else { throw Fault("source") }
+        return (start, said)
+    }
+
+    /// `2026-11-20`.
+    private static func calendarDate(_ members: [String: String], _ name: String) throws(Fault) -> String {
+        let text = try StrictJSON.text(members, name)
+        guard text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil else { throw Fault(name) }
+        return text
     }
 
     /// ISO 8601 in UTC, in whole seconds.

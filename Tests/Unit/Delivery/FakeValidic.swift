@@ -39,7 +39,7 @@ final class FakeValidic: Sendable {
                 return TestReceiver.Answer(status: 401, body: #"{"errors":["\#(state.token) expected"]}"#)
             }
             do throws(Fault) {
-                let places = ["measurements": "measurement", "sleep": "sleep"]
+                let places = ["measurements": "measurement", "sleep": "sleep", "summaries": "summary"]
                 guard request.target.hasPrefix("POST /connect/provider/data/"),
                     let type = places[String(request.target.dropFirst(28))],
                     request.headers["content-type"] == "application/json"
@@ -70,6 +70,12 @@ final class FakeValidic: Sendable {
         "sleep_duration": ["s"], "time_to_fall_asleep": ["s"], "awake_count": ["count"],
     ]
 
+    /// The same of a day's sums ("Submitting Summaries to Inform Connect").
+    private static let summaryUnits: [String: Set<String>] = [
+        "active_duration": ["s"], "active_energy_burned": ["kcal"], "basal_energy_burned": ["kcal"],
+        "distance": ["m"],
+    ]
+
     /// - Returns: the `log_id`.
     static func check(_ body: [UInt8], type: String = "measurement") throws(Fault) -> String {
         let record = try StrictJSON.object(
@@ -85,7 +91,7 @@ final class FakeValidic: Sendable {
         let start = try StrictJSON.text(record, "start_time")
         let end = try StrictJSON.text(record, "end_time")
         guard start.utf8.count == 20, start.hasSuffix("Z"), end.utf8.count == 20, end.hasSuffix("Z"),
-            type == "sleep" ? end >= start : end == start
+            type == "measurement" ? end == start : end >= start
         else {
             throw Fault("start_time, end_time")
         }
@@ -104,7 +110,7 @@ final class FakeValidic: Sendable {
         if metrics.isEmpty { throw Fault("metrics") }
         for json in metrics {
             let metric = try StrictJSON.object(json, ["type", "origin", "unit", "value"])
-            let known = type == "sleep" ? sleepUnits : units
+            let known = ["sleep": sleepUnits, "summary": summaryUnits][type] ?? units
             guard let units = known[try StrictJSON.text(metric, "type")],
                 units.contains(try StrictJSON.text(metric, "unit"))
             else {

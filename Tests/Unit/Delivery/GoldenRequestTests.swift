@@ -53,7 +53,7 @@ import Testing
                 ("active-energy", "12.5", "kcal"), ("basal-energy", "71.5", "kcal"),
                 ("exercise-time", "1", "min"), ("resting-heart-rate", "58", "/min"),
                 ("heart-rate-variability-sdnn", "44.2", "ms"),
-                ("vo2-max", "45.2", "mL/(kg.min)"),
+                ("vo2-max", "45.2", "mL/(kg.min)"), ("day-active-energy", "312.5", "kcal"),
             ]
         ),
         (.nutrition, [("water", "0.25", "L"), ("energy", "480", "kcal")]),
@@ -67,10 +67,12 @@ import Testing
             var sample = try #require(
                 RecordContent(json: try String(contentsOfFile: path, encoding: .utf8)), "\(kind)")
             sample.subject = FakeJunction.user
+            if kind == .reproductiveHealth { sample.flags.insert("menstrual-cycle-start", at: 1) }
             let others = further.filter { $0.0 == kind }.flatMap(\.1).map { type, number, unit in
                 var record = sample
                 let code: UInt32? = type == "weight" ? 188736 : nil
                 record.values = [RecordContent.Value(type: type, unit: unit, number: number, code: code)]
+                record.flags.removeAll { $0.hasPrefix("menstrual-") }
                 return record
             }
             return [sample] + others

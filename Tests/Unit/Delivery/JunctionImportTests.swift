@@ -13,10 +13,18 @@ import Testing
         start: String = "2026-11-20T09:15:00+00:00",
         end: String? = "2026-11-20T09:25:00+00:00", model: String? = "Watch6,1"
     ) throws -> RecordContent {
+        try #require(
+            RecordContent(json: json(kind, values, flags: flags, start: start, end: end, model: model)))
+    }
+
+    static func json(
+        _ kind: RecordKind, _ values: String, flags: [String], start: String, end: String?,
+        model: String? = nil, id: String = "6f093134-4bcc-5b87-8bbc-517e7fce2d6e", program: String? = nil
+    ) -> String {
         var text = JSONText()
         text.beginObject()
         text.member("version", 1)
-        text.member("id", "6f093134-4bcc-5b87-8bbc-517e7fce2d6e")
+        text.member("id", id)
         text.member("kind", kind.rawValue)
         text.member("stage", "historical")
         text.key("time")
@@ -50,10 +58,11 @@ import Testing
         text.key("origin")
         text.beginObject()
         text.member("type", "apple-health")
+        if let program { text.member("name", program) }
         text.endObject()
         text.member("gateway", "box")
         text.endObject()
-        return try #require(RecordContent(json: text.string))
+        return text.string
     }
 
     /// The one request for records, which the fake takes.
@@ -133,6 +142,21 @@ import Testing
             (
                 .nutrition, "water 0.25 L", ["user-entered"], "timeseries/U/water",
                 #""value":250,"unit":"mL","type":"app""#
+            ),
+            (
+                .activity, "day-active-energy 312.5 kcal,day-exercise-time 12.9 min,day-stand-hours 9 h", [],
+                "summary/activity/U",
+                #"[{"day_summary":{"calendar_date":"2026-11-20","active_energy_burned_sum":312.5,"exercise_time":12},"#
+            ),
+            (
+                .activity, "day-active-energy 418.4 kJ", [], "summary/activity/U",
+                #""active_energy_burned_sum":100.00},"active_energy_burned":[],"basal_energy_burned":[]"#
+            ),
+            (
+                .reproductiveHealth, "", ["menstrual-flow-light", "menstrual-cycle-start"],
+                "summary/menstrual_cycle/U",
+                #"[{"source_bundle":"ingestd","cycle":{"period_start":"2026-11-20","period_end":"2026-11-20","#
+                    + #""cycle_end":null,"menstrual_flow":[{"date":"2026-11-20","flow":"light"}],"#
             ),
             (
                 .nutrition, "carbohydrate 42.5 g", [], "summary/meal/U",
@@ -219,7 +243,8 @@ import Testing
         arguments: [
             (.activity, "exercise-time 30 min", []), (.activity, "resting-heart-rate 52 /min", []),
             (.activity, "nike-fuel 10 1", []), (.activity, "distance-cycling 8 km", []),
-            (.bodyComposition, "muscle-mass 30 kg", []), (.reproductiveHealth, "", ["menstrual-flow-light"]),
+            (.activity, "day-stand-hours 9 h", []),
+            (.bodyComposition, "muscle-mass 30 kg", []), (.reproductiveHealth, "", ["user-entered"]),
             (.sleep, "duration 60 s", ["user-entered"]), (.nutrition, "caffeine 90 mg", []),
         ] as [(RecordKind, String, [String])])
     func whatHasNoPlaceIsPassedOver(kind: RecordKind, values: String, flags: [String]) throws {

@@ -42,6 +42,24 @@ import Testing
         #expect(text.hasSuffix(#""type":"sleep","version":"1.0"}"#))
     }
 
+    @Test func theSumsOfADayAreASummaryOfInformConnect() throws {
+        let day = try JunctionImportTests.record(
+            .activity, "day-active-energy 418.4 kJ,day-exercise-time 12.5 min,day-stand-hours 9 h",
+            start: "2026-11-20T00:00:00+01:00", end: "2026-11-21T00:00:00+01:00")
+        #expect(Validic.hasForm(day) && !ValidicRecord.hasForm(day))
+        let body = try #require(Validic.body(of: day, sourceType: "ingestd"))
+        #expect(try FakeValidic.check(body, type: "summary") == day.id)
+        let text = String(decoding: body, as: UTF8.self)
+        #expect(
+            text.contains(
+                #""start_time":"2026-11-19T23:00:00Z","end_time":"2026-11-20T22:59:59Z","#
+                    + #""utc_offset":3600,"offset_origin":"source","#
+                    + #""metrics":[{"type":"active_energy_burned","origin":"unknown","unit":"kcal","value":100.00},"#
+                    + #"{"type":"active_duration","origin":"unknown","unit":"s","value":750}],"#))
+        #expect(text.hasSuffix(#""type":"summary","version":"1.0"}"#))
+        #expect(Validic.Resource(day).path == "/connect/provider/data/summaries")
+    }
+
     @Test func aRestingHeartRateIsAMeasurementOfInformConnectAndOtherActivityIsNone() throws {
         let resting = try JunctionImportTests.record(.activity, "resting-heart-rate 58 /min")
         #expect(Validic.hasForm(resting))

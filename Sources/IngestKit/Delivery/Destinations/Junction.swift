@@ -33,13 +33,18 @@ package final class Junction: Destination {
         let records = batch.records.compactMap { RecordContent(json: $0) }
         guard records.count == batch.records.count else { return .unfit("cannot be read") }
         let requests: [JunctionForm.Request]
+        let (cycles, erasures) = await session.cycles
         do {
-            requests = try JunctionForm.requests(for: records, settings.withLock { $0 })
+            requests = try JunctionForm.requests(for: records, settings.withLock { $0 }, cycles: cycles)
         } catch {
             return .unfit(error)
         }
         do throws(JunctionSession.Obstacle) {
-            return try await send(requests, before: session.client.clock.now + Self.patience)
+            let answer = try await send(requests, before: session.client.clock.now + Self.patience)
+            if case .taken = answer {
+                try await session.add(records.compactMap(JunctionCycles.entry), after: erasures)
+            }
+            return answer
         } catch {
             return error.answer
         }

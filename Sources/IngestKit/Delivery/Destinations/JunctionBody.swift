@@ -17,7 +17,10 @@ extension JunctionForm {
     /// The program that the samples are from. An export does not have the identifiers of a phone's programs.
     private static let bundle = "ingestd"
 
-    static func body(_ group: Group, _ entries: [Entry], timeZone: String) -> [UInt8] {
+    /// - Parameter cycles: what a request of menstrual cycles has instead of its entries.
+    static func body(
+        _ group: Group, _ entries: [Entry], _ cycles: [JunctionCycles.Cycle], timeZone: String
+    ) -> [UInt8] {
         var text = JSONText()
         text.beginObject()
         switch group.stage {
@@ -35,6 +38,10 @@ extension JunctionForm {
         case .meal: addMeal(entries, to: &text)
         case .profile: addProfile(entries, to: &text)
         case .sleep: addSleeps(entries, to: &text)
+        case .menstrualCycle:
+            text.beginArray()
+            for cycle in cycles { text.value(cycle, provider: group.provider, bundle: bundle) }
+            text.endArray()
         default:
             text.beginArray()
             for entry in entries { text.value(entry) }
@@ -167,12 +174,43 @@ extension JunctionForm {
     }
 }
 
+extension JunctionForm {
+    /// A day's sums, and none of its samples, as the SDK posts them (ActivityPatch.Activity): those go as time series.
+    fileprivate static func add(_ day: Day, to text: inout JSONText) {
+        text.beginObject()
+        text.key("day_summary")
+        text.beginObject()
+        text.member("calendar_date", day.date)
+        for (name, number) in [
+            ("active_energy_burned_sum", day.activeEnergy), ("exercise_time", day.exerciseTime),
+        ] {
+            guard let number else { continue }
+            text.key(name)
+            text.value(json: Array(number.utf8))
+        }
+        text.endObject()
+        for list in [
+            "active_energy_burned", "basal_energy_burned", "steps", "floors_climbed",
+            "distance_walking_running",
+            "vo2_max",
+        ] { text.emptyList(list) }
+        text.endObject()
+    }
+}
+
 extension JunctionForm.Entry {
+    /// Nil for what is of no menstrual cycle.
+    var cycle: JunctionCycles.Entry? {
+        if case .cycle(let entry) = self { entry } else { nil }
+    }
+
     fileprivate var time: Int64 {
         switch self {
         case .quantity(let sample), .listed(_, let sample), .bloodPressure(let sample, _, _): sample.time
         case .workout(let workout): workout.start
         case .height(_, let time): time
+        case .day(let day): day.time
+        case .cycle(let entry): entry.day * 86_400
         }
     }
 
@@ -182,6 +220,8 @@ extension JunctionForm.Entry {
             sample.end ?? sample.time
         case .workout(let workout): workout.end
         case .height(_, let time): time
+        case .day(let day): day.end
+        case .cycle(let entry): (entry.lastDay + 1) * 86_400
         }
     }
 }
@@ -220,8 +260,9 @@ extension JSONText {
             }
             endObject()
         case .workout(let workout): JunctionForm.add(workout, to: &self)
-        // Of the profile alone.
-        case .height: break
+        case .day(let day): JunctionForm.add(day, to: &self)
+        // They are not alone in their requests.
+        case .height, .cycle: break
         }
     }
 

@@ -46,6 +46,17 @@ enum JunctionForm {
         let distance: String?
     }
 
+    /// What HealthKit added up over a day.
+    struct Day {
+        let time: Int64
+        let end: Int64
+        /// As `2026-11-20`.
+        let date: String
+        /// In kilocalories and whole minutes, as JSON.
+        let activeEnergy: String?
+        let exerciseTime: String?
+    }
+
     enum Entry {
         case quantity(Sample)
         case bloodPressure(systolic: Sample, diastolic: Sample, pulse: Sample?)
@@ -54,6 +65,8 @@ enum JunctionForm {
         case workout(Workout)
         /// In whole centimetres, as JSON.
         case height(String, time: Int64)
+        case day(Day)
+        case cycle(JunctionCycles.Entry)
     }
 
     /// What one request may hold.
@@ -71,16 +84,20 @@ enum JunctionForm {
     /// Whether something of a record of these has a form there, be it absent.
     static func hasForm(_ record: RecordContent) -> Bool {
         record.flags.contains { sleepStages[$0] != nil && record.kind == .sleep || standHours[$0] != nil }
+            || JunctionCycles.entry(of: record) != nil
             || record.values.contains { value in
                 quantities[value.type] != nil || bodyLists[value.type] != nil || value.type == "height"
+                    || daySums.contains(value.type)
                     || record.kind == .nutrition && mealLists[value.type] != nil
             }
     }
 
     /// The requests for a batch, one for each series, source and stage, in the order in which the records bring them.
-    /// The same batch gives the same requests.
+    /// The same batch gives the same requests, if nothing more is known of menstrual cycles.
+    /// - Parameter cycles: what other records said of menstrual cycles.
     static func requests(
-        for records: [RecordContent], _ settings: JunctionSettings
+        for records: [RecordContent], _ settings: JunctionSettings,
+        cycles: JunctionCycles = JunctionCycles()
     ) throws(SetAsideReason) -> [Request] {
         var groups: [Group] = []
         var entries: [Group: [Entry]] = [:]
@@ -92,10 +109,17 @@ enum JunctionForm {
                 entries[group, default: []].append(entry)
             }
         }
-        return groups.map { group in
-            Request(
+        return groups.compactMap { group in
+            let entries = entries[group] ?? []
+            var changed: [JunctionCycles.Cycle] = []
+            if group.series == .menstrualCycle {
+                let more = entries.compactMap(\.cycle)
+                changed = cycles.adding(more).cycles(with: more, after: cycles)
+                if changed.isEmpty { return nil }
+            }
+            return Request(
                 series: group.series, provider: group.provider,
-                body: body(group, entries[group] ?? [], timeZone: settings.timeZone))
+                body: body(group, entries, changed, timeZone: settings.timeZone))
         }
     }
 
@@ -134,9 +158,24 @@ enum JunctionForm {
             }
         default: break
         }
+        if let day = day(of: record) { return [(.activity, .day(day))] }
         let hours = record.flags.compactMap { standHours[$0] }
         return hours.map { (.standHour, .quantity(sample($0, Unit.count.name, of: record))) }
+            + (JunctionCycles.entry(of: record).map { [(.menstrualCycle, .cycle($0))] } ?? [])
             + record.values.compactMap { formed($0, of: record) }
+    }
+
+    /// Nil for what is no sum of a day.
+    private static func day(of record: RecordContent) -> Day? {
+        func number(_ type: String, _ code: String) -> ExactDecimal? {
+            record.values.lazy.filter { $0.type == type }.compactMap { $0.converted(to: code) }.first
+        }
+        let energy = number("day-active-energy", "kcal")
+        let exercise = number("day-exercise-time", "min")?.wholePart
+        guard energy != nil || exercise != nil else { return nil }
+        return Day(
+            time: record.time, end: record.end ?? record.time, date: record.localDate,
+            activeEnergy: energy?.description, exerciseTime: exercise.map { String($0) })
     }
 
     private static func formed(_ value: RecordContent.Value, of record: RecordContent) -> (Series, Entry)? {

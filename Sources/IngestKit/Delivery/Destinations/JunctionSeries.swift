@@ -15,8 +15,10 @@ extension JunctionForm {
         static let bloodOxygen = Series(name: "blood_oxygen")
         static let temperature = Series(name: "temperature")
         static let standHour = Series(name: "stand_hour")
+        static let activity = Series(name: "activity", isSummary: true)
         static let body = Series(name: "body", isSummary: true)
         static let meal = Series(name: "meal", isSummary: true)
+        static let menstrualCycle = Series(name: "menstrual_cycle", isSummary: true)
         static let profile = Series(name: "profile", isSummary: true)
         static let sleep = Series(name: "sleep", isSummary: true)
         static let workouts = Series(name: "workouts", isSummary: true)
@@ -75,6 +77,9 @@ extension JunctionForm {
         "waist-circumference": ("waist_circumference", Unit(name: "centimeter", code: "cm")),
         "fat-free-mass": ("lean_body_mass", .kilogram),
     ]
+
+    /// Our types of a day's sums.
+    static let daySums: Set = ["day-active-energy", "day-exercise-time"]
 
     /// By our types: the lists of a meal.
     static let mealLists: [String: (list: String, unit: Unit)] = [

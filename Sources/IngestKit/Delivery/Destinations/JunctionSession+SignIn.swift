@@ -34,7 +34,8 @@ extension JunctionSession {
         isOver = false
         former = nil
         connected = [:]
-        state = JunctionState(user: settings.user, api: settings.api, userID: token.userID)
+        state = JunctionState(
+            user: settings.user, api: settings.api, userID: token.userID, cycles: state?.cycles)
         await take(answer)
     }
 
@@ -79,6 +80,7 @@ extension JunctionSession {
     }
 
     func erase() async {
+        erasures += 1
         state = nil
         former = nil
         ends = nil

@@ -41,6 +41,8 @@ package actor JunctionSession {
     var refreshing: Task<Obstacle?, Never>?
     /// Counts what ends the tokens that a refresh under way is for.
     var generation = 0
+    /// Counts what erases everything.
+    var erasures = 0
     /// Whether the server has ended the session; its tokens are erased on the disk once that is told.
     var isOver = false
     private var hasToldOfVault = false
@@ -103,6 +105,30 @@ package actor JunctionSession {
     package func renew() async {
         await client.transport.refresh()
         apiKey = nil
+    }
+
+    // MARK: - Menstrual cycles
+
+    /// What is known of menstrual cycles, and how often that was erased before.
+    var cycles: (known: JunctionCycles, erasures: Int) { (state?.cycles ?? JunctionCycles(), erasures) }
+
+    /// Keeps what is known of menstrual cycles, before the records count as taken.
+    func add(_ entries: [JunctionCycles.Entry], after erasures: Int) async throws(Obstacle) {
+        // Signed out meanwhile: nothing is kept any more.
+        guard !entries.isEmpty, erasures == self.erasures else { return }
+        let before = state?.cycles
+        let all = (before ?? JunctionCycles()).adding(entries)
+        guard all != before else { return }
+        change { $0.cycles = all }
+        guard let state else { return }
+        do {
+            try await keep(state)
+        } catch {
+            if erasures == self.erasures { change { $0.cycles = before } }
+            throw Obstacle(
+                answer: .unavailable(
+                    httpStatus: nil, error: "the state directory takes no file", retryAfter: nil))
+        }
     }
 
     // MARK: - Steps of a delivery

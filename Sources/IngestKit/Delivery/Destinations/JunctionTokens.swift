@@ -140,6 +140,8 @@ struct JunctionState: Codable, Equatable {
     var sources: [String] = []
     /// Nil where nobody has signed in with a token.
     var tokens: JunctionTokens?
+    /// What records said of menstrual cycles; nil where none did.
+    var cycles: JunctionCycles?
 }
 
 /// Where the state is kept: readable for the service alone, replaced as a whole and synced to disk.

@@ -125,19 +125,25 @@ extension ValidicSettings.API {
     }
 }
 
-/// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements and sleep of
-/// its Inform Connect API, or as records of its first API (docs/destinations/validic.md).
+/// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements, sleep and
+/// summaries of its Inform Connect API, or as records of its first API (docs/destinations/validic.md).
 package final class Validic: Destination {
     /// What a record is at Inform Connect, by its `type`.
     enum Resource: String {
-        case measurement, sleep
+        case measurement, sleep, summary
 
-        init(_ record: RecordContent) { self = record.kind == .sleep ? .sleep : .measurement }
+        init(_ record: RecordContent) {
+            self =
+                record.kind == .sleep
+                ? .sleep
+                : record.values.contains { sumsOfDay.contains($0.type) } ? .summary : .measurement
+        }
 
         var path: String {
             switch self {
             case .measurement: "/connect/provider/data/measurements"
             case .sleep: "/connect/provider/data/sleep"
+            case .summary: "/connect/provider/data/summaries"
             }
         }
     }
@@ -153,7 +159,8 @@ package final class Validic: Destination {
     /// Whether something of a record of these has a form there, be it absent.
     static func hasForm(_ record: RecordContent) -> Bool {
         switch record.kind {
-        case .activity: record.values.contains { $0.type == restingHeartRate }
+        case .activity:
+            record.values.contains { $0.type == restingHeartRate || sumsOfDay.contains($0.type) }
         default: record.flags.contains { sleepMetrics[$0] != nil }
         }
     }
@@ -249,8 +256,14 @@ extension Validic {
     static func body(of record: RecordContent, sourceType: String) -> [UInt8]? {
         let resource = Resource(record)
         let metrics = resource == .sleep ? sleepMetrics(of: record) : record.values.compactMap(metric)
-        // A measurement is of one moment, not of a span.
-        let last = resource == .sleep ? record.end ?? record.time : record.time
+        let last =
+            switch resource {
+            // It is of one moment, not of a span.
+            case .measurement: record.time
+            case .sleep: record.end ?? record.time
+            // The last second of the day, as in Validic's samples.
+            case .summary: max(record.time, (record.end ?? record.time) - 1)
+            }
         guard Self.kinds.contains(record.kind), !metrics.isEmpty,
             let start = DeviceTime(wallSeconds: record.time), let end = DeviceTime(wallSeconds: last)
         else { return nil }
@@ -317,6 +330,7 @@ extension Validic {
     }
 
     private static let restingHeartRate = "resting-heart-rate"
+    private static let sumsOfDay: Set = ["day-active-energy", "day-exercise-time"]
 
     /// By our flags: what the duration of a stage is. Being in bed is none.
     private static let sleepMetrics = [
@@ -342,6 +356,8 @@ extension Validic {
         case "systolic", "diastolic": return metric(value.type, "mmHg", in: "mm[Hg]")
         case "pulse-rate", "heart-rate": return metric("pulse", "bpm", in: "/min")
         case restingHeartRate: return metric("resting_heart_rate", "bpm", in: "/min")
+        case "day-active-energy": return metric("active_energy_burned", "kcal", in: "kcal")
+        case "day-exercise-time": return metric("active_duration", "s", in: "s")
         case "glucose":
             // Either of the two is fine.
             guard ["mg/dL", "mmol/L"].contains(value.unit) else { return nil }
