@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 """Validic's side, for trials: it takes what is public of its two APIs that records are posted to, and nothing else.
 
-The measurements, the sleep and the summaries of Inform Connect are at /connect/provider/data/measurements, …/sleep and
-…/summaries, the record forms of the first API at /v1/organizations/ORGANIZATION/users/USER/FORM.json. GET /state tells what it has got. POST /control with a JSON object
+What Inform Connect takes is at /connect/provider/data/measurements, …/sleep, …/summaries and …/workouts, the record forms of the first API at /v1/organizations/ORGANIZATION/users/USER/FORM.json. GET /state tells what it has got. POST /control with a JSON object
 changes how it answers:
   {"status": 503}           to records, until {"status": null}
   {"token": "another"}      is the person's access token from then on
@@ -18,7 +17,7 @@ from fakes import Backend, Number, Refused, main, members, need  # noqa: E402
 ORGANIZATION, USER = "fake-organization", "fake-user"
 # Of Inform Connect, with the type of what is posted there.
 INFORM = {"/connect/provider/data/measurements": "measurement", "/connect/provider/data/sleep": "sleep",
-          "/connect/provider/data/summaries": "summary"}
+          "/connect/provider/data/summaries": "summary", "/connect/provider/data/workouts": "workout"}
 MEASUREMENT = [
     "log_id", "start_time", "end_time", "utc_offset", "offset_origin", "metrics", "source", "type", "version",
 ]
@@ -29,6 +28,11 @@ SLEEP_UNITS = {
 SUMMARY_UNITS = {
     "active_duration": {"s"}, "active_energy_burned": {"kcal"}, "basal_energy_burned": {"kcal"}, "distance": {"m"},
 }
+WORKOUT_UNITS = {
+    "active_duration": {"s"}, "steps": {"count"}, "energy_burned": {"kcal"}, "avg_heart_rate": {"bpm"},
+    "heart_rate_zone_high": {"s"}, "active_energy_burned": {"kcal"}, "distance": {"m"},
+}
+CATEGORIES = {"biking", "cardio", "running", "strength", "swimming", "walking", "other"}
 UNITS = {
     "systolic": {"mmHg"}, "diastolic": {"mmHg"}, "pulse": {"bpm"}, "resting_heart_rate": {"bpm"}, "body_weight": {"kg"},
     "bmi": {"kg/m2"}, "blood_glucose": {"mg/dL", "mmol/L"}, "spo2": {"percent"}, "body_temperature": {"C"},
@@ -102,7 +106,9 @@ class Validic(Backend):
 
     def measure(self, value, kind):
         try:
-            members(value, MEASUREMENT, ["user_notes"])
+            members(value, MEASUREMENT + (["name", "category"] if kind == "workout" else []), ["user_notes"])
+            if kind == "workout":
+                need(text_of(value, "name") and value["category"] in CATEGORIES, "category")
             text_of(value, "start_time", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
             text_of(value, "end_time", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
             need(value["end_time"] == value["start_time"] if kind == "measurement"
@@ -117,7 +123,7 @@ class Validic(Backend):
             found = {"start_time": value["start_time"]}
             for metric in value["metrics"]:
                 members(metric, ["type", "origin", "unit", "value"])
-                units = {"sleep": SLEEP_UNITS, "summary": SUMMARY_UNITS}.get(kind, UNITS)
+                units = {"sleep": SLEEP_UNITS, "summary": SUMMARY_UNITS, "workout": WORKOUT_UNITS}.get(kind, UNITS)
                 need(metric["unit"] in units.get(metric["type"], ()), f"unit of {metric['type']}")
                 need(metric["origin"] in ("device", "manual", "unknown"), "origin")
                 need(isinstance(metric["value"], Number), "value")
@@ -127,7 +133,7 @@ class Validic(Backend):
                 need(note["type"] in ("message", "relationship_to_meal"), "user_notes")
         except Refused as refused:
             raise Refused(str(refused), 400) from refused
-        place = {"sleep": "sleep", "summary": "summaries"}.get(kind, "measurements")
+        place = {"sleep": "sleep", "summary": "summaries", "workout": "workouts"}.get(kind, "measurements")
         self.records[f"{place}/{text_of(value, 'log_id')}"] = found
 
     def record(self, form, value):

@@ -39,7 +39,10 @@ final class FakeValidic: Sendable {
                 return TestReceiver.Answer(status: 401, body: #"{"errors":["\#(state.token) expected"]}"#)
             }
             do throws(Fault) {
-                let places = ["measurements": "measurement", "sleep": "sleep", "summaries": "summary"]
+                let places = [
+                    "measurements": "measurement", "sleep": "sleep", "summaries": "summary",
+                    "workouts": "workout",
+                ]
                 guard request.target.hasPrefix("POST /connect/provider/data/"),
                     let type = places[String(request.target.dropFirst(28))],
                     request.headers["content-type"] == "application/json"
@@ -76,16 +79,31 @@ final class FakeValidic: Sendable {
         "distance": ["m"],
     ]
 
+    /// The same of a workout ("Submitting Workouts to Inform Connect").
+    private static let workoutUnits: [String: Set<String>] = [
+        "active_duration": ["s"], "steps": ["count"], "energy_burned": ["kcal"], "avg_heart_rate": ["bpm"],
+        "heart_rate_zone_high": ["s"], "active_energy_burned": ["kcal"], "distance": ["m"],
+    ]
+    private static let categories = [
+        "biking", "cardio", "running", "strength", "swimming", "walking", "other",
+    ]
+
     /// - Returns: the `log_id`.
     static func check(_ body: [UInt8], type: String = "measurement") throws(Fault) -> String {
+        let own: Set<String> = type == "workout" ? ["name", "category"] : []
         let record = try StrictJSON.object(
             String(decoding: body, as: UTF8.self),
-            [
+            own.union([
                 "log_id", "start_time", "end_time", "utc_offset", "offset_origin", "metrics", "source",
-                "type",
-                "version",
-            ],
+                "type", "version",
+            ]),
             optional: ["user_notes"])
+        if type == "workout" {
+            _ = try StrictJSON.text(record, "name")
+            guard categories.contains(try StrictJSON.text(record, "category")) else {
+                throw Fault("category")
+            }
+        }
         let id = try StrictJSON.text(record, "log_id")
         guard id.utf8.count == 36 else { throw Fault("log_id") }
         let start = try StrictJSON.text(record, "start_time")
@@ -110,7 +128,8 @@ final class FakeValidic: Sendable {
         if metrics.isEmpty { throw Fault("metrics") }
         for json in metrics {
             let metric = try StrictJSON.object(json, ["type", "origin", "unit", "value"])
-            let known = ["sleep": sleepUnits, "summary": summaryUnits][type] ?? units
+            let known =
+                ["sleep": sleepUnits, "summary": summaryUnits, "workout": workoutUnits][type] ?? units
             guard let units = known[try StrictJSON.text(metric, "type")],
                 units.contains(try StrictJSON.text(metric, "unit"))
             else {

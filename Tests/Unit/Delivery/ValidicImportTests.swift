@@ -42,6 +42,32 @@ import Testing
         #expect(text.hasSuffix(#""type":"sleep","version":"1.0"}"#))
     }
 
+    @Test(arguments: [
+        (["activity-running"], "Running", "running"), (["activity-hand-cycling"], "Hand Cycling", "biking"),
+        (["activity-rowing"], "Rowing", "cardio"), (["activity-yoga"], "Yoga", "other"),
+        (["activity-traditional-strength-training"], "Traditional Strength Training", "strength"),
+        ([], "Other", "other"),
+    ])
+    func aWorkoutIsOneOfInformConnect(flags: [String], name: String, category: String) throws {
+        let record = try JunctionImportTests.record(
+            .workout, "duration 31.5 min,active-energy 286.4 kcal,distance-walking-running 5.21 km",
+            flags: flags)
+        let body = try #require(Validic.body(of: record, sourceType: "ingestd"))
+        #expect(try FakeValidic.check(body, type: "workout") == record.id)
+        let text = String(decoding: body, as: UTF8.self)
+        let head =
+            #""end_time":"2026-11-20T09:25:00Z","utc_offset":0,"offset_origin":"source","name":"\#(name)","#
+        let metrics = [
+            #"[{"type":"active_duration","origin":"unknown","unit":"s","value":1890}"#,
+            #"{"type":"active_energy_burned","origin":"unknown","unit":"kcal","value":286.4}"#,
+            #"{"type":"distance","origin":"unknown","unit":"m","value":5210}]"#,
+        ].joined(separator: ",")
+        let expected = head + "\"category\":\"\(category)\",\"metrics\":" + metrics
+        #expect(text.contains(expected), "\(text)")
+        #expect(text.hasSuffix(#""type":"workout","version":"1.0"}"#))
+        #expect(Validic.Resource(record).path == "/connect/provider/data/workouts")
+    }
+
     @Test func theSumsOfADayAreASummaryOfInformConnect() throws {
         let day = try JunctionImportTests.record(
             .activity, "day-active-energy 418.4 kJ,day-exercise-time 12.5 min,day-stand-hours 9 h",

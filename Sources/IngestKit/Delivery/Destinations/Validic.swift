@@ -125,18 +125,20 @@ extension ValidicSettings.API {
     }
 }
 
-/// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements, sleep and
-/// summaries of its Inform Connect API, or as records of its first API (docs/destinations/validic.md).
+/// Posts records to Validic, one in a request, for the one person whose access token it has: as measurements, sleep,
+/// workouts and summaries of its Inform Connect API, or as records of its first API (docs/destinations/validic.md).
 package final class Validic: Destination {
     /// What a record is at Inform Connect, by its `type`.
     enum Resource: String {
-        case measurement, sleep, summary
+        case measurement, sleep, summary, workout
 
         init(_ record: RecordContent) {
-            self =
-                record.kind == .sleep
-                ? .sleep
-                : record.values.contains { sumsOfDay.contains($0.type) } ? .summary : .measurement
+            switch record.kind {
+            case .sleep: self = .sleep
+            case .workout: self = .workout
+            default:
+                self = record.values.contains { sumsOfDay.contains($0.type) } ? .summary : .measurement
+            }
         }
 
         var path: String {
@@ -144,6 +146,7 @@ package final class Validic: Destination {
             case .measurement: "/connect/provider/data/measurements"
             case .sleep: "/connect/provider/data/sleep"
             case .summary: "/connect/provider/data/summaries"
+            case .workout: "/connect/provider/data/workouts"
             }
         }
     }
@@ -151,7 +154,7 @@ package final class Validic: Destination {
     /// The kinds that have a form at Inform Connect, or some of which have one.
     static let kinds: Set<RecordKind> = [
         .activity, .bloodPressure, .glucose, .bodyTemperature, .weight, .pulseOximetry, .heartRate, .miScale,
-        .sleep,
+        .sleep, .workout,
     ]
     /// Those of them of which only some records have one.
     static let kindsInPart: Set<RecordKind> = [.activity, .sleep]
@@ -255,12 +258,17 @@ extension Validic {
     /// bytes.
     static func body(of record: RecordContent, sourceType: String) -> [UInt8]? {
         let resource = Resource(record)
-        let metrics = resource == .sleep ? sleepMetrics(of: record) : record.values.compactMap(metric)
+        let metrics =
+            switch resource {
+            case .sleep: sleepMetrics(of: record)
+            case .workout: workoutMetrics(of: record)
+            case .measurement, .summary: record.values.compactMap(metric)
+            }
         let last =
             switch resource {
             // It is of one moment, not of a span.
             case .measurement: record.time
-            case .sleep: record.end ?? record.time
+            case .sleep, .workout: record.end ?? record.time
             // The last second of the day, as in Validic's samples.
             case .summary: max(record.time, (record.end ?? record.time) - 1)
             }
@@ -274,6 +282,11 @@ extension Validic {
         text.member("end_time", "\(end)Z")
         text.member("utc_offset", record.utcOffsetSeconds)
         text.member("offset_origin", "source")
+        if resource == .workout {
+            let sport = SportName.of(record)
+            text.member("name", sport)
+            text.member("category", categories[sport] ?? "other")
+        }
         text.key("metrics")
         text.beginArray()
         for metric in metrics {
@@ -345,6 +358,29 @@ extension Validic {
                 .compactMap({ $0.number(in: "s") }).first
         else { return [] }
         return types.map { Metric(type: $0, unit: "s", value: seconds) }
+    }
+
+    /// Of HealthKit's sports, where it is one of Validic's seven.
+    private static let categories = [
+        "Cycling": "biking", "Hand Cycling": "biking", "Running": "running", "Swimming": "swimming",
+        "Walking": "walking", "Hiking": "walking", "Core Training": "strength",
+        "Functional Strength Training": "strength", "Traditional Strength Training": "strength",
+        "Cardio Dance": "cardio", "Cross Training": "cardio", "Elliptical": "cardio",
+        "High Intensity Interval Training": "cardio", "Jump Rope": "cardio", "Mixed Cardio": "cardio",
+        "Mixed Metabolic Cardio Training": "cardio", "Rowing": "cardio", "Stair Climbing": "cardio",
+        "Stairs": "cardio", "Step Training": "cardio",
+    ]
+
+    private static func workoutMetrics(of record: RecordContent) -> [Metric] {
+        func metric(_ name: String, _ unit: String, where isWanted: (String) -> Bool) -> Metric? {
+            record.values.filter { isWanted($0.type) }.compactMap { $0.number(in: unit) }.first
+                .map { Metric(type: name, unit: unit, value: $0) }
+        }
+        return [
+            metric("active_duration", "s") { $0 == "duration" },
+            metric("active_energy_burned", "kcal") { $0 == "active-energy" },
+            metric("distance", "m") { $0.hasPrefix("distance") },
+        ].compactMap(\.self)
     }
 
     /// Nil for what is absent, or has no form.
