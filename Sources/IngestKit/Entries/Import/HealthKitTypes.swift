@@ -99,7 +99,8 @@ struct HealthKitType: Sendable, Equatable {
     /// Of a workout itself.
     static let workout = Self(set: .fitness, kind: .workout, type: "duration")
 
-    /// Of what HealthKit adds up over a day. Its measurements are not those of the samples, so that nobody adds them to these.
+    /// The sums that HealthKit makes of a day. Their measurements have names of their own: whoever adds up samples does not
+    /// add a sum to them.
     static let day = Self(set: .routine, kind: .activity, type: "day")
 
     private static func food(_ type: String) -> Self {
