@@ -41,7 +41,7 @@ async def prove(run, cuts, results):
         wrong = wrong or run.missing and f"not on the disk: {sorted(run.missing)[:5]}"
         results.note(done, wrong)
     wrong = await run.drain()
-    found = [f"lost: {sorted(run.undelivered())[:5]}"] if run.undelivered() else []
+    found = [f"lost: {sorted(run.lost())[:5]}"] if run.lost() else []
     found += [f"under other ids: {list(run.misnamed().items())[:5]}"] if run.misnamed() else []
     found += [f"never measured: {sorted(run.invented())[:5]}"] if run.invented() else []
     # Of a few cuts none may be in several links.

@@ -9,7 +9,8 @@ from emulation.adapter import ADAPTER_ADDRESSES, AdapterController, Air
 from emulation.indicator import Indicator
 from emulation.recorder import Recorder
 from labkit import kinds
-from labkit.payloads import DateTime, blood_pressure, glucose_record, record_id, spot_oximetry, temperature, weight
+from labkit.payloads import (
+    DateTime, blood_pressure, glucose_record, payloads_of, record_id, spot_oximetry, temperature, weight)
 
 ADDRESS = "F1:F1:F1:F1:F1:{:02X}"
 EPOCH = datetime.datetime(2024, 1, 1)
@@ -54,7 +55,22 @@ PERIPHERALS = [
 ]
 
 
-class Meter(Recorder):
+class Listening:
+    """Says that a confirmation comes before it is heard: the power may be cut in that instant, and it be lost."""
+
+    deaf = False
+
+    def on_confirmed(self, link):
+        self.log("confirming", link=link.number)
+        if not self.deaf:
+            super().on_confirmed(link)
+
+
+class Giver(Listening, Indicator):
+    pass
+
+
+class Reporter(Recorder):
     """A recorder that knows what it has reported when its response is confirmed."""
 
     transferred = ()
@@ -68,6 +84,10 @@ class Meter(Recorder):
             for payload in self.transferred:
                 self.log("given", link=link.number, hex=payload.hex())
         super().on_confirmed(link)
+
+
+class Meter(Listening, Reporter):
+    pass
 
 
 class AdapterPort(StreamPacketSource):
@@ -102,8 +122,10 @@ class Bench:
         self.air = Air()
         self.unplugged = asyncio.Event()
         self.unplugged.set()
-        # The id that the record must have, by address and payload.
-        self.confirmed = {}
+        # All that was taken: the id that the record must have, by address and payload.
+        self.measured = {}
+        # The readings whose confirmation a peripheral has heard, by address and payload.
+        self.confirmed = set()
         self.peripherals = {}
         self.supplies = []
         # Of whom a link is up.
@@ -111,11 +133,16 @@ class Bench:
         # Called with the name of what has just happened.
         self.on_event = lambda event: None
 
+    def be_deaf(self, deaf):
+        """Lets no peripheral hear a confirmation."""
+        for peripheral in self.peripherals.values():
+            peripheral.deaf = deaf
+
     async def start(self):
         """Puts the peripherals on the air and returns the port for the guest's adapter."""
         for place, (name, kind, _) in enumerate(PERIPHERALS, start=1):
             properties = dict(kind.properties)
-            form = {"indicator": Indicator, "recorder": Meter}[properties.pop("form")]
+            form = {"indicator": Giver, "recorder": Meter}[properties.pop("form")]
             peripheral = form(self.air, self.log, name, ADDRESS.format(place), **properties, **LIFE)
             self.peripherals[name] = peripheral
             await peripheral.start()
@@ -125,9 +152,10 @@ class Bench:
     def log(self, what, peripheral, **fields):
         if what == "given" and "hex" in fields:
             place = list(self.peripherals).index(peripheral)
-            address, payload = ADDRESS.format(place + 1), fields["hex"]
-            self.confirmed[address, payload] = record_id(address, PERIPHERALS[place][1].characteristic, payload)
+            self.confirmed.add((ADDRESS.format(place + 1), fields["hex"]))
             self.on_event("confirmed")
+        elif what == "confirming":
+            self.on_event("confirming")
         elif what == "link":
             self.linked.add(peripheral)
             self.on_event("link")
@@ -152,10 +180,19 @@ class Bench:
             count = self.random.randint(1, MOST_READINGS)
             readings = [make(number + further) for further in range(count)]
             number += count
+            self.note_measured(peripheral, readings)
             if isinstance(peripheral, Meter):
                 peripheral.store(readings)
             else:
                 peripheral.give(readings)
+
+    def note_measured(self, peripheral, readings):
+        place = list(self.peripherals.values()).index(peripheral)
+        address, characteristic = ADDRESS.format(place + 1), PERIPHERALS[place][1].characteristic
+        if isinstance(peripheral, Meter):
+            readings = payloads_of(readings, characteristic)
+        for payload in readings:
+            self.measured[address, payload] = record_id(address, characteristic, payload)
 
     def stop_taking(self):
         for supply in self.supplies:

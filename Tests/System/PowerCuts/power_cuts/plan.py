@@ -6,12 +6,13 @@ from dataclasses import dataclass
 MOMENTS = {
     "link": ("at any moment", 1, 6.0),
     "indicated": ("while a reading is being committed", 12, 0.06),
+    "confirming": ("as a confirmation is lost", 20, 0.0),
     "confirmed": ("at a confirmation", 20, 0.0),
     "request": ("while a request is at the receiver", 6, 0.06),
     "answered": ("after an answer", 6, 0.06),
 }
 # Of these moments the receiver may be closed since the start, so that all that was read is on the disk alone.
-WITHOUT_RECEIVER = ("link", "indicated", "confirmed")
+WITHOUT_RECEIVER = ("link", "indicated", "confirming", "confirmed")
 
 
 @dataclass(frozen=True)

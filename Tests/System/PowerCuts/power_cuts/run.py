@@ -43,6 +43,7 @@ class Run:
         self.bench.take_readings()
 
     async def boot(self):
+        self.bench.be_deaf(False)
         self.machine = await Machine.start(self.image, self.work, self.ports, self.logs, len(self.boot_seconds) + 1)
         await self.machine.wait_healthy()
         self.boot_seconds.append(self.machine.seconds)
@@ -75,6 +76,7 @@ class Run:
         def fire():
             self.links.append(len(self.bench.linked))
             self.machine.cut()
+            self.bench.be_deaf(cut.event == "confirming")
             came.set()
 
         def note(event):
@@ -121,7 +123,7 @@ class Run:
         try:
             await self.boot()
             deadline = self.machine.seconds + DRAIN_LIMIT_S
-            while self.bench.left() or self.undelivered() - self.missing:
+            while self.bench.left() or self.lost() - self.missing:
                 if self.machine.seconds > deadline:
                     break
                 await asyncio.sleep(POLL_S)
@@ -136,18 +138,22 @@ class Run:
     def undelivered(self):
         return {reading for reading in self.bench.confirmed if reading not in self.receiver.ids}
 
+    def lost(self):
+        """What was measured and has not arrived: nothing may be left of it when everything has been read."""
+        return set(self.bench.measured) - set(self.receiver.ids)
+
     def misnamed(self):
         """Payloads at the receiver under other ids than the one that follows from them, or under several."""
         return {reading: ids for reading, ids in self.receiver.ids.items()
-                if reading in self.bench.confirmed and ids != {self.bench.confirmed[reading]}}
+                if reading in self.bench.measured and ids != {self.bench.measured[reading]}}
 
     def invented(self):
-        """Payloads at the receiver that no peripheral saw confirmed; at the end all were."""
-        return set(self.receiver.ids) - set(self.bench.confirmed)
+        """Payloads at the receiver that no peripheral has measured."""
+        return set(self.receiver.ids) - set(self.bench.measured)
 
     @property
     def sum(self):
-        return (f"{len(self.bench.confirmed)} readings confirmed, {len(self.undelivered())} lost, "
+        return (f"{len(self.bench.confirmed)} readings confirmed, {len(self.lost())} lost, "
                 f"{len(self.misnamed())} under other ids; summed over the cuts {self.at_stake} not delivered yet; "
                 f"{self.receiver.repeated} requests repeated, {self.receiver.refused} refused; "
                 f"{sum(links > 1 for links in self.links)} cuts in several links, {max(self.links, default=0)} at most")
