@@ -33,8 +33,10 @@ extension JournalEntry {
         guard let id = fields.first(where: { $0.0 == .recordID })?.1 else { return self }
         let tag = key.tag(ofRecord: id)
         func tagged(_ text: String) -> String {
-            // What is shorter than an id may stand in any sentence.
-            id.utf8.count == RecordID.length && text.contains(id) ? text.replacing(id, with: tag) : text
+            // What is shorter than an id may stand in any sentence, and nothing that is shorter holds one.
+            guard id.utf8.count == RecordID.length, text.utf8.count >= RecordID.length, text.contains(id)
+            else { return text }
+            return text.replacing(id, with: tag)
         }
         return JournalEntry(
             name: name, messageID: messageID, priority: priority, message: tagged(message),

@@ -219,18 +219,20 @@ package struct RecordContent: Equatable {
         return true
     }
 
-    /// Where a record is from, without the rest of it; nil for a reading of a device, and for what is no record.
+    /// What stands before the word in `RecordEntry.json`. Within a string its quotation marks would be escaped.
+    private static let originType = Array(#""origin":{"type":""#.utf8)
+
+    /// Where a record of ours is from, by its canonical JSON, which is not read any further: each entry that is delivered is
+    /// asked for. Nil for a reading of a device.
     package static func origin(of json: String) -> RecordEntry.Origin? {
-        var scanner = JSONScanner(Array(json.utf8))
-        var origin: RecordEntry.Origin?
-        try? scanner.members { (name: String, scanner: inout JSONScanner) throws(Malformed) in
-            if name == "origin" {
-                origin = try provenance(&scanner).origin
-            } else {
-                try scanner.skip(depth: 1)
-            }
-        }
-        return origin
+        let bytes = Array(json.utf8)
+        let length = originType.count
+        guard bytes.count > length,
+            let start = (0..<bytes.count - length).first(where: { bytes[$0..<$0 + length] == originType[...] }
+            )
+        else { return nil }
+        let word = bytes[(start + length)...].prefix { $0 != UInt8(ascii: "\"") }
+        return RecordEntry.Origin(rawValue: String(decoding: word, as: UTF8.self))
     }
 
     /// What a record holds as `measurements`, as it stands there; nil where it has none.

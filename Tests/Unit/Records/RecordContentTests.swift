@@ -56,7 +56,13 @@ struct RecordContentTests {
         let origin = #","origin":{"type":"apple-health","name":"Watch","version":"1"}"#
         #expect(RecordContent.origin(of: Self.json(more: origin)) == .appleHealth)
         #expect(RecordContent(json: Self.json(more: origin))?.originName == "Watch")
+        #expect(RecordContent.origin(of: Self.json(more: #","origin":{"type":"manual"}"#)) == .manual)
+        // Whoever is named so has not entered it.
+        let subject = #","subject":"\"origin\":{\"type\":\"manual\"""#
+        #expect(RecordContent.origin(of: Self.json(more: subject + origin)) == .appleHealth)
+        #expect(RecordContent.origin(of: Self.json(more: subject)) == nil)
         #expect(RecordContent.origin(of: Self.json()) == nil)
         #expect(RecordContent.origin(of: "no record") == nil)
+        #expect(RecordContent.origin(of: "") == nil)
     }
 }

@@ -81,7 +81,9 @@ package struct JSONScanner {
         skipBlanks()
         switch current {
         case UInt8(ascii: "{"):
-            try object { (_, scanner: inout JSONScanner) throws(Malformed) in
+            try list("{", "}") { (scanner: inout JSONScanner) throws(Malformed) in
+                try scanner.skipString()
+                try scanner.expect(":")
                 try scanner.skip(depth: depth + 1)
             }
         case UInt8(ascii: "["):
@@ -132,13 +134,19 @@ package struct JSONScanner {
 
     private mutating func skipString() throws(Malformed) {
         try expect("\"")
-        while let byte = current, byte != UInt8(ascii: "\"") {
+        // Most of a text is in strings. A local variable is not written back to memory at each byte.
+        var end = index
+        while end < bytes.count {
+            let byte = bytes[end]
+            if byte == UInt8(ascii: "\"") {
+                index = end + 1
+                return
+            }
             // A control character must be escaped, so a line break in a string is no JSON.
-            if byte < 0x20 { throw Malformed(offset: index) }
-            index += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte < 0x20 { throw Malformed(offset: end) }
+            end += byte == UInt8(ascii: "\\") ? 2 : 1
         }
-        guard current != nil else { throw Malformed(offset: bytes.count) }
-        index += 1
+        throw Malformed(offset: bytes.count)
     }
 
     private mutating func list(

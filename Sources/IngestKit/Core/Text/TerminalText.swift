@@ -26,9 +26,12 @@ package enum TerminalText {
     }
 
     private static func escaped(_ text: String, where isEscaped: (Unicode.Scalar) -> Bool) -> String {
-        // Nearly all text, and long documents above all.
-        let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) || $0 == UInt8(ascii: "\n") }
-        guard !isPlain || text.unicodeScalars.contains(where: isEscaped) else { return text }
+        // Nearly all text, and long documents above all. What Unicode says of each character takes many times as long.
+        let showsLineBreaks = !isEscaped("\n")
+        let isPlain = text.utf8.allSatisfy {
+            (0x20..<0x7F).contains($0) || (showsLineBreaks && $0 == UInt8(ascii: "\n"))
+        }
+        guard !isPlain, text.unicodeScalars.contains(where: isEscaped) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             guard isEscaped(scalar) else {

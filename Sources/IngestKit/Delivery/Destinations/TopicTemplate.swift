@@ -104,16 +104,20 @@ package struct TopicTemplate: Sendable, Hashable {
     /// A value as one level, or part of one: what is neither unreserved (RFC 3986, section 2.3) nor a colon is
     /// percent-encoded. So no value makes a level, a wildcard or a control character, and two never look the same.
     static func level(_ value: String) -> String {
-        let digits = Array("0123456789ABCDEF")
-        return value.utf8.reduce(into: "") { level, byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x3A:
-                level.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                level.append("%")
-                level.append(digits[Int(byte >> 4)])
-                level.append(digits[Int(byte & 15)])
-            }
+        guard !value.utf8.allSatisfy(standsAsItIs) else { return value }
+        let digits = Array("0123456789ABCDEF".utf8)
+        let level = value.utf8.reduce(into: [UInt8]()) { level, byte in
+            level +=
+                standsAsItIs(byte)
+                ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: level, as: UTF8.self)
+    }
+
+    private static func standsAsItIs(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x3A: true
+        default: false
         }
     }
 }
