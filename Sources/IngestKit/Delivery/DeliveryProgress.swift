@@ -33,7 +33,23 @@ struct DeliveryProgress {
         var backOff = BackOff()
     }
 
+    /// The note in the store that a batch of the backlog was taken, while the next one is on its way. It gives what follows
+    /// that one.
+    struct Noting {
+        let task: Task<StoredBatch?, any Error>
+        /// Carries it out again, where nothing of it has happened.
+        let again: @Sendable () async throws -> StoredBatch?
+
+        init(_ operation: @escaping @Sendable () async throws -> StoredBatch?) {
+            // What has come is noted, whatever becomes of the worker.
+            task = Task { try await operation() }
+            again = operation
+        }
+    }
+
     private var lanes: [DeliveryLane: Lane] = [:]
+    /// The note of the batch that was taken last, until it is known to be on the disk.
+    var noting: Noting?
     /// The lanes of readings, in the order in which they are asked.
     var order: [DeliveryLane]
     /// The number of the session that is open, where the destination needs one.

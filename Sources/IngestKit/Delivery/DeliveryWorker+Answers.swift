@@ -5,11 +5,61 @@ import Synchronization
 
 /// What a request leads to.
 extension DeliveryWorker {
-    /// Sends a batch of readings.
+    /// Sends a batch of readings. While a full batch of the backlog is on its way for the first time, the next is composed:
+    /// it goes out as soon as this one is taken, which is noted in the meantime. There is one request at a time all the
+    /// same, and the note is on the disk before the next answer is acted on.
     func send(_ batch: StoredBatch, _ progress: inout DeliveryProgress) async throws {
+        let isFirstOfRow = progress.noting == nil && progress[batch.lane].attempts == 0
+        async let composed = isFirstOfRow ? await next(after: batch) : nil
         let answer = await attempt(
             batch, OutgoingBatch(gateway: batch.gateway, records: batch.items.map(\.body)), &progress)
-        try await act(on: answer, to: batch, &progress)
+        heartbeat(.asking)
+        var next = await composed
+        heartbeat(.turning)
+        let noted = try await settle(&progress)
+        if batch.lane == .backlog { next = noted ?? next }
+        if case .taken(let status, _) = answer, let next {
+            noteTaken(batch, status, next, &progress)
+        } else {
+            try await act(on: answer, to: batch, &progress)
+        }
+    }
+
+    /// What follows a batch of the backlog. Nil also where the store cannot say: then it is asked later.
+    private func next(after batch: StoredBatch) async -> StoredBatch? {
+        // A session may end between two requests; what was read for one person must not go out in another's.
+        guard account == nil, batch.lane == .backlog, batch.items.count >= batching.maxRecords else {
+            return nil
+        }
+        return try? await store.batch(after: batch, settings: batching, gateway: gateway)
+    }
+
+    /// The batch was taken, which is noted while the next one is on its way.
+    private func noteTaken(
+        _ batch: StoredBatch, _ status: Int?, _ next: StoredBatch, _ progress: inout DeliveryProgress
+    ) {
+        let attempt = progress[batch.lane].attempts
+        seen.withLock { $0 = DeliveryReport(lastSubmit: clock.now) }
+        progress.backOff = DeliveryProgress.BackOff()
+        progress[batch.lane] = DeliveryProgress.Lane(next: .batch(next), attempts: next.attempts)
+        progress.noting = DeliveryProgress.Noting { [store, batching, gateway] in
+            try await store.acknowledge(
+                batch, httpStatus: status, attempt: attempt, whileSending: next, settings: batching,
+                gateway: gateway)
+        }
+    }
+
+    /// Returns when what was taken is noted, with what follows the batch that is on its way.
+    func settle(_ progress: inout DeliveryProgress) async throws -> StoredBatch? {
+        guard let noting = progress.noting else { return nil }
+        progress.noting = nil
+        heartbeat(.asking)
+        defer { heartbeat(.turning) }
+        do {
+            return try await noting.task.value
+        } catch let error as StoreError where error.isPassing {
+            return try await ask(noting.again)
+        }
     }
 
     /// One request for a batch, and what came of it.
@@ -32,7 +82,6 @@ extension DeliveryWorker {
         switch answer {
         case .taken(let status, let location):
             seen.withLock { $0 = DeliveryReport(lastSubmit: clock.now) }
-            try await noteUp()
             try await advance(batch, &progress) { [store, batching, gateway] in
                 try await store.acknowledge(
                     batch, httpStatus: status, location: location, attempt: attempt, settings: batching,
@@ -185,7 +234,7 @@ extension DeliveryWorker {
         }
     }
 
-    /// The destination answered to the content: it is there.
+    /// The destination does not take the content, but it is there.
     private func noteUp() async throws {
         try await note(.up, change: .destinationUp(destination: name))
     }

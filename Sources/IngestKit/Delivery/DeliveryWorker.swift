@@ -19,7 +19,7 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
     let store: any DeliveryQueue
     let destination: Target
     let files: WatchedFiles
-    private let account: String?
+    let account: String?
     private let holdsSession: @Sendable () async -> Bool
     let batching: BatchSettings
     let policy: RetryPolicy
@@ -95,20 +95,22 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
     }
 
     /// Returns when the task is cancelled: a request in flight is abandoned, an answer that has
-    /// come is still committed. Throws the `StoreError` after which the store is of no use.
+    /// come is still committed, unless the disk takes nothing. Throws the `StoreError` after which the store is of no use.
     package func run() async throws {
+        var progress = DeliveryProgress(lanes)
         do {
-            var progress = DeliveryProgress(lanes)
             while !Task.isCancelled {
                 heartbeat(.turning)
                 try await turn(&progress)
             }
         } catch is CancellationError {
-            return
+            // The end that was asked for.
         } catch let error as StoreError {
             events.emit(storeError: error)
             throw error
         }
+        heartbeat(.asking)
+        _ = await progress.noting?.task.result
     }
 
     // MARK: - Turns
@@ -153,6 +155,7 @@ package final class DeliveryWorker<Target: Destination>: Sendable {
                 return
             }
         }
+        _ = try await settle(&progress)
         if let end { return try await pause(until: end, progress) }
         try await turnOfImages(&progress)
     }

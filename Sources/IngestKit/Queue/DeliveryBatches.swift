@@ -23,7 +23,18 @@ package struct DeliveryBatches: DeliveryQueue {
         return try await database.write { db in try self.next(request, db) }
     }
 
-    /// The destination took the whole batch; composes the next of its lane in the same transaction.
+    /// What follows a batch that is on its way: it is composed now, so that the next request need not wait until this one
+    /// is noted.
+    package func batch(after sent: StoredBatch, settings: BatchSettings, gateway: String) async throws
+        -> StoredBatch?
+    {
+        let request = LaneComposer.Request(
+            destination: sent.destination, lane: sent.lane, settings: settings, gateway: gateway,
+            now: database.clock.now)
+        return try await database.write { db in try self.following(sent, request, db) }
+    }
+
+    /// The destination took the whole batch, so it is up; composes the next of its lane in the same transaction.
     /// - Parameter location: what the destination calls an image.
     package func acknowledge(
         _ batch: StoredBatch, httpStatus: Int?, location: String? = nil, attempt: Int,
@@ -33,17 +44,42 @@ package struct DeliveryBatches: DeliveryQueue {
             destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,
             now: database.clock.now)
         let next = try await database.write { db in
-            guard try BatchTable.remove(batch, db) else { return try self.next(request, db) }
-            try db.cachedStatement(sql: "UPDATE destination SET delivered = delivered + ? WHERE name = ?")
-                .execute(arguments: [batch.items.count, batch.destination])
-            let events = Event.taken(
-                batch.items, by: batch.destination, httpStatus: httpStatus, location: location,
-                attempt: attempt, measurements: database.toldMeasurements)
-            try outbox.tell(events, db)
+            try self.noteTaken(batch, httpStatus: httpStatus, location: location, attempt: attempt, db)
             return try self.next(request, db)
         }
         database.outboxWakeUp.raise()
         return next
+    }
+
+    /// The same, while the next batch of the lane is on its way already.
+    /// - Returns: what follows that one.
+    package func acknowledge(
+        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, whileSending sent: StoredBatch,
+        settings: BatchSettings, gateway: String
+    ) async throws -> StoredBatch? {
+        let request = LaneComposer.Request(
+            destination: batch.destination, lane: batch.lane, settings: settings, gateway: gateway,
+            now: database.clock.now)
+        let next = try await database.write { db in
+            try self.noteTaken(batch, httpStatus: httpStatus, location: nil, attempt: attempt, db)
+            return try self.following(sent, request, db)
+        }
+        database.outboxWakeUp.raise()
+        return next
+    }
+
+    private func noteTaken(
+        _ batch: StoredBatch, httpStatus: Int?, location: String?, attempt: Int, _ db: Database
+    ) throws {
+        try note(.up, of: batch.destination, change: .destinationUp(destination: batch.destination), db)
+        // A session that has ended meanwhile has taken it away.
+        guard try BatchTable.remove(batch, db) else { return }
+        try db.cachedStatement(sql: "UPDATE destination SET delivered = delivered + ? WHERE name = ?")
+            .execute(arguments: [batch.items.count, batch.destination])
+        let events = Event.taken(
+            batch.items, by: batch.destination, httpStatus: httpStatus, location: location,
+            attempt: attempt, measurements: database.toldMeasurements)
+        try outbox.tell(events, db)
     }
 
     /// Replaces a batch of two or more by its halves; the first of them is next.
@@ -113,14 +149,7 @@ package struct DeliveryBatches: DeliveryQueue {
         batch: StoredBatch? = nil, attempts: Int = 0, leavesLane: Bool = false
     ) async throws {
         try await database.write { db in
-            let before = try String.fetchOne(
-                db, sql: "SELECT state FROM destination WHERE name = ?", arguments: [destination])
-            if let state, before != state.rawValue {
-                try db.execute(
-                    sql: "UPDATE destination SET state = ?, is_end_told = 0 WHERE name = ?",
-                    arguments: [state.rawValue, destination])
-                try OutboxTable.append(change, db)
-            }
+            if let state { try note(state, of: destination, change: change, db) }
             if let event { try OutboxTable.append(event, db) }
             if let batch, event != nil {
                 try db.execute(
@@ -136,6 +165,18 @@ package struct DeliveryBatches: DeliveryQueue {
             }
         }
         database.outboxWakeUp.raise()
+    }
+
+    private func note(_ state: DestinationState, of destination: String, change: Event, _ db: Database) throws
+    {
+        let before = try String.fetchOne(
+            try db.cachedStatement(sql: "SELECT state FROM destination WHERE name = ?"),
+            arguments: [destination])
+        guard before != state.rawValue else { return }
+        try db.execute(
+            sql: "UPDATE destination SET state = ?, is_end_told = 0 WHERE name = ?",
+            arguments: [state.rawValue, destination])
+        try OutboxTable.append(change, db)
     }
 
     /// How a destination fared last, in this run or an earlier one.
@@ -189,18 +230,34 @@ package struct DeliveryBatches: DeliveryQueue {
         }
     }
 
+    /// What goes out after a batch that is on its way, and stored until its answer is noted.
+    private func following(
+        _ sent: StoredBatch, _ request: LaneComposer.Request, _ db: Database
+    ) throws -> StoredBatch? {
+        var next = try stored(for: request, beside: sent.firstPosition, db)
+        if next == nil, case .batch = try lanes.compose(request, db) {
+            next = try stored(for: request, beside: sent.firstPosition, db)
+        }
+        // Records that are tried or sent again go first: whoever asks without a batch on its way gets them.
+        return next.flatMap { $0.firstPosition > sent.firstPosition ? $0 : nil }
+    }
+
     /// The first stored batch of a lane, with its records as they were frozen. Where there is one lane it sends what
     /// an earlier configuration left on the other too.
-    private func stored(for request: LaneComposer.Request, _ db: Database) throws -> StoredBatch? {
+    /// - Parameter position: of the first record of a batch that does not count.
+    private func stored(
+        for request: LaneComposer.Request, beside position: Int64? = nil, _ db: Database
+    ) throws -> StoredBatch? {
         let isOnlyLane = routings.order(of: request.destination).lanes.count == 1
         let row = try Row.fetchOne(
             try db.cachedStatement(
                 sql: """
-                    SELECT * FROM batch WHERE destination = ? AND ((lane = ?) = ? OR ?)
+                    SELECT * FROM batch WHERE destination = ? AND ((lane = ?) = ? OR ?) AND first_position IS NOT ?
                     ORDER BY first_position LIMIT 1
                     """),
             arguments: [
                 request.destination, DeliveryLane.fresh.rawValue, request.lane == .fresh, isOnlyLane,
+                position,
             ])
         guard let stored = try row.map(BatchTable.BatchRow.init) else { return nil }
         let positions = stored.positions
@@ -221,7 +278,7 @@ package struct DeliveryBatches: DeliveryQueue {
         try BatchTable.insert(
             positions: items.map(\.position), destination: request.destination, lane: stored.lane,
             gateway: batch.gateway, db)
-        return items.isEmpty ? try self.stored(for: request, db) : batch
+        return items.isEmpty ? try self.stored(for: request, beside: position, db) : batch
     }
 
     /// The first image whose entry was dealt with: it does not wait, nor is it on its way, for the first time or again,

@@ -3,7 +3,8 @@ package import IngestEvents
 
 /// The queue's port for delivery: what a destination is owed, and what became of it.
 ///
-/// Each answer is committed with its events and gives what comes next, in one transaction.
+/// Each answer is committed with its events and gives what comes next, in one transaction. Of a backlog the next batch may
+/// be on its way by then.
 package protocol DeliveryQueue: Sendable {
     func order(of destination: String) -> DeliveryOrder
     /// Raised when there may be records for a destination. One waiter.
@@ -15,12 +16,21 @@ package protocol DeliveryQueue: Sendable {
     func nextBatch(
         for destination: String, lane: DeliveryLane, settings: BatchSettings, gateway: String
     ) async throws -> NextBatch
-    /// The destination has taken a batch.
+    /// What follows a batch that is on its way; nil where nothing is ready, or something goes before it. It stays composed
+    /// as well.
+    func batch(after sent: StoredBatch, settings: BatchSettings, gateway: String) async throws -> StoredBatch?
+    /// The destination has taken a batch: it is up.
     /// - Parameter location: what it calls an image, where it says so.
     func acknowledge(
         _ batch: StoredBatch, httpStatus: Int?, location: String?, attempt: Int, settings: BatchSettings,
         gateway: String
     ) async throws -> NextBatch
+    /// The same, while the next batch of the lane is on its way already.
+    /// - Returns: what follows that one.
+    func acknowledge(
+        _ batch: StoredBatch, httpStatus: Int?, attempt: Int, whileSending sent: StoredBatch,
+        settings: BatchSettings, gateway: String
+    ) async throws -> StoredBatch?
     /// The destination does not take a batch of several: each record is sent alone.
     func split(_ batch: StoredBatch, settings: BatchSettings, gateway: String) async throws -> NextBatch
     /// The destination does not take a record: it is kept, and not sent again by itself.

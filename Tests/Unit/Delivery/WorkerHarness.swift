@@ -36,6 +36,7 @@ struct WorkerHarness {
     /// - Parameters:
     ///   - random: of the jitter; 1 makes each wait its whole bound.
     ///   - tokenFile: where the bearer token is read from, instead of `secrets`.
+    ///   - queue: what stands between the worker and the store.
     ///   - webhookClock: where the webhook is to see another clock than the worker.
     func start(
         settings: WebhookSettings? = nil,
@@ -43,6 +44,7 @@ struct WorkerHarness {
         order: DeliveryOrder = .strict, ids: [String] = [],
         secrets: @escaping @Sendable () async throws -> WebhookSecrets = { WebhookSecrets() },
         tokenFile: String? = nil,
+        queue: (DeliveryBatches) -> any DeliveryQueue = { $0 },
         webhookClock: (any GatewayClock)? = nil,
         random: @escaping @Sendable () -> Double = { 1 }
     ) async throws -> Running {
@@ -50,7 +52,7 @@ struct WorkerHarness {
             in: directory, clock: clock, destinations: [DestinationRouting(name: "clinic", order: order)])
         try await store.fill(ids)
         let worker = DeliveryWorker(
-            name: "clinic", gateway: "box", store: store.batches,
+            name: "clinic", gateway: "box", store: queue(store.batches),
             destination: Webhook(
                 settings: settings ?? WebhookSettings(url: url), transport: transport,
                 clock: webhookClock ?? clock,
