@@ -17,6 +17,10 @@ ROOT = Path(os.environ["FLEET_ROOT"])
 ERLANG = "+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none"
 USER, GROUP = "rabbitmq", "rabbitmq"
 COOKIE = "only-for-this-run"
+# As Debian's unit has it (Restart=on-failure, RestartSec=10). When all nodes start at once after a power cut, Mnesia may
+# crash in one of them as it merges their schemas: the node ends with "node_not_running".
+RESTART_S = 10
+MOST_RESTARTS = 5
 
 
 def run(*command, **options):
@@ -37,6 +41,8 @@ class Node:
         self.directory = directory / self.name
         self.root = self.directory / "root"
         self.process = None
+        # Since `start`.
+        self.restarts = 0
         upper, scratch = self.directory / "upper", self.directory / "scratch"
         for made in (upper, scratch, self.root):
             made.mkdir(parents=True)
@@ -82,14 +88,27 @@ class Node:
         return result.stdout
 
     def start(self):
+        self.restarts = 0
+        self.launch()
+
+    def launch(self):
         with (self.directory / "output").open("ab") as output:
             self.process = subprocess.Popen(self.inside("/usr/lib/rabbitmq/bin/rabbitmq-server"), stdout=output,
                                             stderr=output, stdin=subprocess.DEVNULL)
 
     def is_ready(self):
         if self.process.poll() is not None:
-            raise RuntimeError(f"{self.name} ended with {self.process.returncode}: {self.log()[-2000:]}")
+            self.restart()
         return is_open(self.address, 8883)
+
+    def restart(self):
+        """It ended by itself, and is started anew as its unit would do it."""
+        if self.process.returncode == 0 or self.restarts == MOST_RESTARTS:
+            raise RuntimeError(f"{self.name} ended with {self.process.returncode}: {self.log()[-2000:]}")
+        self.restarts += 1
+        print(f"# {self.name} ended with {self.process.returncode} as it started; it is started again", flush=True)
+        time.sleep(RESTART_S)
+        self.launch()
 
     def log(self):
         file = self.root / "var/log/rabbitmq/node.log"
