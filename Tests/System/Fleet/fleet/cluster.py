@@ -41,8 +41,9 @@ class Node:
         self.directory = directory / self.name
         self.root = self.directory / "root"
         self.process = None
-        # Since `start`.
+        # Since `start`; and when it is started again, once it has ended by itself.
         self.restarts = 0
+        self.restart_at = None
         upper, scratch = self.directory / "upper", self.directory / "scratch"
         for made in (upper, scratch, self.root):
             made.mkdir(parents=True)
@@ -92,6 +93,7 @@ class Node:
         self.launch()
 
     def launch(self):
+        self.restart_at = None
         with (self.directory / "output").open("ab") as output:
             self.process = subprocess.Popen(self.inside("/usr/lib/rabbitmq/bin/rabbitmq-server"), stdout=output,
                                             stderr=output, stdin=subprocess.DEVNULL)
@@ -102,13 +104,15 @@ class Node:
         return is_open(self.address, 8883)
 
     def restart(self):
-        """It ended by itself, and is started anew as its unit would do it."""
-        if self.process.returncode == 0 or self.restarts == MOST_RESTARTS:
-            raise RuntimeError(f"{self.name} ended with {self.process.returncode}: {self.log()[-2000:]}")
-        self.restarts += 1
-        print(f"# {self.name} ended with {self.process.returncode} as it started; it is started again", flush=True)
-        time.sleep(RESTART_S)
-        self.launch()
+        """It has ended by itself, and is started again as its unit would do it."""
+        if self.restart_at is None:
+            if self.process.returncode == 0 or self.restarts == MOST_RESTARTS:
+                raise RuntimeError(f"{self.name} ended with {self.process.returncode}: {self.log()[-2000:]}")
+            self.restart_at = time.monotonic() + RESTART_S
+        elif time.monotonic() >= self.restart_at:
+            print(f"# {self.name} ended with {self.process.returncode} as it started; it is started again", flush=True)
+            self.restarts += 1
+            self.launch()
 
     def log(self):
         file = self.root / "var/log/rabbitmq/node.log"
@@ -194,8 +198,8 @@ class Cluster:
         for node in self.nodes:
             if not node.process:
                 node.start()
-        for node in self.nodes:
-            wait_until(node.is_ready, f"{node.name} takes connections", seconds)
+        # Each is looked after while the others start: one that waits for another ends as well.
+        wait_until(lambda: all([node.is_ready() for node in self.nodes]), "all nodes take connections", seconds)
         self.await_all()
 
     def await_all(self):
