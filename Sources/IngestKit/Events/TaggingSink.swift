@@ -33,7 +33,7 @@ extension JournalEntry {
         guard let id = fields.first(where: { $0.0 == .recordID })?.1 else { return self }
         let tag = key.tag(ofRecord: id)
         func tagged(_ text: String) -> String {
-            // What is shorter than an id may stand in any sentence, and nothing that is shorter holds one.
+            // An id that is shorter than ours may stand in any sentence. A text that is shorter than an id holds none.
             guard id.utf8.count == RecordID.length, text.utf8.count >= RecordID.length, text.contains(id)
             else { return text }
             return text.replacing(id, with: tag)
