@@ -38,7 +38,7 @@ def kill_after_commit(lab, peripheral, payloads):
     for number, payload in enumerate(payloads):
         link = give_held(lab, peripheral, payload)
         with disk.unsynced():
-            pid = kill_blocked(lab, peripheral, link, unless=lambda: not disk.log_has(payload))
+            pid = kill_blocked(lab, peripheral, link, unless=lambda: not disk.unsynced_log_has(payload))
         if pid:
             expect_given_again(lab, peripheral, payloads[:number + 1], link, pid)
             lab.journal.wait("duplicate-ignored", peripheral)

@@ -69,7 +69,12 @@ def wait_quiet():
 
 
 def log_has(payload):
-    """Whether a reading is in the write-ahead log. What was just written is in memory and is read without the disk."""
+    """Whether a reading is in the write-ahead log. With the file system frozen it can be read whole."""
+    return bytes.fromhex(payload) in LOG.read_bytes()
+
+
+def unsynced_log_has(payload):
+    """The same while fsync blocks. What was just written is in memory and is read without the disk."""
     return bytes.fromhex(payload) in read_cached(LOG)
 
 
