@@ -11,12 +11,16 @@ from labkit.gateway import STOP_LIMIT_S, UNIT
 from labkit.kinds import THERMOMETER
 from labkit.operator import PROGRAM
 from labkit.payloads import temperature
-from labkit.waiting import expect, expect_equal, wait_until
+from labkit.waiting import Failure, expect, expect_equal, wait_until
 
 ON_BAD_KERNEL = True
 TITLE = "ten links that end before the first answer cost no reading, and a kernel that crashes on them is told of once"
 LIMIT_S = 400
 DEVICES, LINKS_EACH = 5, 2
+HUNG_UP = "the link ended: the peripheral hung up"
+# An attempt that is given up at the moment of its link, on a busy machine, leaves the link to bluetoothd: its end is no
+# failed read of the gateway's, and another link of this device is broken instead. So many readings are taken for that.
+MOST_READINGS = 6
 
 
 def run(lab):
@@ -28,10 +32,7 @@ def run(lab):
     lab.gateway.start(*devices, later)
     for number, device in enumerate(devices):
         device.give(temperature(3600 + number, -2))
-    for device in devices:
-        lab.receiver.wait(device, seconds=120)
-        failed = len(lab.journal.events("read-failed", device))
-        expect(failed >= LINKS_EACH, f"{failed} failed links of {device.name} instead of {LINKS_EACH}")
+    readings = sum(break_links(lab, device) for device in devices)
     status = json.loads(command(PROGRAM, "status", "--json", check=False))
     defect = status.get("kernel_defect")
 
@@ -46,7 +47,7 @@ def run(lab):
     if defect is None:
         expect_equal(kernel_failures(), [], "failures of the kernel")
         expect_equal(told, [], "kernel-defect on a good kernel")
-        return f"restarted in {restarted:.0f} s"
+        return f"{readings} readings, restarted in {restarted:.0f} s"
     expect_equal(len(told), 1, "number of kernel-defect in this boot")
     expect(defect in told[0]["INGEST_ERROR"], "kernel-defect does not name the kernel")
     problem, = (problem for problem in status["problems"] if defect in problem)
@@ -56,6 +57,19 @@ def run(lab):
     metrics = wait_until("the metrics are written", 90, read_metrics)
     expect("\ningestd_kernel_defect 1\n" in metrics, "the metric of the kernel's defect is not 1")
     return f"on {defect} restarted in {restarted:.0f} s, with {len(kernel_failures())} failure(s) of the kernel"
+
+
+def break_links(lab, device):
+    """Waits until two of the gateway's links to a device have broken, and returns how many readings that has taken."""
+    for taken in range(1, MOST_READINGS + 1):
+        lab.receiver.wait(device, count=taken, seconds=120)
+        broken = len(lab.journal.events("read-failed", device, error=HUNG_UP))
+        if broken >= LINKS_EACH:
+            return taken
+        for _ in range(LINKS_EACH - broken):
+            device.fault(drop_after=1)
+        device.give(temperature(3700 + taken, -2))
+    raise Failure(f"{broken} of the gateway's links of {device.name} broke, and {MOST_READINGS} readings were taken")
 
 
 def kernel_failures():
