@@ -1,10 +1,12 @@
 """Runs the cases in the guest: one result line per case on standard output, files under RESULTS."""
 
+import contextlib
 import importlib
 import json
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 
@@ -23,6 +25,8 @@ SELECTION = "/lab/cases"
 ADAPTER_LIMIT_S = 60
 # For cases that say nothing else (LIMIT_S in the case).
 CASE_LIMIT_S = 180
+# How often it is said that a case still runs: a guest that says nothing is ended.
+BEAT_S = 60
 # So many cases that fail one after another have one reason, and so will those that follow.
 MOST_FAILURES_IN_A_ROW = 3
 # How many of the kernel's last words a failure is told with, and how many of the service's and of bluetoothd's.
@@ -97,11 +101,13 @@ def run_case(lab, name):
     say(f"started {name}")
     began = time.monotonic()
     since = time.time()
-    signal.alarm(getattr(case, "LIMIT_S", CASE_LIMIT_S) * BUSY_FACTOR)
+    limit = getattr(case, "LIMIT_S", CASE_LIMIT_S) * BUSY_FACTOR
+    signal.alarm(limit)
     reason, note = None, None
     try:
         lab.begin(getattr(case, "HAS_NEIGHBOUR", True))
-        note = case.run(lab)
+        with beating(name, limit):
+            note = case.run(lab)
         expect_equal(lab.air.alarms(), [], "alarms of peripherals")
         if not getattr(case, "SCANS_ACTIVELY", False):
             expect(ACTIVE not in lab.capture.scan_types(), "an active scan was set up")
@@ -121,6 +127,26 @@ def run_case(lab, name):
     else:
         say(f"FAILED {name}: {case.TITLE}: {reason}")
     return {"case": name, "title": case.TITLE, "seconds": round(seconds, 1), "note": note, "failure": reason}
+
+
+@contextlib.contextmanager
+def beating(name, limit):
+    """Says each minute that a case still runs, as long as it may: the alarm does not end one that waits for a disk."""
+    ended = threading.Event()
+
+    def beat():
+        for _ in range(0, limit, BEAT_S):
+            if ended.wait(BEAT_S):
+                return
+            say(f"still {name}")
+
+    teller = threading.Thread(target=beat)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
 
 
 def radio_state(lab, since):
