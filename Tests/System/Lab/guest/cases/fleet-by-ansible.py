@@ -11,7 +11,7 @@ from labkit.kinds import CUFF
 from labkit.waiting import BUSY_FACTOR, expect, expect_equal
 
 TITLE = "Ansible sets a box up, changes nothing the second time, and a mistake leaves the service as it is"
-LIMIT_S = 1200
+LIMIT_S = 800
 NEEDS_PACKAGE = True
 PLAY_LIMIT_S = 400
 VARIABLES = "/run/fleet.json"
