@@ -32,6 +32,9 @@ MOST_FAILURES_IN_A_ROW = 3
 # How many of the kernel's last words a failure is told with, and how many of the service's and of bluetoothd's.
 KERNEL_LINES = 5
 JOURNAL_LINES = 12
+# A crash of the kernel is told with so many lines, which hold its registers and the calls that led there.
+CRASH_WORDS = ("kernel BUG", "Oops:")
+CRASH_LINES = 60
 
 
 class Lab:
@@ -151,17 +154,41 @@ def beating(name, limit):
 
 def radio_state(lab, since):
     """What the emulated adapter does, and the kernel's warnings since that time: what a failure may come from."""
+    return (f"adapter: {or_why(adapter_state, lab)}; kernel: {or_why(kernel_words, since)}; "
+            f"journal: {or_why(journal_words, since)}")
+
+
+def or_why(tell, about):
+    """What it tells, or why it cannot: after a crash of the kernel not everything answers."""
     try:
-        lab.air.connect()
-        adapter = json.dumps(lab.air.adapter_state())
-        warnings = run("journalctl", "--dmesg", "--priority=warning", "--output=cat", "--quiet", f"--since=@{since:.0f}",
-                       f"--lines={KERNEL_LINES}", check=False).splitlines()
-        said = run("journalctl", "--unit=ingestd", "--unit=bluetooth", "--output=short-precise", "--no-hostname", "--quiet",
-                   f"--since=@{since:.0f}", f"--lines={JOURNAL_LINES}", check=False).splitlines()
-        return (f"adapter: {adapter}; kernel: {' | '.join(warnings) or 'nothing'}; "
-                f"journal: {' | '.join(line.split(maxsplit=2)[-1] for line in said) or 'nothing'}")
+        return tell(about)
     except Exception as error:
-        return f"the adapter's state is not known: {error}"
+        return f"not known ({error})"
+
+
+def adapter_state(lab):
+    lab.air.connect()
+    return json.dumps(lab.air.adapter_state())
+
+
+def kernel_words(since):
+    """Where it crashed first, which may have been before the case; otherwise its last warnings of the case."""
+    warnings = kernel_warnings("--boot")
+    for index, line in enumerate(warnings):
+        if any(words in line for words in CRASH_WORDS):
+            return " | ".join(warnings[max(0, index - KERNEL_LINES):][:CRASH_LINES])
+    return " | ".join(kernel_warnings(f"--since=@{since:.0f}", f"--lines={KERNEL_LINES}")) or "nothing"
+
+
+def kernel_warnings(*options):
+    return run("journalctl", "--dmesg", "--priority=warning", "--output=cat", "--quiet", *options,
+               check=False).splitlines()
+
+
+def journal_words(since):
+    said = run("journalctl", "--unit=ingestd", "--unit=bluetooth", "--output=short-precise", "--no-hostname", "--quiet",
+               f"--since=@{since:.0f}", f"--lines={JOURNAL_LINES}", check=False).splitlines()
+    return " | ".join(line.split(maxsplit=2)[-1] for line in said) or "nothing"
 
 
 def say(line):
