@@ -72,7 +72,7 @@ class Box:
         """Ends the run and begins a last one, in which the rest arrives; what was given has to be what came."""
         statuses = [self.gateway.stop(), drained(self.peripherals, self.receiver, self.gateway)]
         evidence = Evidence(self.peripherals.ledger, self.receiver.deliveries, self.gateway.all_events(),
-                            self.gateway.queue(), [status for status in statuses if status], self.gateway.state)
+                            self.gateway.queue(), [status for status in statuses if status], self.gateway.state, [])
         wrong = [f"{check.__name__}: {line}" for check in comparison.CHECKS for line in check(evidence)]
         if wrong:
             raise Failure(f"{len(wrong)} differences: {'; '.join(wrong[:5])}")
