@@ -172,7 +172,7 @@ def adapter_state(lab):
 
 
 def kernel_words(since):
-    """Where it crashed first, which may have been before the case; otherwise its last warnings of the case."""
+    """Where the kernel crashed first, maybe before the case; without a crash its last warnings of the case."""
     warnings = kernel_warnings("--boot")
     for index, line in enumerate(warnings):
         if any(words in line for words in CRASH_WORDS):
