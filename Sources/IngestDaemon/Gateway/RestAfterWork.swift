@@ -1,22 +1,29 @@
-/// Notices that the gateway is at rest again after it had work, by what its status says.
+/// Notices that the gateway is at rest again after it had work, by what its status says; knows when the status is to be
+/// looked at again.
 struct RestAfterWork {
     /// How long nothing must have changed.
     static let shortest = Duration.seconds(20)
+    /// A queue that answers late has a problem told, and is asked again so soon: a busy moment is over then.
+    static let afterNoAnswer = Duration.seconds(5)
 
     private struct Work: Equatable {
-        let bytes: UInt64?
+        let bytes: UInt64
         let submitted: [Int]
     }
 
     private var last: Work?
     private var hasWorked = false
+    private var hasAnswer = true
 
     /// When the status is to be looked at again.
-    var nextLook: Duration? { hasWorked ? Self.shortest : nil }
+    var nextLook: Duration? { !hasAnswer ? Self.afterNoAnswer : hasWorked ? Self.shortest : nil }
 
-    /// - Returns: whether this status is the first without work since the last one with it.
+    /// - Returns: whether this status is the first without work since the last one with it. One without the queue's
+    ///   answer says nothing of work.
     mutating func begins(with status: GatewayStatus) -> Bool {
-        let work = Work(bytes: status.queue.bytes, submitted: status.destinations.map(\.submitted))
+        hasAnswer = status.queue.bytes != nil
+        guard let bytes = status.queue.bytes else { return false }
+        let work = Work(bytes: bytes, submitted: status.destinations.map(\.submitted))
         defer { last = work }
         let wasAtWork = hasWorked
         hasWorked = last.map { $0 != work } ?? true

@@ -23,4 +23,17 @@ import Testing
         }
         #expect(seen == [false, true, false, false, false, false, true, false])
     }
+
+    /// The service manager's line and the backends are told that the disk does not answer, until it is asked again.
+    @Test func aQueueThatAnswersLateIsAskedAgainSoonAndIsNoWork() {
+        var rest = RestAfterWork()
+        var begun: [Bool] = []
+        var looks: [Duration?] = []
+        for bytes: UInt64? in [1, 1, nil, nil, 1] {
+            begun.append(rest.begins(with: status(bytes: bytes)))
+            looks.append(rest.nextLook)
+        }
+        #expect(begun == [false, true, false, false, false])
+        #expect(looks == [.seconds(20), nil, .seconds(5), .seconds(5), nil])
+    }
 }
