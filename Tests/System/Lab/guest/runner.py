@@ -153,9 +153,10 @@ def beating(name, limit):
 
 
 def radio_state(lab, since):
-    """What the emulated adapter does, and the kernel's warnings since that time: what a failure may come from."""
-    return (f"adapter: {or_why(adapter_state, lab)}; kernel: {or_why(kernel_words, since)}; "
-            f"journal: {or_why(journal_words, since)}")
+    """What the emulated adapter does, what the service says of itself, and the kernel's warnings since that time: what a
+    failure may come from."""
+    return (f"adapter: {or_why(adapter_state, lab)}; status: {or_why(status_line, lab)}; "
+            f"kernel: {or_why(kernel_words, since)}; journal: {or_why(journal_words, since)}")
 
 
 def or_why(tell, about):
@@ -169,6 +170,10 @@ def or_why(tell, about):
 def adapter_state(lab):
     lab.air.connect()
     return json.dumps(lab.air.adapter_state())
+
+
+def status_line(lab):
+    return lab.gateway.status_line
 
 
 def kernel_words(since):

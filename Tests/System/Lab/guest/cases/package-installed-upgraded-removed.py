@@ -29,7 +29,7 @@ def run(lab):
     page.run("apt install")
     wait_until("the service runs", START_LIMIT_S, lambda: commands.is_active(UNIT))
     lab.journal.wait("started", seconds=START_LIMIT_S)
-    status = commands.run("systemctl", "show", "--property=StatusText", "--value", UNIT)
+    status = lab.gateway.status_line
     expect("allow-list is empty" in status, f"the status says {status!r}")
     expect_equal(commands.run("ingestd", "status", check=False).splitlines()[0].rsplit(" ", 1)[-1], "healthy", "status")
     expect_equal(commands.run("stat", "--format=%U:%G %a", "/etc/ingestd/ingestd.yaml"), "root:ingestd 640",

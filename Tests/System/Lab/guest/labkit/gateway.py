@@ -110,6 +110,11 @@ class Gateway:
     def pid(self):
         return int(run("systemctl", "show", "--property=MainPID", "--value", UNIT))
 
+    @property
+    def status_line(self):
+        """What the service says of itself in `systemctl status`."""
+        return run("systemctl", "show", "--property=StatusText", "--value", UNIT)
+
     def cgroup(self, file):
         """What a file of the service's control group says."""
         with open(f"/sys/fs/cgroup/system.slice/{UNIT}/{file}", encoding="utf-8") as text:
