@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tempfile
 import threading
 
 from .commands import run
@@ -20,9 +21,10 @@ class PairCommand:
 
     def __init__(self, target):
         self.steps = []
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")
         self.process = subprocess.Popen(
             [PROGRAM, "pair", str(target), "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True)
+            stderr=self.errors, text=True)
         threading.Thread(target=self.follow, daemon=True).start()
 
     def follow(self):
@@ -65,8 +67,12 @@ class PairCommand:
             said = " ".join(step["step"] for step in self.steps) or "nothing"
             raise Failure(f"ingestd pair goes on; it said: {said}") from None
         self.process.stdin.close()
-        wait_until("the command's output is read", OUTPUT_LIMIT_S,
-                   lambda: self.steps and self.steps[-1]["step"] in (PAIRED, FAILED))
+        try:
+            wait_until("the command's output is read", OUTPUT_LIMIT_S,
+                       lambda: self.steps and self.steps[-1]["step"] in (PAIRED, FAILED))
+        except Failure as failure:
+            self.errors.seek(0)
+            raise Failure(f"{failure}; it ended with {status}: {self.errors.read().strip()}") from None
         return status
 
 
