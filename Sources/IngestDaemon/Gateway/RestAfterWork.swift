@@ -3,7 +3,8 @@
 struct RestAfterWork {
     /// How long nothing must have changed.
     static let shortest = Duration.seconds(20)
-    /// A queue that answers late has a problem told, and is asked again so soon: a busy moment is over then.
+    /// How soon a queue that did not answer in time is asked again. Until then the status says that the disk does not
+    /// answer.
     static let afterNoAnswer = Duration.seconds(5)
 
     private struct Work: Equatable {
