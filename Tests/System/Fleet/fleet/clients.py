@@ -1,6 +1,8 @@
 """The processes of the crowd and of the reader, from outside."""
 
+import contextlib
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -11,11 +13,22 @@ from kit.gateway import wait_until
 
 
 class CrowdProcess:
+    # Of the nice values of setpriority(2). Behind each connection stands a box with a processor of its own; one process
+    # that gets no more of the machine than any gateway makes its handshakes too slowly.
+    NICE = -15
+
     def __init__(self, directory: Path, port):
         self.directory = directory
         self.process = subprocess.Popen(
             [sys.executable, "-m", "fleet.crowd", directory, str(port)], text=True, bufsize=1, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=(directory / "crowd.errors").open("ab"))
+            stdout=subprocess.PIPE, stderr=(directory / "crowd.errors").open("ab"), start_new_session=True)
+        # A container may not give it.
+        with contextlib.suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, self.NICE)
+            # Where the kernel shares processors out by sessions, this value counts instead (sched(7), autogroup).
+            autogroup = Path(f"/proc/{self.process.pid}/autogroup")
+            if autogroup.exists():
+                autogroup.write_text(str(self.NICE))
 
     def order(self, **order):
         self.process.stdin.write(json.dumps(order) + "\n")
