@@ -22,6 +22,7 @@ from labkit.waiting import BUSY_FACTOR, Failure, expect, expect_equal, wait_unti
 
 RESULTS = "/var/tmp/results"
 SELECTION = "/lab/cases"
+QUICK = "/lab/quick"
 ADAPTER_LIMIT_S = 60
 # For cases that say nothing else (LIMIT_S in the case).
 CASE_LIMIT_S = 180
@@ -47,6 +48,8 @@ class Lab:
         self.capture = Capture(f"{RESULTS}/btmon.btsnoop")
         self.receiver = Receiver(f"{RESULTS}/receiver.jsonl", f"{RESULTS}/receiver.log")
         self.addresses = 0
+        # Whether cases that have a short form take it.
+        self.is_quick = os.path.exists(QUICK)
 
     def address(self):
         """A random static address that no other peripheral has."""

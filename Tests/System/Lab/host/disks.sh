@@ -68,6 +68,7 @@ make_disks() {
   cp -r "$root/config/fleet" "$1/payload/fleet"
   [ -z "${LAYER:-}" ] || cp -r "$LAYER/." "$1/payload/"
   printf '%s\n' "${cases[@]}" > "$1/payload/cases"
+  [ -z "${QUICK:-}" ] || touch "$1/payload/quick"
   make_payload_disk "$1"
   truncate --size 256M "$1/results.img"
   truncate --size 512M "$1/state.img"

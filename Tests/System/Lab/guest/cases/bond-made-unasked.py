@@ -6,6 +6,7 @@ from labkit.waiting import expect_equal, hold_for
 
 TITLE = "cuffs paired without being asked, one read over that link, one after it hung up"
 LIMIT_S = 240
+PROVE_ONLY = True
 WATCHED_S = 15
 
 

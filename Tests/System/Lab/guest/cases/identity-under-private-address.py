@@ -7,6 +7,7 @@ from labkit.waiting import expect, expect_equal, hold_for
 
 TITLE = "a bonded cuff's identity given under a private address: not paired by itself; for an operator not kept, and told"
 LIMIT_S = 300
+PROVE_ONLY = True
 WATCHED_S = 30
 GENUINE, FORGED = ((121, 0), (199, 0))
 

@@ -6,6 +6,7 @@ from labkit.waiting import expect_equal, wait_until
 
 TITLE = "killed in the middle of three links: each reading is given again, and is one record"
 LIMIT_S = 300
+PROVE_ONLY = True
 RESTARTS = 1
 LINKS = 3
 
