@@ -125,7 +125,11 @@ package actor PassiveGateway {
                 try await self.ports.radio.listen(for: self.allowList.filter)
             }
             group.addTask {
-                for await advertisement in self.ports.radio.advertisements { await self.heard(advertisement) }
+                for await advertisement in self.ports.radio.advertisements {
+                    await self.heard(advertisement)
+                    // While adverts wait, neither call above suspends. On a box with one processor nothing else would run.
+                    await Task.yield()
+                }
             }
             group.addTask {
                 for await states in self.ports.radio.adapters { await self.changed(states) }
