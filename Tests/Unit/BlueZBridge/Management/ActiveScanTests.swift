@@ -145,7 +145,11 @@ struct ActiveScanTests {
             }
         }
         for _ in 0..<4 { await bench.clock.advance(by: .milliseconds(250), bench.loop) }
-        if comes { await bench.kernel.plugIn(SimulatedAdapter(index: 0, address: RadioBench.address)) }
+        if comes {
+            await bench.kernel.plugIn(SimulatedAdapter(index: 0, address: RadioBench.address))
+            // However long that takes on a busy machine: the scan waits for five seconds of this clock.
+            await bench.states { !$0.isEmpty }
+        }
         while ended.all.isEmpty { await bench.clock.advance(by: .milliseconds(250), bench.loop) }
         await scan.value
         #expect(ended.all == [comes ? nil : .noAdapter])
