@@ -58,9 +58,6 @@ PERIPHERALS = [
 class Listening:
     """Says that a confirmation comes before it is heard: the power may be cut in that instant, and it be lost."""
 
-    # The peripherals advertise for a guest that has only a part of a processor, and they live outside of it: it may
-    # get more adverts than it can take in, and then reads nothing.
-    ADVERTISING_INTERVAL_MS = 500
     deaf = False
 
     def on_confirmed(self, link):

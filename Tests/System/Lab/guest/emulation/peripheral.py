@@ -16,6 +16,7 @@ from .bearer import FAULTS, FaultyDevice, Link
 from .bonding import Bonding, no_bonding
 from .clock import EXTRA_OCTETS, Clock
 
+ADVERTISING_INTERVAL_MS = 100
 # A link on which nothing is sent for so long, or twice as long, is ended by the device, as by most that have a battery.
 IDLE_S = 60
 UNUSED_RANDOM_ADDRESS = "C0:DE:00:00:00:00"
@@ -43,8 +44,6 @@ class Peripheral:
     `bonding` has the options of `Bonding`; without it the device has no keys and needs none.
     With `public` it advertises `address` as a public address, else as a random one.
     """
-
-    ADVERTISING_INTERVAL_MS = 100
 
     def __init__(self, air, log, name, address, services, values=None, information=None, battery=None,
                  bonding=None, awake_s=8.0, asleep_s=4.5, clock_ahead_s=0, answers_name=False, public=False):
@@ -250,8 +249,7 @@ class Peripheral:
             else AdvertisingType.DIRECTED_CONNECTABLE_LOW_DUTY,
             target, own_address_type=OwnAddressType.PUBLIC if self.is_public else OwnAddressType.RANDOM,
             advertising_data=self.advertising_data, scan_response_data=self.scan_answer,
-            advertising_interval_min=self.ADVERTISING_INTERVAL_MS,
-            advertising_interval_max=self.ADVERTISING_INTERVAL_MS)
+            advertising_interval_min=ADVERTISING_INTERVAL_MS, advertising_interval_max=ADVERTISING_INTERVAL_MS)
 
     def on_connection(self, connection):
         link = Link(len(self.links) + 1, connection, self.faults.popleft() if self.faults else {})
