@@ -9,7 +9,6 @@ import Testing
 @testable import IngestBluetooth
 @testable import IngestCore
 @testable import IngestEvents
-@testable import IngestOperator
 @testable import IngestQueue
 @testable import IngestReading
 @testable import IngestRecords
@@ -108,7 +107,7 @@ struct AdvertFloodTests {
         let queue = try await SQLiteQueue.open(
             path: directory.appending(path: "queue.sqlite").path, bootID: "test", clock: clock,
             destinations: [])
-        // A flood that is not interrupted uses these up in some seconds.
+        // A flood that is not interrupted uses these up in half a minute; then the attempts that are made come too late.
         let supply = FloodingRadio.Supply(1_000_000)
         let device = DeviceAddress(RadioBench.pinned, .random)
         let attempts = (0..<count).map { _ in Notes<Bool>() }
